@@ -1,0 +1,13 @@
+# One image for web, worker and beat; docker-compose.yml says which command each runs.
+FROM python:3.11-slim
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PARALLAX_VAR=/var/lib/parallax
+RUN apt-get update && apt-get install -y --no-install-recommends fonts-liberation && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --create-home --home-dir /var/lib/parallax parallax
+WORKDIR /srv/parallax
+COPY requirements.txt .
+RUN pip install --no-cache-dir -r requirements.txt
+COPY . .
+USER parallax
+EXPOSE 8000
+HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/', timeout=5)"]
+CMD ["gunicorn", "parallax.wsgi:application", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "8"]

@@ -1,0 +1,60 @@
+# Two commands: `make demo` and `make test`. `make help` lists the rest.
+PYTHON ?= python3.11
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+MANAGE := $(BIN)/python manage.py
+TESTS ?= tests
+# A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
+STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
+STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
+
+.PHONY: help demo up test lint format clean bench
+
+help: ## Say what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Parallax needs Python 3.11; none is called $(PYTHON). Try: make PYTHON=python3 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "$(PYTHON) is not Python 3.11. Try: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): | $(BIN)/python
+	@echo "Installing packages (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@rm -f $(VENV)/.installed-[0-9]*; touch $@
+
+$(STAMP_DEV): $(STAMP)
+	@echo "Installing packages for the tests (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@rm -f $(VENV)/.installed-dev-*; touch $@
+
+demo: $(STAMP) ## Run the main job on the demo catalogue and serve it (PORT=8000, DEMO_EXIT=1 to stop when ready)
+	@exec $(MANAGE) demo --port $(PORT) $(if $(DEMO_EXIT),--exit)
+
+up: $(STAMP) ## Serve what is there: web server and worker
+	@exec $(MANAGE) up --port $(PORT)
+
+test: $(STAMP_DEV) ## Run the tests (TESTS=path to run some)
+	@$(BIN)/python -m pytest $(TESTS) $(PYTEST_OPTIONS)
+
+lint: $(STAMP_DEV) ## Check style, types, import contracts, migrations and templates
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy .
+	$(MANAGE) makemigrations --check --dry-run
+	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --check --target-version 5.2
+	$(BIN)/codespell
+
+format: $(STAMP_DEV) ## Format code and templates
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --target-version 5.2
+
+bench: $(STAMP_DEV) ## Run the benchmarks
+	@for program in benchmarks/*.py; do echo "$$program"; $(BIN)/python $$program; done
+
+clean: ## Remove all that these commands made
+	rm -rf $(VENV) var .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

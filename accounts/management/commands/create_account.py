@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.services import create_account
+from core.errors import ParallaxError
+
+
+class Command(BaseCommand):
+    help = "Make an account; its password is drawn and printed once unless PASSWORD_FILE is given."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+        parser.add_argument("--name", default="")
+        parser.add_argument("--administrator", action="store_true", help="may do everything, also in /admin/")
+        parser.add_argument("--password-file", help="read the password from this file instead of drawing one")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        password = None
+        if options["password_file"]:
+            try:
+                with open(options["password_file"]) as file:  # noqa: PTH123 -- any readable path, /dev/stdin included
+                    password = file.read().strip()
+            except OSError as problem:
+                raise CommandError(f"{options['password_file']} cannot be read: {problem.strerror}.") from problem
+        try:
+            user, drawn = create_account(
+                email=options["email"],
+                password=password,
+                name=options["name"],
+                is_administrator=options["administrator"],
+            )
+        except ParallaxError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(f"Account {user.email} made.")
+        if password is None:
+            self.stdout.write(f"Password (shown once): {drawn}")

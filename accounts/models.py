@@ -1,0 +1,54 @@
+"""The researcher's account."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class ResearcherManager(UserManager["User"]):
+    """Makes accounts that sign in by e-mail address."""
+
+    def _create(self, email: str, password: str | None, **fields: Any) -> User:
+        user = self.model(email=self.normalize_email(email).lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
+        """Make an ordinary account."""
+        return self._create(email, password, **{"is_staff": False, "is_superuser": False, **fields})
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
+        """Make an account that may do everything."""
+        return self._create(email, password, **{"is_staff": True, "is_superuser": True, **fields})
+
+
+class User(AbstractUser):
+    """A researcher: signs in by e-mail address, owns studies or is invited to them."""
+
+    username = None  # type: ignore[assignment]
+    email = models.EmailField(_("e-mail address"), unique=True)
+    name = models.CharField(_("name"), max_length=150, blank=True)
+    first_name = None  # type: ignore[assignment]
+    last_name = None  # type: ignore[assignment]
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects = ResearcherManager()  # type: ignore[misc]
+
+    class Meta:
+        verbose_name = _("researcher")
+        verbose_name_plural = _("researchers")
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+    def get_full_name(self) -> str:
+        return str(self)
+
+    def get_short_name(self) -> str:
+        return str(self)

@@ -1,0 +1,11 @@
+"""What Django needs to know of this app."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class AnalysisConfig(AppConfig):
+    """The analysis app."""
+
+    name = "analysis"

@@ -1,0 +1,32 @@
+"""Reports: computed once, stored as data, drawn from that."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from core.models import TimeStampedModel
+from evaluation.models import EvaluationRun
+from studies.enums import Mode
+from studies.models import Study
+
+
+class Report(TimeStampedModel):
+    """Study version × exclusions × evaluation run × plan; the same inputs give the same results."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="reports")
+    run = models.ForeignKey(EvaluationRun, on_delete=models.PROTECT, related_name="reports")
+    number = models.PositiveIntegerField()
+    mode = models.CharField(max_length=12, choices=Mode)  # people and simulated participants are never mixed
+    inputs_hash = models.CharField(max_length=64)
+    plan = models.JSONField(default=dict)
+    results = models.JSONField()
+    provenance = models.JSONField(default=dict)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="report_number_once")]
+
+    def __str__(self) -> str:
+        return f"Report {self.number} of {self.study}"

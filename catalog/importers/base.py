@@ -1,0 +1,332 @@
+"""What every importer gives: a parsed dataset, a report of what was read, and refusals that name lines.
+
+Importers know files and arrays, no database: `parse` reads everything, checks everything and returns, or
+raises `ImportRefused` having changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError, ParameterError
+
+EXAMPLES_PER_REASON = 10
+LONGEST_ID = 100  # characters; what the catalogue's rows can hold
+LONGEST_TITLE = 300
+LONGEST_FEATURE = 200
+
+# Called now and then while a file is read: its name, and the rows read of it so far.
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProblem:
+    """One thing wrong with a source.
+
+    Parameters
+    ----------
+    file : str
+        The file's name inside the source.
+    line : int or None
+        Physical line, from 1; None where the trouble is the file as a whole.
+    column : str or None
+        The column's name, where one column is to blame.
+    reason : str
+        What is wrong, in words that follow a colon.
+    """
+
+    file: str
+    line: int | None
+    column: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line is not None:
+            place += f", line {self.line}"
+        if self.column is not None:
+            place += f", column {self.column}"
+        return f"{place}: {self.reason}"
+
+
+class ImportRefused(DataError):
+    """A source that is not taken: nothing of it was imported.
+
+    Parameters
+    ----------
+    problems : iterable of ImportProblem
+        The first of each kind, at least one.
+    total : int, optional
+        How many there are in all, where more were counted than kept.
+    advice : str
+        What to do now, a full sentence.
+
+    Attributes
+    ----------
+    problems : tuple of ImportProblem
+    total : int
+    """
+
+    def __init__(self, problems: Iterable[ImportProblem], *, total: int | None = None, advice: str = "") -> None:
+        self.problems = tuple(problems)
+        self.total = len(self.problems) if total is None else total
+        others = self.total - 1
+        more = "" if others < 1 else f" ({others:,} more {'problem' if others == 1 else 'problems'} of this import)"
+        super().__init__(f"{self.problems[0]}.{more}{' ' + advice if advice else ''}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a source may unfold, so that a small archive cannot fill a machine.
+
+    Parameters
+    ----------
+    bytes_unpacked : int
+        Of all files of the source together, unpacked.
+    ratio : float
+        Unpacked over packed size, looked at beyond `bytes_unsuspicious`.
+    bytes_unsuspicious : int
+        An unpacked size that no ratio makes suspicious.
+    members : int
+        Files in an archive.
+    """
+
+    bytes_unpacked: int = 32 * 2**30
+    ratio: float = 100.0
+    bytes_unsuspicious: int = 16 * 2**20
+    members: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What an import does with rows it cannot take.
+
+    Parameters
+    ----------
+    on_bad_row : {"refuse", "drop"}
+        A rating off the scale, a field that is missing or no number, broken encoding, an unknown item:
+        refuse the source, or leave the row out and count it.
+    duplicates : {"refuse", "last"}
+        A user's second rating of an item: refuse the source, or keep the last in the file's order.
+    limits : Limits
+    """
+
+    on_bad_row: Literal["refuse", "drop"] = "refuse"
+    duplicates: Literal["refuse", "last"] = "refuse"
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if self.on_bad_row not in ("refuse", "drop"):
+            raise ParameterError(f"on_bad_row is {self.on_bad_row!r}: it can be 'refuse' or 'drop'.")
+        if self.duplicates not in ("refuse", "last"):
+            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be 'refuse' or 'last'.")
+
+
+class Problems:
+    """Problems as they are met: all counted by kind, the first of each kind kept as examples."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.examples: dict[str, list[ImportProblem]] = {}
+
+    def add(self, kind: str, problem: ImportProblem) -> None:
+        """Count one problem of a kind ("off the scale", "unknown item", …)."""
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        kept = self.examples.setdefault(kind, [])
+        if len(kept) < EXAMPLES_PER_REASON:
+            kept.append(problem)
+
+    def add_rows(
+        self,
+        kind: str,
+        rows: NDArray[np.int64],
+        describe: Callable[[int], ImportProblem],
+    ) -> None:
+        """Count a problem at each of `rows`; `describe` is asked about the first few only."""
+        if len(rows) == 0:
+            return
+        self.counts[kind] = self.counts.get(kind, 0) + len(rows)
+        kept = self.examples.setdefault(kind, [])
+        kept.extend(describe(int(row)) for row in rows[: EXAMPLES_PER_REASON - len(kept)])
+
+    @property
+    def total(self) -> int:
+        """All problems counted so far."""
+        return sum(self.counts.values())
+
+    def refuse(self, advice: str) -> None:
+        """Raise `ImportRefused` with the examples, in order of file and line, if there are any."""
+        if self.total:
+            found = [problem for kept in self.examples.values() for problem in kept]
+            found.sort(key=lambda problem: (problem.file, problem.line or 0))
+            raise ImportRefused(found, total=self.total, advice=advice)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import read, kept and dropped.
+
+    Parameters
+    ----------
+    source_format : str
+        The importer's name.
+    files : tuple of str
+        The files that were read.
+    rows_read, rows_kept : int
+        Ratings in the source; ratings in the dataset.
+    dropped : dict
+        Reason to number of rows left out, of ratings and of the other files.
+    examples : dict
+        Reason to the first rows left out, at most ten of each.
+    warnings : tuple of str
+        Full sentences about what was taken, but is worth knowing.
+    scale : str
+        The scale of ratings, and whether it was declared or detected.
+    """
+
+    source_format: str
+    files: tuple[str, ...]
+    rows_read: int
+    rows_kept: int
+    dropped: dict[str, int]
+    examples: dict[str, tuple[ImportProblem, ...]]
+    warnings: tuple[str, ...]
+    scale: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The report in JSON values."""
+        return {
+            "source_format": self.source_format,
+            "files": list(self.files),
+            "rows_read": self.rows_read,
+            "rows_kept": self.rows_kept,
+            "dropped": dict(self.dropped),
+            "examples": {
+                reason: [{"file": p.file, "line": p.line, "column": p.column, "reason": p.reason} for p in problems]
+                for reason, problems in self.examples.items()
+            },
+            "warnings": list(self.warnings),
+            "scale": self.scale,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedItem:
+    """One item as its source describes it.
+
+    Parameters
+    ----------
+    external_id : str
+        The source's own id.
+    title : str
+        As people say it ("The Matrix").
+    year : int or None
+    plot : str
+        Empty where the source has none.
+    features : tuple of (kind, value)
+        Kinds: genre, tag, decade, alias, director, …; no pair twice.
+    image_url, trailer_url : str
+        Empty where the source has none.
+    links : tuple of (place, id)
+        The item's id elsewhere ("imdb", "0114709").
+    """
+
+    external_id: str
+    title: str
+    year: int | None = None
+    plot: str = ""
+    features: tuple[tuple[str, str], ...] = ()
+    image_url: str = ""
+    trailer_url: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RatingScale:
+    """The values a rating can have: `low`, `low` + `step`, … `high`."""
+
+    low: float
+    high: float
+    step: float
+    is_declared: bool = True
+
+    def __post_init__(self) -> None:
+        numbers = np.array([self.low, self.high, self.step], dtype=np.float64)
+        if not np.isfinite(numbers).all() or self.low >= self.high or self.step <= 0:
+            raise ParameterError(
+                f"A scale from {self.low:g} to {self.high:g} in steps of {self.step:g} cannot be: "
+                "low must be below high and the step above 0."
+            )
+        steps = (self.high - self.low) / self.step
+        if abs(steps - round(steps)) > 1e-6:
+            raise ParameterError(
+                f"Steps of {self.step:g} do not lead from {self.low:g} to {self.high:g}: "
+                "give a step that divides the scale."
+            )
+
+    def __str__(self) -> str:
+        how = "declared" if self.is_declared else "detected from the ratings"
+        return f"{self.low:g} to {self.high:g} in steps of {self.step:g}, {how}"
+
+    def is_on(self, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+        """Whether each value is one of the scale's, to 1e-4 of a step; NaN is not."""
+        steps = (values.astype(np.float64) - self.low) / self.step
+        with np.errstate(invalid="ignore"):
+            on_grid = np.abs(steps - np.rint(steps)) <= 1e-4
+            return on_grid & (steps > -0.5) & (steps < (self.high - self.low) / self.step + 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDataset:
+    """Ratings as index arrays and items as rows, ready to be stored.
+
+    Parameters
+    ----------
+    user_ids : str array, shape (n_users,)
+        The source's own ids, of users with at least one rating: in order of number where all are whole
+        numbers, else of text.
+    items : tuple of ParsedItem, length n_items
+        In the same kind of order; items without ratings are kept.
+    users, items_rated : int32 array, shape (n_ratings,)
+        Index into `user_ids` and `items` of each rating, in the source's order. No pair twice.
+    values : float32 array, shape (n_ratings,)
+        Ratings on `scale`, finite.
+    timestamps : int64 array, shape (n_ratings,), or None
+        Seconds since 1970-01-01 UTC; None where the source has no times.
+    scale : RatingScale
+    report : ImportReport
+    """
+
+    user_ids: NDArray[np.str_]
+    items: tuple[ParsedItem, ...]
+    users: NDArray[np.int32]
+    items_rated: NDArray[np.int32]
+    values: NDArray[np.float32]
+    timestamps: NDArray[np.int64] | None
+    scale: RatingScale
+    report: ImportReport
+
+    @property
+    def item_ids(self) -> NDArray[np.str_]:
+        """The source's own ids of items, shape (n_items,)."""
+        return np.array([item.external_id for item in self.items], dtype=np.str_)
+
+    @property
+    def n_users(self) -> int:
+        """Users with at least one rating."""
+        return len(self.user_ids)
+
+    @property
+    def n_items(self) -> int:
+        """Items, rated or not."""
+        return len(self.items)
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings kept."""
+        return len(self.values)

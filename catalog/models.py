@@ -1,0 +1,96 @@
+"""Datasets: versions that never change, their items as rows, their ratings as arrays."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from core.models import TimeStampedModel
+
+
+class Dataset(TimeStampedModel):
+    """A named source of ratings; what is used is one of its versions."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class DatasetVersion(TimeStampedModel):
+    """One import of a dataset, frozen and named by the hash of its content.
+
+    The ratings are the artefact ``ratings/<ratings_digest>``: arrays `indptr`, `indices`, `values`
+    (CSR, users × items), `user_ids`, `item_ids` (the source's own ids), `timestamps` (empty where the source
+    has none). Item `index` is the column.
+    """
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    content_hash = models.CharField(max_length=64)
+    ratings_digest = models.CharField(max_length=64)
+    source_format = models.CharField(max_length=40)
+    is_synthetic = models.BooleanField(default=False)  # said wherever its ratings show
+    n_users = models.PositiveIntegerField()
+    n_items = models.PositiveIntegerField()
+    n_ratings = models.PositiveBigIntegerField()
+    scale_low = models.FloatField()
+    scale_high = models.FloatField()
+    scale_step = models.FloatField()
+    report = models.JSONField(default=dict)  # what the importer read, kept and dropped
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["dataset__name", "-number"]
+        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="version_number_once")]
+
+    def __str__(self) -> str:
+        return f"{self.dataset} · version {self.number}"
+
+
+class Item(models.Model):
+    """One item of a version; `index` is its column in the ratings."""
+
+    version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="items")
+    index = models.PositiveIntegerField()
+    external_id = models.CharField(max_length=100)
+    title = models.CharField(max_length=300)
+    sort_title = models.CharField(max_length=300)  # folded, without a leading article
+    year = models.PositiveIntegerField(null=True, blank=True)
+    plot = models.TextField(blank=True)
+    image = models.CharField(max_length=300, blank=True)  # a file this site serves; else a drawn poster
+    trailer_url = models.URLField(max_length=500, blank=True)
+    n_ratings = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["index"]
+        constraints = [models.UniqueConstraint(fields=["version", "index"], name="item_index_once")]
+        indexes = [
+            models.Index(fields=["version", "sort_title"]),
+            models.Index(fields=["version", "-n_ratings"]),
+            models.Index(fields=["version", "year"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.year})" if self.year else self.title
+
+
+class Feature(models.Model):
+    """A fact of an item: a genre, a director, someone in the cast, a country, a tag, another title."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="features")
+    kind = models.CharField(max_length=30)  # genre, director, cast, country, tag, decade, alias
+    value = models.CharField(max_length=200)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["item_id", "kind", "position"]
+        indexes = [models.Index(fields=["kind", "value"])]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.value}"

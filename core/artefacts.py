@@ -1,0 +1,142 @@
+"""Arrays kept for good: one `.npy` an array and a JSON beside them, named by the digest of their bytes.
+
+Layout in ``storages["artefacts"]``: ``<kind>/<digest>/<array>.npy`` and ``<kind>/<digest>/meta.json``.
+The JSON is written last, so a folder without it is a write that never finished and is written again.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage, storages
+
+from core.errors import ArtefactError
+from core.provenance import canonical_json, digest_of, digest_of_arrays
+
+FORMAT_VERSION = 1
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """Arrays (read-only memory maps) and their metadata, verified against `digest`."""
+
+    kind: str
+    digest: str
+    arrays: Arrays
+    meta: dict[str, Any]
+
+
+def _digest(arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, Any]) -> str:
+    return digest_of([FORMAT_VERSION, digest_of_arrays(arrays), dict(meta)])
+
+
+def store(kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, Any]) -> str:
+    """Write the arrays once and return their digest; a second writer of the same digest writes nothing.
+
+    `meta` is part of what is named: keep times and places out of it.
+    """
+    digest = _digest(arrays, meta)
+    storage = storages["artefacts"]
+    folder = f"{kind}/{digest}"
+    if storage.exists(f"{folder}/meta.json"):
+        return digest
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ArtefactError("artefact.object_array", f"The array {name} holds Python objects; store plain types.")
+        buffer = io.BytesIO()
+        np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
+        _write_once(storage, f"{folder}/{name}.npy", buffer.getvalue())
+    whole = {"format_version": FORMAT_VERSION, "digest": digest, "arrays": sorted(arrays), "meta": dict(meta)}
+    _write_once(storage, f"{folder}/meta.json", canonical_json(whole).encode())
+    return digest
+
+
+def _write_once(storage: Storage, name: str, content: bytes) -> None:
+    """Write beside and rename where the storage is a folder; elsewhere the storage's own save is whole or not."""
+    try:
+        target = Path(storage.path(name))
+    except NotImplementedError:
+        if not storage.exists(name):
+            storage.save(name, ContentFile(content))
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".part-", delete=False) as part:
+        part.write(content)
+        part.flush()
+    Path(part.name).replace(target)
+
+
+def _local_folder(storage: Storage, kind: str, digest: str) -> Path:
+    """The folder with the files, fetched once into a local copy where the storage is not a local one."""
+    try:
+        return Path(storage.path(f"{kind}/{digest}"))
+    except NotImplementedError:
+        local = Path(tempfile.gettempdir()) / "parallax-artefacts" / kind / digest
+    if not (local / "meta.json").exists():
+        local.mkdir(parents=True, exist_ok=True)
+        names = [n for n in storage.listdir(f"{kind}/{digest}")[1] if n != "meta.json"]
+        for name in [*names, "meta.json"]:
+            with (
+                storage.open(f"{kind}/{digest}/{name}") as source,
+                tempfile.NamedTemporaryFile(dir=local, prefix=".part-", delete=False) as part,
+            ):
+                shutil.copyfileobj(source, part)
+            Path(part.name).replace(local / name)
+    return local
+
+
+@lru_cache(maxsize=64)
+def _load(root: str, kind: str, digest: str) -> Artefact:
+    folder = Path(root)
+    try:
+        whole = json.loads((folder / "meta.json").read_bytes())
+        arrays: Arrays = {
+            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in whole["arrays"]
+        }
+    except FileNotFoundError as missing:
+        raise ArtefactError(
+            "artefact.missing",
+            f"The stored {kind} {digest[:12]} is missing a file ({Path(str(missing.filename)).name}). "
+            "Restore it from a backup, or make it again.",
+            {"kind": kind, "digest": digest},
+        ) from missing
+    except ValueError as broken:
+        raise _damaged(kind, digest) from broken
+    if whole["format_version"] != FORMAT_VERSION or _digest(arrays, whole["meta"]) != digest:
+        raise _damaged(kind, digest)
+    return Artefact(kind, digest, arrays, whole["meta"])
+
+
+def _damaged(kind: str, digest: str) -> ArtefactError:
+    return ArtefactError(
+        "artefact.damaged",
+        f"The stored {kind} {digest[:12]} no longer matches its digest. Restore it from a backup, or make it again.",
+        {"kind": kind, "digest": digest},
+    )
+
+
+def load(kind: str, digest: str) -> Artefact:
+    """Memory-map the artefact; every byte is checked against the digest the first time a process opens it.
+
+    Raises
+    ------
+    ArtefactError
+        A file is missing, or the bytes no longer match the digest.
+    """
+    return _load(str(_local_folder(storages["artefacts"], kind, digest)), kind, digest)
+
+
+def forget_loaded() -> None:
+    """Drop this process's open artefacts, so that the next load reads and checks the files again."""
+    _load.cache_clear()

@@ -1,0 +1,45 @@
+"""The errors that cross a storey: two for pure code, one with a stable code for everything above it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class ParameterError(ValueError):
+    """A parameter that cannot be used: the message says which, why, and what is allowed."""
+
+
+class DataError(ValueError):
+    """Data that cannot be used: the message says what is wrong and where."""
+
+
+class ParallaxError(Exception):
+    """A refusal that people read.
+
+    Parameters
+    ----------
+    code : str
+        Stable and dotted (``run.not_queued``); programs and tests rely on it.
+    message : str
+        Full sentences: what is wrong and what to do now.
+    extra : mapping, optional
+        Facts for programs (ids, counts, the list of problems); JSON values only.
+    """
+
+    def __init__(self, code: str, message: str, extra: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.extra: dict[str, Any] = dict(extra or {})
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class NotAllowedInState(ParallaxError):
+    """A transition that the state machine refuses, or that somebody else made first."""
+
+
+class ArtefactError(ParallaxError):
+    """An artefact that is missing or whose bytes no longer match its digest."""

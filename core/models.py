@@ -1,0 +1,49 @@
+"""Rows that every storey needs: a time stamp, and the log of who moved what."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.db import models
+
+
+class TimeStampedModel(models.Model):
+    """Knows when it was made and last changed."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class LogEntry(models.Model):
+    """One move of one row: who, what, from, to, when. Written, never changed."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    kind = models.CharField(max_length=64)
+    object_id = models.BigIntegerField()
+    from_status = models.CharField(max_length=32, blank=True)
+    to_status = models.CharField(max_length=32, blank=True)
+    reason = models.TextField(blank=True)
+    facts = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["at", "id"]
+        indexes = [models.Index(fields=["kind", "object_id"])]
+        verbose_name_plural = "log entries"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.object_id}: {self.from_status} → {self.to_status}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise TypeError("A log entry is written once and never changed.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("A log entry is never deleted.")

@@ -1,0 +1,73 @@
+"""Where numbers come from: canonical JSON, digests, versions, and seeds derived by name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+CODE_VERSION = "0.1.0"
+LIBRARIES = ("django", "celery", "numpy", "scipy", "pandas", "altair", "vl-convert-python")
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spare space, so that equal values have equal text.
+
+    Raises
+    ------
+    ValueError
+        The value holds NaN or an infinity, which JSON cannot say.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [1.5, None]})
+    '{"a":[1.5,null],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest_of(value: Any) -> str:
+    """SHA-256, in hex, of the value's canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def digest_of_arrays(arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    """SHA-256, in hex, over names, types, shapes and bytes of the arrays, in the order of their names."""
+    whole = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        whole.update(canonical_json([name, array.dtype.str, list(array.shape)]).encode())
+        whole.update(memoryview(array).cast("B") if array.size else b"")
+    return whole.hexdigest()
+
+
+def derived_seed(seed: int, *names: str | int) -> int:
+    """A 63-bit seed for the stream that `names` name; the order of other draws does not matter.
+
+    Examples
+    --------
+    >>> derived_seed(1, "split") == derived_seed(1, "split") != derived_seed(1, "train")
+    True
+    """
+    text = canonical_json([seed, *names])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def rng_for(seed: int, *names: str | int) -> np.random.Generator:
+    """A generator of its own for the stream that `names` name."""
+    return np.random.Generator(np.random.PCG64(derived_seed(seed, *names)))
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of the code, of Python and of the libraries that numbers depend on."""
+    found = {"parallax": CODE_VERSION, "python": platform.python_version()}
+    for name in LIBRARIES:
+        found[name] = metadata.version(name)
+    return found

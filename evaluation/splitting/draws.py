@@ -1,0 +1,151 @@
+"""Random numbers named by what they are for: a counter-based generator, never a shared stream.
+
+The number drawn for (seed, purpose, counters) is a function of these alone, so draws do not depend on the
+order, the blocks or the worker they are made in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import ParameterError
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+def stream_key(seed: int, purpose: str) -> np.uint64:
+    """The key of one purpose's draws under one seed.
+
+    Parameters
+    ----------
+    seed : int
+        Any whole number.
+    purpose : str
+        What the draws are for ("probe", "candidates"): two purposes share no number.
+
+    Returns
+    -------
+    numpy.uint64
+        The first 8 bytes, little-endian, of SHA-256 over "purpose:seed".
+
+    Raises
+    ------
+    ParameterError
+        The seed is not a whole number.
+
+    Examples
+    --------
+    >>> stream_key(1, "probe") == stream_key(1, "reserve")
+    False
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise ParameterError(f"The seed is {seed!r}: it has to be a whole number.")
+    digest = hashlib.sha256(f"{purpose}:{int(seed)}".encode()).digest()
+    return np.uint64(int.from_bytes(digest[:8], "little"))
+
+
+def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The SplitMix64 finaliser of each word: a bijection whose output bits look independent.
+
+    Parameters
+    ----------
+    words : uint64 array, any shape
+
+    Returns
+    -------
+    uint64 array, same shape
+
+    References
+    ----------
+    Steele, Lea & Flood (2014), Fast splittable pseudorandom number generators, OOPSLA, figure 16
+    (`mix64variant13`), doi:10.1145/2660193.2660195.
+
+    Examples
+    --------
+    >>> hex(int(mixed(np.array([0x9E3779B97F4A7C15], dtype=np.uint64))[0]))
+    '0xe220a8397b1dcdaf'
+    """
+    words = words ^ (words >> np.uint64(30))
+    words = words * _MIX_1
+    words = words ^ (words >> np.uint64(27))
+    words = words * _MIX_2
+    return words ^ (words >> np.uint64(31))
+
+
+def draw_keys(key: np.uint64, *counters: ArrayLike) -> NDArray[np.uint64]:
+    """One 64-bit word for each combination of counters, uniform over all words.
+
+    Parameters
+    ----------
+    key : numpy.uint64
+        From `stream_key`.
+    *counters : int arrays that broadcast together
+        Whole numbers >= 0, for example users and items; their order matters.
+
+    Returns
+    -------
+    uint64 array, the counters' broadcast shape (at least one-dimensional)
+
+    Examples
+    --------
+    >>> key = stream_key(1, "probe")
+    >>> together = draw_keys(key, [3, 3, 4], [0, 1, 0])
+    >>> bool(together[1] == draw_keys(key, [3], [1])[0])
+    True
+    """
+    words: NDArray[np.uint64] = np.full(1, key, dtype=np.uint64)
+    for counter in counters:
+        steps = np.atleast_1d(np.asarray(counter)).astype(np.uint64)
+        words = mixed(words + (steps + np.uint64(1)) * _GOLDEN)
+    return words
+
+
+def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
+    """Mark the `n` smallest keys; of equal ones at the border the first in order.
+
+    Parameters
+    ----------
+    keys : uint64 array, shape (n_keys,)
+    n : int
+        0 <= n <= n_keys.
+
+    Returns
+    -------
+    bool array, shape (n_keys,)
+        Exactly `n` are True.
+
+    Examples
+    --------
+    >>> smallest(np.array([5, 1, 5, 9], dtype=np.uint64), 2)
+    array([ True,  True, False, False])
+    """
+    if n == 0:
+        return np.zeros(len(keys), dtype=np.bool_)
+    border = np.partition(keys, n - 1)[n - 1]
+    chosen: NDArray[np.bool_] = keys < border
+    at_border = np.flatnonzero(keys == border)
+    chosen[at_border[: n - int(chosen.sum())]] = True
+    return chosen
+
+
+def check_share(share: Any, what: str) -> float:
+    """Give `share` as a float.
+
+    Raises
+    ------
+    ParameterError
+        It is not a number of at least 0 and below 1.
+    """
+    try:
+        number = float(share)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0.0 <= number < 1.0:
+        raise ParameterError(f"The share of {what} is {share!r}: it has to be at least 0 and below 1.")
+    return number

@@ -1,0 +1,208 @@
+"""One-way analysis of variance: classical, with pooled variance, and Welch's.
+
+All sums are exact (see `inference.groups`); F is rounded once.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from inference.groups import Groups, GroupValues, in_words
+from inference.lazy import optimize, special
+from inference.results import AnovaResult, Interval, Undefined, WelchResult
+
+ANOVA = "One-way ANOVA"
+WELCH = "Welch ANOVA"
+CONFIDENCE = 0.95
+# Beyond this F the noncentral distribution is no longer evaluated reliably, and the effect is beyond doubt.
+LARGEST_F_FOR_INTERVAL = 1e6
+
+
+def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
+    """Say why pooled-variance procedures are undefined on these data, or give None when they are defined.
+
+    Examples
+    --------
+    >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]}), "Tukey HSD").reason
+    'Every condition has equal values only: without spread within conditions no test is defined.'
+    """
+    if groups.k < 2:
+        only = f"only {groups.names[0]} has" if groups.k else "none has"
+        return Undefined(f"A comparison needs two conditions with enough observations; {only}.", procedure)
+    if groups.are_all_equal:
+        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
+    if groups.n == groups.k:
+        return Undefined("Every condition has a single observation: its spread is unknown.", procedure)
+    if groups.ss_within == 0:
+        return Undefined(
+            "Every condition has equal values only: without spread within conditions no test is defined.",
+            procedure,
+        )
+    return None
+
+
+def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
+    r"""One-way analysis of variance with pooled variance.
+
+    .. math:: F = \frac{\sum_g n_g(\bar y_g - \bar y)^2 / (k-1)}{\sum_g\sum_i (y_{gi} - \bar y_g)^2 / (n-k)}
+
+    Parameters
+    ----------
+    groups : mapping of str to values
+        Condition -> observations; integers, floats or fractions, no missing values.
+    least_n : int
+        Conditions with fewer observations are left out by name. With 1, a condition of one observation takes
+        part: its mean is compared by the spread of the others.
+
+    Returns
+    -------
+    AnovaResult or Undefined
+        Undefined with fewer than two conditions, with one observation in each, when all values are equal, or
+        when no condition has any spread.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `least_n` < 1; a value that is not a finite number.
+
+    References
+    ----------
+    Fisher (1925), Statistical Methods for Research Workers. Omega squared: Hays (1963). Interval of eta
+    squared: Steiger (2004), Psychological Methods 9(2):164-182.
+
+    Examples
+    --------
+    >>> result = one_way({"A": [1, 2, 3], "B": [3, 4, 5]})
+    >>> result.f, result.df_between, result.df_within, round(result.p, 4)
+    (6.0, 1, 4, 0.0705)
+    """
+    read = Groups.read(groups, least_n)
+    undefined = why_not_pooled(read, ANOVA)
+    return undefined or _one_way(read)
+
+
+def _one_way(read: Groups) -> AnovaResult:
+    df_between, df_within = read.k - 1, read.n - read.k
+    ms_between, ms_within = read.ss_between / df_between, read.ss_within / df_within
+    ss_total = read.ss_between + read.ss_within
+    explained = read.ss_between - df_between * ms_within
+    f = float(ms_between / ms_within)
+    noncentrality = _noncentrality_interval(f, df_between, df_within)
+    return AnovaResult(
+        f=f,
+        p=f_upper_tail(f, df_between, df_within),
+        df_between=df_between,
+        df_within=df_within,
+        ss_between=float(read.ss_between),
+        ss_within=float(read.ss_within),
+        ms_between=float(ms_between),
+        ms_within=float(ms_within),
+        eta_squared=float(read.ss_between / ss_total),
+        omega_squared=float(explained / (ss_total + ms_within)),
+        epsilon_squared=float(explained / ss_total),
+        eta_squared_ci=_as_share(noncentrality, df_within),
+        eta_squared_ci_steiger=_as_share(noncentrality, read.n),
+        n=read.n,
+        n_conditions=read.k,
+        left_out=read.left_out,
+        constant=read.constant,
+        single=read.single,
+    )
+
+
+def f_upper_tail(f: float, df_between: float, df_within: float) -> float:
+    """Probability of a larger F.
+
+    Examples
+    --------
+    >>> round(f_upper_tail(4.0, 1, 60), 4)
+    0.05
+    """
+    return float(special.fdtrc(df_between, df_within, f))
+
+
+def _noncentrality_interval(f: float, df_between: int, df_within: int) -> Interval | None:
+    """Noncentralities under which F would lie at the upper and at the lower limit of its distribution."""
+    if f > LARGEST_F_FOR_INTERVAL:
+        return None
+
+    def limit(share: float) -> float:
+        def excess(noncentrality: float) -> float:
+            return float(special.ncfdtr(df_between, df_within, noncentrality, f)) - share
+
+        if float(special.fdtr(df_between, df_within, f)) <= share:
+            return 0.0
+        upper = f * df_between + 1.0
+        while excess(upper) > 0:
+            upper *= 2
+        return float(optimize.brentq(excess, 0.0, upper, xtol=1e-13, rtol=1e-14))
+
+    tail = (1 - CONFIDENCE) / 2
+    return Interval(limit(1 - tail), limit(tail))
+
+
+def _as_share(noncentrality: Interval | None, size: int) -> Interval | None:
+    if noncentrality is None:
+        return None
+    low, high = noncentrality.low, noncentrality.high
+    return Interval(low / (low + size), high / (high + size))
+
+
+def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult | Undefined:
+    """Welch's analysis of variance, which does not assume equal variances.
+
+    Parameters
+    ----------
+    groups : mapping of str to values
+        Condition -> observations. Conditions with fewer than two are left out by name.
+    leave_out_constant : bool
+        A condition without variance would get infinite weight. If False the test is then undefined; if True
+        such conditions are left out by name and the others compared.
+
+    Returns
+    -------
+    WelchResult or Undefined
+        Undefined with fewer than two conditions, or with a condition without variance.
+
+    Raises
+    ------
+    DataError
+        A value that is not a finite number.
+
+    References
+    ----------
+    Welch (1951), Biometrika 38(3/4):330-336, equations 26 to 28.
+
+    Examples
+    --------
+    >>> welch({"TopPop": [0, 0, 0], "LSA": [0, 1, 2]}).reason
+    'TopPop has no variance: its weight would be infinite.'
+    """
+    read = Groups.read(groups, least_n=2)
+    if read.k > 1 and read.are_all_equal:
+        return Undefined(f"All {read.n} participants have the same value: nothing to compare.", WELCH)
+    if read.constant and not leave_out_constant:
+        verb, whose = ("has", "its") if len(read.constant) == 1 else ("have", "their")
+        reason = f"{in_words(read.constant)} {verb} no variance: {whose} weight would be infinite."
+        return Undefined(reason, WELCH)
+    read = read.without(read.constant)
+    if read.k < 2:
+        reason = "Welch's test needs two conditions with two observations or more and with variance."
+        return Undefined(reason, WELCH)
+    weighted = [(group.n / group.variance, group) for group in read.members]
+    total = sum((weight for weight, _ in weighted), Fraction(0))
+    centre = sum((weight * group.mean for weight, group in weighted), Fraction(0)) / total
+    spread = sum((weight * (group.mean - centre) ** 2 for weight, group in weighted), Fraction(0))
+    unevenness = sum(((1 - weight / total) ** 2 / (group.n - 1) for weight, group in weighted), Fraction(0))
+    k = read.k
+    f = float(spread / (k - 1) / (1 + 2 * (k - 2) * unevenness / (k * k - 1)))
+    df_within = float((k * k - 1) / (3 * unevenness))
+    return WelchResult(
+        f=f,
+        p=f_upper_tail(f, k - 1, df_within),
+        df_between=k - 1,
+        df_within=df_within,
+        n=read.n,
+        n_conditions=k,
+        left_out=read.left_out,
+    )

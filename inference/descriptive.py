@@ -1,0 +1,116 @@
+"""Numbers that describe each condition, and the numbers of its box plot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from inference.groups import Group, Groups, GroupValues
+from inference.lazy import special
+from inference.results import Description, plain
+
+CONFIDENCE = 0.95
+WHISKER = Fraction(3, 2)  # interquartile ranges from the box to the last point that is no outlier
+
+
+class Descriptions(dict[str, Description]):
+    """Descriptions by condition; `left_out` names the conditions without observations."""
+
+    def __init__(self, described: dict[str, Description], left_out: tuple[str, ...]) -> None:
+        super().__init__(described)
+        self.left_out = left_out
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give every description as plain values."""
+        converted: dict[str, Any] = plain(dict(self))
+        return converted
+
+
+def quantile(ordered: Sequence[Fraction], share: Fraction) -> Fraction:
+    """Quantile of type 7: linear between the two nearest order statistics.
+
+    Parameters
+    ----------
+    ordered : sequence of Fraction, shape (n,), n >= 1
+        Ascending.
+    share : Fraction
+        In [0, 1].
+
+    References
+    ----------
+    Hyndman & Fan (1996), The American Statistician 50(4):361-365, definition 7.
+
+    Examples
+    --------
+    >>> quantile([Fraction(1), Fraction(2)], Fraction(1, 4))
+    Fraction(5, 4)
+    """
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def describe(groups: GroupValues) -> Descriptions:
+    """Describe every condition.
+
+    Parameters
+    ----------
+    groups : mapping of str to values
+        Condition -> observations; integers, floats or fractions, no missing values.
+
+    Returns
+    -------
+    Descriptions
+        A dict of condition -> `Description` in the order of the data. A condition without observations has no
+        description and is named in ``left_out``.
+
+    Raises
+    ------
+    DataError
+        A value that is not a finite number.
+
+    Notes
+    -----
+    Quartiles, fences and outliers are found without rounding, so a point on a fence is never an outlier.
+
+    Examples
+    --------
+    >>> described = describe({"TopPop": [3, 4, 5, 4], "LSA": []})
+    >>> described["TopPop"].mean, described.left_out
+    (4.0, ('LSA',))
+    """
+    read = Groups.read(groups)
+    return Descriptions({group.name: _describe(group) for group in read.members}, read.left_out)
+
+
+def _describe(group: Group) -> Description:
+    ordered = sorted(group.values())
+    q1, median, q3 = (quantile(ordered, Fraction(quarter, 4)) for quarter in (1, 2, 3))
+    reach = WHISKER * (q3 - q1)
+    inside = [value for value in ordered if q1 - reach <= value <= q3 + reach]
+    mean = float(group.mean)
+    sd = se = ci_low = ci_high = None
+    if group.n > 1:
+        sd = math.sqrt(group.variance)
+        se = math.sqrt(group.variance / group.n)
+        half = float(special.stdtrit(group.n - 1, (1 + CONFIDENCE) / 2)) * se
+        ci_low, ci_high = mean - half, mean + half
+    return Description(
+        n=group.n,
+        mean=mean,
+        median=float(median),
+        q1=float(q1),
+        q3=float(q3),
+        minimum=float(ordered[0]),
+        maximum=float(ordered[-1]),
+        sd=sd,
+        se=se,
+        ci_low=ci_low,
+        ci_high=ci_high,
+        whisker_low=float(inside[0]),
+        whisker_high=float(inside[-1]),
+        outliers=tuple(float(value) for value in ordered if not q1 - reach <= value <= q3 + reach),
+    )

@@ -1,0 +1,218 @@
+"""Groups: the observations of every condition, read exactly.
+
+Means that are equal on paper must be equal here, and a condition whose answers are all the same must have a
+variance of exactly 0. So values are read as the decimals they were written as (0.2 is one fifth, not its
+nearest binary fraction), put on one integer grid, and summed as integers; each number is rounded to a float
+once, at its end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from core.errors import DataError, ParameterError
+
+Number = float | Fraction | Decimal | np.floating[Any] | np.integer[Any]
+GroupValues = Mapping[str, Iterable[Number]]
+
+# Ratios of squares of anything inside these bounds stay within the range of a float.
+LARGEST = Fraction(10) ** 75
+SMALLEST = 1 / LARGEST
+
+
+def exact(value: object, where: str = "the data") -> Fraction:
+    """Read one value as the decimal it was written as.
+
+    Parameters
+    ----------
+    value : int, float, Fraction, Decimal or NumPy number
+        Finite; 0 or between 1e-75 and 1e75 in size.
+    where : str
+        Named in the error.
+
+    Raises
+    ------
+    DataError
+        The value is not a number, not finite, or out of those bounds.
+
+    Examples
+    --------
+    >>> exact(0.1) + exact(0.2) == exact(0.3)
+    True
+    """
+    if isinstance(value, Rational):
+        found = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, float | np.floating | Decimal):
+        if not math.isfinite(value):
+            raise DataError(
+                f"A value in {where} is {value}, not a finite number: leave missing answers out first."
+            )
+        found = Fraction(str(value))
+    else:
+        raise DataError(f"A value in {where} is {value!r}, which is not a number.")
+    if found and not SMALLEST <= abs(found) <= LARGEST:
+        raise DataError(f"The value {value} in {where} lies outside 1e-75 to 1e75: choose another unit.")
+    return found
+
+
+@dataclass(frozen=True)
+class Group:
+    """One condition: its values as integers, `scale` of them to a unit of the data."""
+
+    name: str
+    points: tuple[int, ...]
+    scale: int
+
+    @property
+    def n(self) -> int:
+        """Number of observations."""
+        return len(self.points)
+
+    @cached_property
+    def total(self) -> int:
+        """Sum of the points."""
+        return sum(self.points)
+
+    @cached_property
+    def mean(self) -> Fraction:
+        """Mean in the unit of the data; asked for only when there are observations."""
+        return Fraction(self.total, self.n * self.scale)
+
+    @cached_property
+    def squares(self) -> Fraction:
+        """Sum of squared distances from the mean, in squared units of the data, without rounding."""
+        raw = self.n * sum(point * point for point in self.points) - self.total * self.total
+        return Fraction(raw, self.n * self.scale * self.scale)
+
+    @property
+    def variance(self) -> Fraction:
+        """Sample variance (n - 1); asked for only with two observations or more."""
+        return self.squares / (self.n - 1)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether two or more observations are all equal."""
+        return self.n > 1 and min(self.points) == max(self.points)
+
+    def values(self) -> tuple[Fraction, ...]:
+        """The observations in the unit of the data, in their order."""
+        return tuple(Fraction(point, self.scale) for point in self.points)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The conditions that take part in a procedure, and the names of those that do not.
+
+    Attributes
+    ----------
+    members : tuple of Group
+        In the order of the data, on one scale.
+    left_out : tuple of str
+        Conditions with too few observations.
+    """
+
+    members: tuple[Group, ...]
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def read(cls, groups: GroupValues, least_n: int = 1) -> Groups:
+        """Read the observations of every condition.
+
+        Parameters
+        ----------
+        groups : mapping of str to values
+            Condition name -> its observations: integers, floats, fractions; no missing values.
+        least_n : int
+            Conditions with fewer observations are left out, >= 1.
+
+        Raises
+        ------
+        ParameterError, DataError
+            `least_n` < 1; a value that is not a finite number.
+
+        Examples
+        --------
+        >>> groups = Groups.read({"TopPop": [0.6, 0.2, 0.4], "LSA": []})
+        >>> groups.members[0].mean, groups.left_out
+        (Fraction(2, 5), ('LSA',))
+        """
+        if least_n < 1:
+            raise ParameterError(f"The least number of observations is {least_n}: it has to be 1 or more.")
+        read = {name: [exact(value, f"condition {name!r}") for value in groups[name]] for name in groups}
+        scale = math.lcm(*(value.denominator for values in read.values() for value in values))
+        members = tuple(
+            Group(name, tuple(value.numerator * (scale // value.denominator) for value in values), scale)
+            for name, values in read.items()
+            if len(values) >= least_n
+        )
+        return cls(members, tuple(name for name, values in read.items() if len(values) < least_n))
+
+    def without(self, names: Iterable[str]) -> Groups:
+        """Leave the named conditions out."""
+        dropped = tuple(names)
+        kept = tuple(group for group in self.members if group.name not in dropped)
+        return Groups(kept, self.left_out + dropped)
+
+    @property
+    def k(self) -> int:
+        """Number of conditions that take part."""
+        return len(self.members)
+
+    @property
+    def n(self) -> int:
+        """Number of observations in all."""
+        return sum(group.n for group in self.members)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the conditions that take part."""
+        return tuple(group.name for group in self.members)
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """Names of the conditions whose two or more values are all equal."""
+        return tuple(group.name for group in self.members if group.is_constant)
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """Names of the conditions with one observation."""
+        return tuple(group.name for group in self.members if group.n == 1)
+
+    @property
+    def are_all_equal(self) -> bool:
+        """Whether every observation of every condition is the same value."""
+        return len({point for group in self.members for point in group.points}) <= 1
+
+    @cached_property
+    def ss_within(self) -> Fraction:
+        """Pooled sum of squares within the conditions."""
+        return sum((group.squares for group in self.members), Fraction(0))
+
+    @cached_property
+    def ss_between(self) -> Fraction:
+        """Sum of squares between the conditions' means."""
+        grand = sum(group.total for group in self.members)
+        raw = sum((Fraction(group.total**2, group.n) for group in self.members), Fraction(0))
+        return (raw - Fraction(grand**2, self.n)) / self.members[0].scale ** 2
+
+
+
+def in_words(names: Iterable[str]) -> str:
+    """List names for a sentence.
+
+    Examples
+    --------
+    >>> in_words(["TopPop", "LSA", "CorNgr"])
+    'TopPop, LSA and CorNgr'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

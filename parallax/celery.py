@@ -1,0 +1,54 @@
+"""The Celery application, and the worker's own clock."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from typing import Any
+
+from celery import Celery
+from celery.signals import worker_ready, worker_shutdown
+from django.conf import settings
+from django.db import connections
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
+
+logger = logging.getLogger(__name__)
+app = Celery("parallax")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+SWEEPS = ("evaluation.sweep", "studies.sweep")
+_stop = threading.Event()
+
+
+def _clock(seconds: float) -> None:
+    """Run the sweeps at a steady pace, in a thread of the worker, until it stops.
+
+    They run here and not as messages: a worker busy with a long part still releases what others left. A
+    sweep that runs twice at once finds nothing left to do. In the scaled shape beat sends them as messages.
+    """
+    while not _stop.wait(seconds):
+        for name in SWEEPS:
+            try:
+                app.tasks[name].run()
+            except Exception:
+                # The thread has to outlive any fault (database away, disk full): it is what mends them.
+                logger.exception("sweep failed name=%s", name)
+            finally:
+                connections.close_all()
+
+
+@worker_ready.connect
+def start_clock(**kwargs: Any) -> None:
+    """Start the clock once the worker takes messages."""
+    if settings.SWEEP_SECONDS:
+        _stop.clear()
+        threading.Thread(target=_clock, args=(settings.SWEEP_SECONDS,), name="sweep-clock", daemon=True).start()
+
+
+@worker_shutdown.connect
+def stop_clock(**kwargs: Any) -> None:
+    """Stop the clock with the worker."""
+    _stop.set()

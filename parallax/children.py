@@ -1,0 +1,160 @@
+"""The web server and the worker as child processes, started and stopped together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from django.conf import settings
+
+from core.errors import ParallaxError
+
+STOP_SECONDS = 10.0
+START_SECONDS = 60.0
+
+
+def refuse_taken_port(host: str, port: int) -> None:
+    """Raise ParallaxError `up.port_taken` where something already listens on the port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as problem:
+            raise ParallaxError(
+                "up.port_taken",
+                f"Port {port} on {host} is taken ({problem.strerror}). Stop what uses it, or choose another: PORT=8765 make demo.",
+            ) from problem
+
+
+@dataclass
+class Children:
+    """Web server and workers; leaving the `with` block stops them, children of theirs included."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    threads: int = 8
+    _running: list[tuple[str, subprocess.Popen[bytes]]] = field(default_factory=list)
+    _logs: list[IO[bytes]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        """The address of the site."""
+        return f"http://{self.host}:{self.port}/"
+
+    @property
+    def logs(self) -> Path:
+        """The folder where the children write."""
+        return Path(settings.VAR_DIR) / "logs"
+
+    def __enter__(self) -> Self:
+        refuse_taken_port(self.host, self.port)
+        try:
+            self._start("web", self._web_command())
+            for number in range(self.workers):
+                self._start(f"worker-{number + 1}", self._worker_command(number + 1))
+            self._wait_until_it_answers()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _web_command(self) -> list[str]:
+        return [
+            *(sys.executable, "-m", "gunicorn", "parallax.wsgi:application"),
+            *("--bind", f"{self.host}:{self.port}", "--workers", "1", "--threads", str(self.threads)),
+            *("--worker-tmp-dir", str(Path(settings.VAR_DIR) / "tmp"), "--log-level", "warning"),
+        ]
+
+    def _worker_command(self, number: int) -> list[str]:
+        return [
+            *(sys.executable, "-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--loglevel", "WARNING"),
+            *("--without-gossip", "--without-mingle", "-n", f"up-{os.getpid()}-{number}@%h"),
+        ]
+
+    def _start(self, name: str, command: list[str]) -> None:
+        self.logs.mkdir(parents=True, exist_ok=True)
+        log = (self.logs / f"{name}.log").open("ab")
+        self._logs.append(log)
+        threads = str(settings.NUMERIC_THREADS)
+        environment: Mapping[str, str] = {
+            **os.environ,
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            "NUMBA_NUM_THREADS": threads,
+        }
+        # A session of its own keeps the terminal's Ctrl-C from reaching the children before we stop them in order.
+        process = subprocess.Popen(
+            command, cwd=settings.BASE_DIR, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+        self._running.append((name, process))
+
+    def _wait_until_it_answers(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            self.check()
+            try:
+                with urllib.request.urlopen(f"{self.url}health/", timeout=5):  # noqa: S310 -- our own address
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        raise ParallaxError(
+            "up.no_answer", f"The web server did not answer within {START_SECONDS:.0f} s; see {self.logs}."
+        )
+
+    def check(self) -> None:
+        """Raise ParallaxError `up.child_ended` when a child is gone."""
+        for name, process in self._running:
+            if process.poll() is not None:
+                raise ParallaxError(
+                    "up.child_ended",
+                    f"The process {name} ended with status {process.returncode}; see {self.logs / (name + '.log')}.",
+                )
+
+    def wait(self) -> None:
+        """Return when a child ends or the process is told to stop."""
+        while True:
+            self.check()
+            time.sleep(0.5)
+
+    def stop(self) -> None:
+        """Ask every child to stop, and end those that do not within ten seconds."""
+        for _, process in self._running:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + STOP_SECONDS
+        for _, process in self._running:
+            try:
+                process.wait(timeout=max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._running.clear()
+        for log in self._logs:
+            log.close()
+        self._logs.clear()
+
+
+def stop_on_signals() -> None:
+    """Turn SIGTERM into the exception that Ctrl-C raises, so that one `finally` serves both."""
+
+    def handle(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, handle)

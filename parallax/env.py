@@ -1,0 +1,60 @@
+"""Settings from the environment: a value that cannot be used stops the start with a sentence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
+
+
+def env_str(name: str, default: str = "") -> str:
+    """Return the variable's text, or the default where it is not set."""
+    return os.environ.get(name, default)
+
+
+def env_bool(name: str, *, default: bool) -> bool:
+    """Return the variable as a yes or no."""
+    raw = os.environ.get(name)
+    if raw is None:
+        return default
+    if raw.strip().lower() in TRUE:
+        return True
+    if raw.strip().lower() in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name} is {raw!r}; write 1 or 0.")
+
+
+def env_int(name: str, *, default: int, minimum: int = 0) -> int:
+    """Return the variable as a whole number of at least `minimum`."""
+    raw = os.environ.get(name)
+    if raw is None:
+        return default
+    try:
+        value = int(raw)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {raw!r}; write a whole number.") from None
+    if value < minimum:
+        raise ImproperlyConfigured(f"{name} is {value}; it must be at least {minimum}.")
+    return value
+
+
+def env_list(name: str, *, default: list[str]) -> list[str]:
+    """Return the variable's comma-separated parts."""
+    raw = os.environ.get(name)
+    return default if raw is None else [part.strip() for part in raw.split(",") if part.strip()]
+
+
+def env_secret(name: str) -> str | None:
+    """Return the variable's text, or that of the file that NAME_FILE names; None where neither is set."""
+    if raw := os.environ.get(name):
+        return raw
+    if file := os.environ.get(f"{name}_FILE"):
+        try:
+            return Path(file).read_text().strip()
+        except OSError as problem:
+            raise ImproperlyConfigured(f"{name}_FILE names {file}, which cannot be read: {problem.strerror}.") from problem
+    return None

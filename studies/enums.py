@@ -1,0 +1,90 @@
+"""States of studies and participants, and the moves between them."""
+
+from __future__ import annotations
+
+from django.db.models import TextChoices
+
+
+class StudyStatus(TextChoices):
+    """Where a study stands."""
+
+    DRAFT = "draft"
+    LIVE = "live"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+STUDY_MOVES: dict[str, frozenset[str]] = {
+    StudyStatus.DRAFT: frozenset({StudyStatus.LIVE}),
+    StudyStatus.LIVE: frozenset({StudyStatus.PAUSED, StudyStatus.CLOSED}),
+    StudyStatus.PAUSED: frozenset({StudyStatus.LIVE, StudyStatus.CLOSED}),
+}
+
+
+class ParticipantStatus(TextChoices):
+    """Where a participant stands.
+
+    CONSENTED: said yes, not yet in a condition. ACTIVE: holds a slot. ABANDONED: idle past the limit; the
+    slot is open again. STARTED is kept for entries before consent (personal and panel links).
+    """
+
+    STARTED = "started"
+    CONSENTED = "consented"
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    ABANDONED = "abandoned"
+    SCREENED_OUT = "screened_out"
+    QUOTA_FULL = "quota_full"
+    ATTENTION_FAILED = "attention_failed"
+    RETURNED = "returned"
+    WITHDRAWN = "withdrawn"
+
+
+_S = ParticipantStatus
+PARTICIPANT_MOVES: dict[str, frozenset[str]] = {
+    _S.STARTED: frozenset({_S.CONSENTED, _S.WITHDRAWN}),
+    _S.CONSENTED: frozenset(
+        {_S.ACTIVE, _S.SCREENED_OUT, _S.QUOTA_FULL, _S.ABANDONED, _S.RETURNED, _S.WITHDRAWN}
+    ),
+    _S.ACTIVE: frozenset({_S.COMPLETED, _S.ABANDONED, _S.ATTENTION_FAILED, _S.RETURNED, _S.WITHDRAWN}),
+    _S.ABANDONED: frozenset({_S.CONSENTED, _S.ACTIVE, _S.QUOTA_FULL, _S.RETURNED, _S.WITHDRAWN}),
+    _S.COMPLETED: frozenset({_S.WITHDRAWN}),
+    _S.SCREENED_OUT: frozenset({_S.WITHDRAWN}),
+    _S.QUOTA_FULL: frozenset({_S.WITHDRAWN}),
+    _S.ATTENTION_FAILED: frozenset({_S.WITHDRAWN}),
+    _S.RETURNED: frozenset({_S.WITHDRAWN}),
+}
+HOLDS_SLOT = frozenset({_S.ACTIVE, _S.COMPLETED})
+
+
+class Mode(TextChoices):
+    """Whose data a row is: kept apart in every count, export and report."""
+
+    LIVE = "live"
+    SIMULATED = "simulated"
+    PREVIEW = "preview"
+
+
+class Role(TextChoices):
+    """What a researcher may do in one study."""
+
+    OWNER = "owner"
+    ANALYST = "analyst"
+    INTERVIEWER = "interviewer"
+
+
+class Provenance(TextChoices):
+    """Where an answer comes from: a person, a reserved user's own ratings, or the model of answers."""
+
+    PERSON = "person"
+    TRUE = "true"
+    MODELLED = "modelled"
+
+
+class AllocationKind(TextChoices):
+    """What one line of the allocation log records."""
+
+    ASSIGNED = "assigned"
+    SKIPPED = "skipped"
+    RELEASED = "released"
+    RETAKEN = "retaken"

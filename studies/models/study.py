@@ -1,0 +1,89 @@
+"""The study, its frozen versions, its conditions and who works on it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from catalog.models import DatasetVersion
+from core.models import TimeStampedModel
+from evaluation.models import EvaluationRun, TrainedModel
+from studies.enums import Role, StudyStatus
+
+
+class Study(TimeStampedModel):
+    """A between-subjects comparison of conditions on one dataset."""
+
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    status = models.CharField(max_length=20, choices=StudyStatus, default=StudyStatus.DRAFT)
+    template = models.CharField(max_length=80)
+    dataset_version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="studies")
+    run = models.ForeignKey(EvaluationRun, on_delete=models.PROTECT, related_name="studies")
+    seed = models.BigIntegerField()
+    settings = models.JSONField(default=dict)  # see studies/presets: ratings_asked, list_length, strata, ages, …
+    questionnaire = models.JSONField(default=dict)  # blocks of questions, as the preset's YAML
+    texts = models.JSONField(default=dict)  # consent, debriefing, … in Markdown, by language
+    design_hash = models.CharField(max_length=64, blank=True)  # empty until launched
+    launched_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    n_declined = models.PositiveIntegerField(default=0)
+    researchers = models.ManyToManyField(settings.AUTH_USER_MODEL, through="StudyMembership", related_name="studies")
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name_plural = "studies"
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class StudyMembership(models.Model):
+    """A researcher's role in a study; without one the study does not exist for them."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
+    researcher = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role, default=Role.OWNER)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "researcher"], name="membership_once")]
+
+    def __str__(self) -> str:
+        return f"{self.researcher} ({self.role}) on {self.study}"
+
+
+class StudyVersion(models.Model):
+    """The design as it was frozen: everything that `design_hash` is over."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    design_hash = models.CharField(max_length=64)
+    snapshot = models.JSONField()
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    why = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["study_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="study_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.study} version {self.number}"
+
+
+class Condition(models.Model):
+    """One trained model, pinned by digest, and the number of participants it is to have."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="conditions")
+    position = models.PositiveSmallIntegerField()
+    label = models.CharField(max_length=80)
+    model = models.ForeignKey(TrainedModel, on_delete=models.PROTECT, related_name="conditions")
+    model_digest = models.CharField(max_length=64)
+    target = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["study_id", "position"]
+        constraints = [models.UniqueConstraint(fields=["study", "position"], name="condition_position_once")]
+
+    def __str__(self) -> str:
+        return self.label

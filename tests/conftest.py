@@ -1,0 +1,93 @@
+"""Fixtures that every package's tests share: where things are, and what has to be there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Tests keep their files apart from those of an installation in the same folder. Set before Django is.
+_VAR = tempfile.mkdtemp(prefix="parallax-tests-")
+os.environ["PARALLAX_VAR"] = _VAR
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
+os.environ["SECRET_KEY"] = "only for tests"
+# Playwright's synchronous interface runs an event loop in this thread; the tests' own queries are meant.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    shutil.rmtree(_VAR, ignore_errors=True)
+
+
+def _is_required(switch: str) -> bool:
+    return os.environ.get(switch, "") not in {"", "0"}
+
+
+def _missing(what: str, switch: str) -> None:
+    """Skip with a plain word, or fail where the switch makes it mandatory."""
+    if _is_required(switch):
+        pytest.fail(f"{what}, and {switch} makes it mandatory")
+    pytest.skip(what)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """The folder of shared data beside the project's root."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        _missing("the shared data are not beside the project", "PARALLAX_REQUIRE_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def movielens_small(shared_dir: Path) -> Path:
+    """The folder of MovieLens latest-small."""
+    return shared_dir / "data" / "ml-latest-small"
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    """A Redis database that nothing else uses."""
+    if not _listens(6379):
+        _missing("no Redis answers at 127.0.0.1:6379", "PARALLAX_REQUIRE_SERVERS")
+    return "redis://127.0.0.1:6379/13"
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """A PostgreSQL database of its own, dropped at the end."""
+    if not _listens(5432):
+        _missing("no PostgreSQL answers at 127.0.0.1:5432", "PARALLAX_REQUIRE_SERVERS")
+    import psycopg
+
+    name = f"parallax_tests_{os.getpid()}"
+    server = "postgresql://postgres@127.0.0.1:5432/postgres"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield f"postgresql://postgres@127.0.0.1:5432/{name}"
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """Debian's Chromium."""
+    found = shutil.which("chromium")
+    if found is None:
+        _missing("Chromium is not installed (apt-get install chromium)", "PARALLAX_REQUIRE_BROWSER")
+    return str(found)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.files.storage import InMemoryStorage, storages
+
+from core import artefacts
+from core.errors import ArtefactError
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture(autouse=True)
+def folder(settings, tmp_path: Path) -> Iterator[Path]:  # type: ignore[no-untyped-def]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "artefacts": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
+    }
+    artefacts.forget_loaded()
+    yield tmp_path
+    artefacts.forget_loaded()
+
+
+def test_arrays_come_back_memory_mapped_and_unchanged() -> None:
+    wide = np.arange(12, dtype=np.float32).reshape(3, 4)
+    digest = artefacts.store("models", {"wide": wide, "names": np.array(["a", "é"]), "none": np.zeros(0)}, {"n": 3})
+    found = artefacts.load("models", digest)
+    assert isinstance(found.arrays["wide"], np.memmap)
+    assert not found.arrays["wide"].flags.writeable
+    np.testing.assert_array_equal(found.arrays["wide"], wide)
+    assert found.arrays["names"].tolist() == ["a", "é"]
+    assert found.arrays["none"].size == 0
+    assert found.meta == {"n": 3}
+
+
+def test_a_second_writer_of_the_same_digest_writes_nothing(folder: Path) -> None:
+    first = artefacts.store("models", {"a": np.arange(3)}, {})
+    files = {path: path.stat().st_mtime_ns for path in folder.rglob("*.*")}
+    assert artefacts.store("models", {"a": np.arange(3)}, {}) == first
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.*")} == files
+
+
+def test_a_write_that_never_finished_is_written_again(folder: Path) -> None:
+    digest = artefacts.store("models", {"a": np.arange(3)}, {})
+    (folder / "models" / digest / "meta.json").unlink()
+    assert artefacts.store("models", {"a": np.arange(3)}, {}) == digest
+    assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2]
+
+
+def test_changed_bytes_are_found(folder: Path) -> None:
+    digest = artefacts.store("models", {"a": np.arange(3)}, {})
+    np.save(folder / "models" / digest / "a.npy", np.array([0, 1, 9]))
+    with pytest.raises(ArtefactError, match="no longer matches its digest") as caught:
+        artefacts.load("models", digest)
+    assert caught.value.code == "artefact.damaged"
+
+
+def test_a_truncated_file_is_found(folder: Path) -> None:
+    digest = artefacts.store("models", {"a": np.arange(300)}, {})
+    file = folder / "models" / digest / "a.npy"
+    file.write_bytes(file.read_bytes()[:200])
+    with pytest.raises(ArtefactError, match="no longer matches"):
+        artefacts.load("models", digest)
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    digest = artefacts.store("models", {"a": np.arange(3)}, {})
+    (folder / "models" / digest / "a.npy").unlink()
+    with pytest.raises(ArtefactError, match=r"missing a file \(a\.npy\)") as caught:
+        artefacts.load("models", digest)
+    assert caught.value.code == "artefact.missing"
+
+
+def test_objects_are_refused() -> None:
+    with pytest.raises(ArtefactError, match="holds Python objects"):
+        artefacts.store("models", {"a": np.array([{}], dtype=object)}, {})
+
+
+def test_a_storage_that_is_not_a_folder_is_fetched_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    remote = InMemoryStorage()
+    monkeypatch.setitem(storages._storages, "artefacts", remote)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    digest = artefacts.store("models", {"a": np.arange(4)}, {"k": "v"})
+    assert artefacts.store("models", {"a": np.arange(4)}, {"k": "v"}) == digest
+    assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2, 3]
+    artefacts.forget_loaded()
+    remote.delete(f"models/{digest}/a.npy")
+    assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2, 3]

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from parallax.env import env_bool, env_int, env_list, env_secret, env_str
+
+pytestmark = pytest.mark.unit
+
+
+def test_values_are_read_or_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("P_X", "yes")
+    assert env_bool("P_X", default=False) is True
+    monkeypatch.setenv("P_X", "0")
+    assert env_bool("P_X", default=True) is False
+    assert env_bool("P_NONE", default=True) is True
+    assert env_int("P_X", default=4) == 0
+    assert env_int("P_NONE", default=4) == 4
+    monkeypatch.setenv("P_X", "a, b,,")
+    assert env_list("P_X", default=[]) == ["a", "b"]
+    assert env_list("P_NONE", default=["z"]) == ["z"]
+    assert env_str("P_NONE", "d") == "d"
+
+
+@pytest.mark.parametrize(("value", "read"), [("maybe", "bool"), ("ten", "int"), ("-1", "int")])
+def test_a_bad_value_stops_with_a_sentence(monkeypatch: pytest.MonkeyPatch, value: str, read: str) -> None:
+    monkeypatch.setenv("P_X", value)
+    with pytest.raises(ImproperlyConfigured, match="P_X is"):
+        env_bool("P_X", default=True) if read == "bool" else env_int("P_X", default=1)
+
+
+def test_a_secret_comes_from_the_variable_or_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert env_secret("P_S") is None
+    (tmp_path / "s").write_text("from file\n")
+    monkeypatch.setenv("P_S_FILE", str(tmp_path / "s"))
+    assert env_secret("P_S") == "from file"
+    monkeypatch.setenv("P_S", "direct")
+    assert env_secret("P_S") == "direct"
+    monkeypatch.delenv("P_S")
+    monkeypatch.setenv("P_S_FILE", str(tmp_path / "none"))
+    with pytest.raises(ImproperlyConfigured, match="cannot be read"):
+        env_secret("P_S")
