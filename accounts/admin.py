@@ -10,7 +10,7 @@ from accounts.models import User
 
 
 @admin.register(User)
-class ResearcherAdmin(UserAdmin[User]):
+class ResearcherAdmin(UserAdmin):
     """Accounts by e-mail address."""
 
     form = AccountChangeForm

@@ -21,7 +21,7 @@ class SignInForm(AuthenticationForm):
         return str(self.cleaned_data["username"]).lower()
 
 
-class NameForm(forms.ModelForm[User]):
+class NameForm(forms.ModelForm):
     """How a researcher is named to others."""
 
     class Meta:
@@ -29,7 +29,7 @@ class NameForm(forms.ModelForm[User]):
         fields = ["name"]
 
 
-class AccountCreationForm(UserCreationForm[User]):
+class AccountCreationForm(UserCreationForm):
     """The administrator's form for a new account."""
 
     class Meta:
@@ -37,7 +37,7 @@ class AccountCreationForm(UserCreationForm[User]):
         fields = ["email"]
 
 
-class AccountChangeForm(UserChangeForm[User]):
+class AccountChangeForm(UserChangeForm):
     """The administrator's form for an account."""
 
     class Meta:

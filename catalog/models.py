@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.urls import reverse
 
 from core.models import TimeStampedModel
+from core.provenance import digest_of
 
 
 class Dataset(TimeStampedModel):
@@ -52,6 +54,10 @@ class DatasetVersion(TimeStampedModel):
     def __str__(self) -> str:
         return f"{self.dataset} · version {self.number}"
 
+    def get_absolute_url(self) -> str:
+        """Its page in the console."""
+        return reverse("catalog:version", args=[self.dataset.name, self.number])
+
 
 class Item(models.Model):
     """One item of a version; `index` is its column in the ratings."""
@@ -64,7 +70,9 @@ class Item(models.Model):
     year = models.PositiveIntegerField(null=True, blank=True)
     plot = models.TextField(blank=True)
     image = models.CharField(max_length=300, blank=True)  # a file this site serves; else a drawn poster
+    image_url = models.URLField(max_length=500, blank=True)  # where the source has one; pages never load it
     trailer_url = models.URLField(max_length=500, blank=True)
+    links = models.JSONField(default=dict, blank=True)  # the item's id elsewhere: {"imdb": "0114709"}
     n_ratings = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -78,6 +86,17 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title} ({self.year})" if self.year else self.title
+
+    @property
+    def poster_key(self) -> str:
+        """What its drawn poster follows from: the same item looks the same in every version."""
+        return f"{self.external_id} {self.title}"
+
+    @property
+    def poster_url(self) -> str:
+        """Its poster, by an address that changes when the poster would, because browsers keep it for a year."""
+        changes_with = digest_of([self.poster_key, self.year])[:12]
+        return f"{reverse('catalog:poster', args=[self.pk])}?v={changes_with}"
 
 
 class Feature(models.Model):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from inference.groups import Groups, GroupValues, in_words
+from inference.groups import Groups, GroupValues, as_float, in_words
 from inference.lazy import optimize, special
 from inference.results import AnovaResult, Interval, Undefined, WelchResult
 
@@ -78,25 +78,26 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
     """
     read = Groups.read(groups, least_n)
     undefined = why_not_pooled(read, ANOVA)
-    return undefined or _one_way(read)
+    return pooled(read) if undefined is None else undefined
 
 
-def _one_way(read: Groups) -> AnovaResult:
+def pooled(read: Groups) -> AnovaResult:
+    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection."""
     df_between, df_within = read.k - 1, read.n - read.k
     ms_between, ms_within = read.ss_between / df_between, read.ss_within / df_within
     ss_total = read.ss_between + read.ss_within
     explained = read.ss_between - df_between * ms_within
-    f = float(ms_between / ms_within)
+    f = as_float(ms_between / ms_within)
     noncentrality = _noncentrality_interval(f, df_between, df_within)
     return AnovaResult(
         f=f,
         p=f_upper_tail(f, df_between, df_within),
         df_between=df_between,
         df_within=df_within,
-        ss_between=float(read.ss_between),
-        ss_within=float(read.ss_within),
-        ms_between=float(ms_between),
-        ms_within=float(ms_within),
+        ss_between=as_float(read.ss_between),
+        ss_within=as_float(read.ss_within),
+        ms_between=as_float(ms_between),
+        ms_within=as_float(ms_within),
         eta_squared=float(read.ss_between / ss_total),
         omega_squared=float(explained / (ss_total + ms_within)),
         epsilon_squared=float(explained / ss_total),
@@ -195,8 +196,8 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
     spread = sum((weight * (group.mean - centre) ** 2 for weight, group in weighted), Fraction(0))
     unevenness = sum(((1 - weight / total) ** 2 / (group.n - 1) for weight, group in weighted), Fraction(0))
     k = read.k
-    f = float(spread / (k - 1) / (1 + 2 * (k - 2) * unevenness / (k * k - 1)))
-    df_within = float((k * k - 1) / (3 * unevenness))
+    f = as_float(spread / (k - 1) / (1 + 2 * (k - 2) * unevenness / (k * k - 1)))
+    df_within = as_float((k * k - 1) / (3 * unevenness))
     return WelchResult(
         f=f,
         p=f_upper_tail(f, k - 1, df_within),

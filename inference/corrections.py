@@ -96,7 +96,7 @@ def sidak_level(alpha: float, n_comparisons: int) -> float:
 
     References
     ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 3.2, print this level under Bonferroni's name.
+    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.3, print this level under Bonferroni's name.
 
     Examples
     --------

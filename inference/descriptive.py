@@ -28,12 +28,12 @@ class Descriptions(dict[str, Description]):
         return converted
 
 
-def quantile(ordered: Sequence[Fraction], share: Fraction) -> Fraction:
+def quantile(ordered: Sequence[Fraction] | Sequence[int], share: Fraction) -> Fraction:
     """Quantile of type 7: linear between the two nearest order statistics.
 
     Parameters
     ----------
-    ordered : sequence of Fraction, shape (n,), n >= 1
+    ordered : sequence of Fraction or int, shape (n,), n >= 1
         Ascending.
     share : Fraction
         In [0, 1].
@@ -87,10 +87,13 @@ def describe(groups: GroupValues) -> Descriptions:
 
 
 def _describe(group: Group) -> Description:
-    ordered = sorted(group.values())
+    ordered = sorted(group.points)
     q1, median, q3 = (quantile(ordered, Fraction(quarter, 4)) for quarter in (1, 2, 3))
     reach = WHISKER * (q3 - q1)
-    inside = [value for value in ordered if q1 - reach <= value <= q3 + reach]
+    # On a grid of integers, "at or above the fence" is "at or above the next integer".
+    low, high = math.ceil(q1 - reach), math.floor(q3 + reach)
+    inside = [point for point in ordered if low <= point <= high]
+    outliers = [point for point in ordered if not low <= point <= high]
     mean = float(group.mean)
     sd = se = ci_low = ci_high = None
     if group.n > 1:
@@ -98,19 +101,23 @@ def _describe(group: Group) -> Description:
         se = math.sqrt(group.variance / group.n)
         half = float(special.stdtrit(group.n - 1, (1 + CONFIDENCE) / 2)) * se
         ci_low, ci_high = mean - half, mean + half
+
+    def in_unit(point: Fraction | int) -> float:
+        return float(Fraction(point) / group.scale)
+
     return Description(
         n=group.n,
         mean=mean,
-        median=float(median),
-        q1=float(q1),
-        q3=float(q3),
-        minimum=float(ordered[0]),
-        maximum=float(ordered[-1]),
+        median=in_unit(median),
+        q1=in_unit(q1),
+        q3=in_unit(q3),
+        minimum=in_unit(ordered[0]),
+        maximum=in_unit(ordered[-1]),
         sd=sd,
         se=se,
         ci_low=ci_low,
         ci_high=ci_high,
-        whisker_low=float(inside[0]),
-        whisker_high=float(inside[-1]),
-        outliers=tuple(float(value) for value in ordered if not q1 - reach <= value <= q3 + reach),
+        whisker_low=in_unit(inside[0]),
+        whisker_high=in_unit(inside[-1]),
+        outliers=tuple(in_unit(point) for point in outliers),
     )

@@ -9,7 +9,8 @@ once, at its end.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -24,9 +25,10 @@ from core.errors import DataError, ParameterError
 Number = float | Fraction | Decimal | np.floating[Any] | np.integer[Any]
 GroupValues = Mapping[str, Iterable[Number]]
 
-# Ratios of squares of anything inside these bounds stay within the range of a float.
-LARGEST = Fraction(10) ** 75
+# Squares of anything inside these bounds stay within the range of a float.
+LARGEST = Fraction(10) ** 150
 SMALLEST = 1 / LARGEST
+LARGEST_FLOAT = Fraction(sys.float_info.max)
 
 
 def exact(value: object, where: str = "the data") -> Fraction:
@@ -35,7 +37,7 @@ def exact(value: object, where: str = "the data") -> Fraction:
     Parameters
     ----------
     value : int, float, Fraction, Decimal or NumPy number
-        Finite; 0 or between 1e-75 and 1e75 in size.
+        Finite; 0 or between 1e-150 and 1e150 in size.
     where : str
         Named in the error.
 
@@ -60,8 +62,22 @@ def exact(value: object, where: str = "the data") -> Fraction:
     else:
         raise DataError(f"A value in {where} is {value!r}, which is not a number.")
     if found and not SMALLEST <= abs(found) <= LARGEST:
-        raise DataError(f"The value {value} in {where} lies outside 1e-75 to 1e75: choose another unit.")
+        raise DataError(f"The value {value} in {where} lies outside 1e-150 to 1e150: choose another unit.")
     return found
+
+
+def as_float(value: Fraction) -> float:
+    """Round to the nearest finite float.
+
+    A ratio of variances beyond 1e308 (a spread that is nothing beside the differences) becomes the largest
+    float, not infinity.
+
+    Examples
+    --------
+    >>> as_float(Fraction(1, 4)), as_float(Fraction(10) ** 400)
+    (0.25, 1.7976931348623157e+308)
+    """
+    return float(max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value)))
 
 
 @dataclass(frozen=True)
@@ -148,6 +164,11 @@ class Groups:
         if least_n < 1:
             raise ParameterError(f"The least number of observations is {least_n}: it has to be 1 or more.")
         read = {name: [exact(value, f"condition {name!r}") for value in groups[name]] for name in groups}
+        return cls.of(read, least_n)
+
+    @classmethod
+    def of(cls, read: Mapping[str, Sequence[Fraction]], least_n: int = 1) -> Groups:
+        """Put observations that were read exactly on one scale."""
         scale = math.lcm(*(value.denominator for values in read.values() for value in values))
         members = tuple(
             Group(name, tuple(value.numerator * (scale // value.denominator) for value in values), scale)
@@ -203,7 +224,6 @@ class Groups:
         grand = sum(group.total for group in self.members)
         raw = sum((Fraction(group.total**2, group.n) for group in self.members), Fraction(0))
         return (raw - Fraction(grand**2, self.n)) / self.members[0].scale ** 2
-
 
 
 def in_words(names: Iterable[str]) -> str:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from core.errors import DataError, ParameterError
 
-EXAMPLES_PER_REASON = 10
 LONGEST_ID = 100  # characters; what the catalogue's rows can hold
 LONGEST_TITLE = 300
 LONGEST_FEATURE = 200
@@ -72,11 +71,13 @@ class ImportRefused(DataError):
     total : int
     """
 
-    def __init__(self, problems: Iterable[ImportProblem], *, total: int | None = None, advice: str = "") -> None:
+    def __init__(
+        self, problems: Iterable[ImportProblem], *, total: int | None = None, advice: str = ""
+    ) -> None:
         self.problems = tuple(problems)
         self.total = len(self.problems) if total is None else total
         others = self.total - 1
-        more = "" if others < 1 else f" ({others:,} more {'problem' if others == 1 else 'problems'} of this import)"
+        more = "" if others < 1 else f" ({others:,} more {'problem' if others == 1 else 'problems'})"
         super().__init__(f"{self.problems[0]}.{more}{' ' + advice if advice else ''}")
 
 
@@ -127,46 +128,6 @@ class Policy:
             raise ParameterError(f"duplicates is {self.duplicates!r}: it can be 'refuse' or 'last'.")
 
 
-class Problems:
-    """Problems as they are met: all counted by kind, the first of each kind kept as examples."""
-
-    def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-        self.examples: dict[str, list[ImportProblem]] = {}
-
-    def add(self, kind: str, problem: ImportProblem) -> None:
-        """Count one problem of a kind ("off the scale", "unknown item", …)."""
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        kept = self.examples.setdefault(kind, [])
-        if len(kept) < EXAMPLES_PER_REASON:
-            kept.append(problem)
-
-    def add_rows(
-        self,
-        kind: str,
-        rows: NDArray[np.int64],
-        describe: Callable[[int], ImportProblem],
-    ) -> None:
-        """Count a problem at each of `rows`; `describe` is asked about the first few only."""
-        if len(rows) == 0:
-            return
-        self.counts[kind] = self.counts.get(kind, 0) + len(rows)
-        kept = self.examples.setdefault(kind, [])
-        kept.extend(describe(int(row)) for row in rows[: EXAMPLES_PER_REASON - len(kept)])
-
-    @property
-    def total(self) -> int:
-        """All problems counted so far."""
-        return sum(self.counts.values())
-
-    def refuse(self, advice: str) -> None:
-        """Raise `ImportRefused` with the examples, in order of file and line, if there are any."""
-        if self.total:
-            found = [problem for kept in self.examples.values() for problem in kept]
-            found.sort(key=lambda problem: (problem.file, problem.line or 0))
-            raise ImportRefused(found, total=self.total, advice=advice)
-
-
 @dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import read, kept and dropped.
@@ -207,7 +168,7 @@ class ImportReport:
             "rows_kept": self.rows_kept,
             "dropped": dict(self.dropped),
             "examples": {
-                reason: [{"file": p.file, "line": p.line, "column": p.column, "reason": p.reason} for p in problems]
+                reason: [{name: getattr(problem, name) for name in problem.__slots__} for problem in problems]
                 for reason, problems in self.examples.items()
             },
             "warnings": list(self.warnings),

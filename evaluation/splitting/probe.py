@@ -81,7 +81,7 @@ def probe(user_items: Any, *, share: float, seed: int, block: int = 1 << 22) -> 
     if block < 1:
         raise ParameterError(f"The block is {block} ratings: it has to be at least 1.")
     check_csr(user_items)
-    n_users, n_items = user_items.shape
+    n_users = user_items.shape[0]
     indptr = np.asarray(user_items.indptr)
     items = np.asarray(user_items.indices)
     users = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(indptr))
@@ -94,7 +94,9 @@ def probe(user_items: Any, *, share: float, seed: int, block: int = 1 << 22) -> 
     return split_by(user_items, is_hidden, users=users)
 
 
-def split_by(user_items: Any, is_hidden: NDArray[np.bool_], *, users: NDArray[np.int32] | None = None) -> Split:
+def split_by(
+    user_items: Any, is_hidden: NDArray[np.bool_], *, users: NDArray[np.int32] | None = None
+) -> Split:
     """Part a matrix by a mask of hidden ratings.
 
     Parameters
@@ -113,8 +115,10 @@ def split_by(user_items: Any, is_hidden: NDArray[np.bool_], *, users: NDArray[np
     Examples
     --------
     >>> ratings = csr_array(np.array([[5.0, 1.0], [3.0, 0.0]], dtype=np.float32))
-    >>> split_by(ratings, np.array([True, False, True])).left_out
-    {'hidden ratings of users without training ratings': 1, 'hidden ratings of items without training ratings': 2}
+    >>> for what, count in split_by(ratings, np.array([True, False, True])).left_out.items():
+    ...     print(what, count)
+    hidden ratings of users without training ratings 1
+    hidden ratings of items without training ratings 2
     """
     n_users, n_items = user_items.shape
     if users is None:
@@ -158,4 +162,4 @@ def check_csr(user_items: Any) -> None:
         starts = starts[(starts > 0) & (starts < len(indices))]
         rises[starts - 1] = True  # a new row may start anywhere
         if not rises.all():
-            raise DataError("Column indices of the ratings are not sorted within rows, or a pair occurs twice.")
+            raise DataError("The ratings' items are not sorted within users, or a pair occurs twice.")

@@ -12,9 +12,7 @@ from core.errors import DataError, ParameterError
 from evaluation.splitting.draws import draw_keys, stream_key
 
 
-def cut_profiles(
-    user_items: Any, *, n: int, seed: int, users: NDArray[np.integer[Any]] | None = None
-) -> Any:
+def cut_profiles(user_items: Any, *, n: int, seed: int, users: NDArray[np.integer[Any]] | None = None) -> Any:
     """Keep `n` ratings of each user, drawn without replacement; users with at most `n` keep theirs.
 
     Which ones depends on (seed, user, item) alone: any block of users gives the same, and the n ratings
@@ -51,7 +49,9 @@ def cut_profiles(
     n_profiles = user_items.shape[0]
     users = np.arange(n_profiles) if users is None else np.asarray(users)
     if len(users) != n_profiles:
-        raise DataError(f"There are {len(users)} user indices for {n_profiles} profiles: give one for each row.")
+        raise DataError(
+            f"There are {len(users)} user indices for {n_profiles} profiles: one a row is needed."
+        )
     indptr = np.asarray(user_items.indptr)
     counts = np.diff(indptr)
     kept = np.ones(len(user_items.indices), dtype=np.bool_)

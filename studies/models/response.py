@@ -56,7 +56,9 @@ class ProfileRating(models.Model):
 class RecommendationList(models.Model):
     """The list a participant got: computed once, stored, never computed again for them."""
 
-    participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="recommendation_list")
+    participant = models.OneToOneField(
+        Participant, on_delete=models.CASCADE, related_name="recommendation_list"
+    )
     model_digest = models.CharField(max_length=64)
     seconds = models.FloatField()
     made_at = models.DateTimeField(auto_now_add=True)
@@ -68,7 +70,9 @@ class RecommendationList(models.Model):
 class RecommendedItem(models.Model):
     """One slot of the list. `is_filled` marks what popularity filled because the algorithm had no score."""
 
-    recommendation_list = models.ForeignKey(RecommendationList, on_delete=models.CASCADE, related_name="slots")
+    recommendation_list = models.ForeignKey(
+        RecommendationList, on_delete=models.CASCADE, related_name="slots"
+    )
     rank = models.PositiveSmallIntegerField()
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
     score = models.FloatField(null=True)  # None where popularity filled the slot

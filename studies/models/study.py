@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from django.conf import settings
 from django.db import models
 
@@ -9,6 +11,13 @@ from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
 from studies.enums import Role, StudyStatus
+
+RESEARCHER = settings.AUTH_USER_MODEL  # by its own name: a study has a field `settings`
+
+
+def new_salt() -> str:
+    """A secret of the study's own, for the ids that its exports print."""
+    return secrets.token_hex(32)
 
 
 class Study(TimeStampedModel):
@@ -21,14 +30,17 @@ class Study(TimeStampedModel):
     dataset_version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="studies")
     run = models.ForeignKey(EvaluationRun, on_delete=models.PROTECT, related_name="studies")
     seed = models.BigIntegerField()
-    settings = models.JSONField(default=dict)  # see studies/presets: ratings_asked, list_length, strata, ages, …
+    settings = models.JSONField(
+        default=dict
+    )  # see studies/presets: ratings_asked, list_length, strata, ages, …
     questionnaire = models.JSONField(default=dict)  # blocks of questions, as the preset's YAML
     texts = models.JSONField(default=dict)  # consent, debriefing, … in Markdown, by language
     design_hash = models.CharField(max_length=64, blank=True)  # empty until launched
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    export_salt = models.CharField(max_length=64, default=new_salt, editable=False)
     n_declined = models.PositiveIntegerField(default=0)
-    researchers = models.ManyToManyField(settings.AUTH_USER_MODEL, through="StudyMembership", related_name="studies")
+    researchers = models.ManyToManyField(RESEARCHER, through="StudyMembership", related_name="studies")
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -42,7 +54,7 @@ class StudyMembership(models.Model):
     """A researcher's role in a study; without one the study does not exist for them."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
-    researcher = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    researcher = models.ForeignKey(RESEARCHER, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role, default=Role.OWNER)
 
     class Meta:
@@ -60,7 +72,7 @@ class StudyVersion(models.Model):
     design_hash = models.CharField(max_length=64)
     snapshot = models.JSONField()
     made_at = models.DateTimeField(auto_now_add=True)
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    made_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL)
     why = models.TextField(blank=True)
 
     class Meta:

@@ -1,0 +1,277 @@
+r"""A seeded model of taste that makes the demo catalogue's ratings.
+
+**The ratings are synthetic.** No person gave them; they say nothing about the films or about people, and
+every page that shows them has to say so. They exist so that somebody without a dataset can walk through a
+study in which personalised algorithms have something to learn.
+
+User :math:`u` is drawn to film :math:`i` with the affinity
+
+.. math:: a_{ui} = w_g \, g_u \cdot G_i + w_r \, r_u \cdot R_i + w_e \, e_u y_i + w_d \, d_u \cdot D_i
+          + w_h \, h_u \cdot H_i
+
+from the film's genres :math:`G_i`, cinema region :math:`R_i`, year :math:`y_i` and directors :math:`D_i`,
+which content can explain, and from hidden traits :math:`H_i` (tone, pace), which only ratings reveal. Tastes
+in genres are correlated, as they come from a few factors that all users share. Then:
+
+- *what is rated* is not missing at random: :math:`n_u` films are drawn without replacement with weights
+  :math:`\exp(p_i + \gamma a_{ui} + \delta q_i)`, where :math:`p_i` is a long-tailed popularity and
+  :math:`q_i` the film's quality, both of which grow with its renown;
+- *how it is rated*: :math:`\mu + b_u + q_i + \beta a_{ui} + \varepsilon`, rounded to the nearest of 1 to 5.
+
+References
+----------
+Marlin & Zemel (2009), Collaborative prediction and ranking with non-random missing data, RecSys '09, 5-12,
+doi:10.1145/1639714.1639717: why ratings are not missing at random. The equations above are the project's own.
+Efraimidis & Spirakis (2006), Weighted random sampling with a reservoir, IPL 97(5):181-185,
+doi:10.1016/j.ipl.2005.11.003: the largest keys are a weighted draw without replacement (here in Gumbel form).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.demo.films import GENRES, DemoFilm, demo_films
+from core.errors import ParameterError
+
+DEFAULT_USERS = 1500
+DEFAULT_SEED = 2012
+
+FEWEST_RATINGS = 20
+MOST_RATINGS = 120
+TYPICAL_RATINGS = 58
+SPREAD_OF_RATINGS = 0.45  # standard deviation of the logarithm of a user's number of ratings
+
+GENRE_FACTORS = 5  # shared factors behind the tastes in genres
+HIDDEN_TRAITS = 6
+GENRE_WEIGHT = 0.60
+REGION_WEIGHT = 0.30
+ERA_WEIGHT = 0.35
+DIRECTOR_WEIGHT = 0.25
+HIDDEN_WEIGHT = 0.70
+
+DRAW_TO_AFFINITY = 1.50  # how much more often people rate what they are drawn to
+DRAW_TO_QUALITY = 0.80
+POPULARITY_PER_RENOWN = 0.90  # on the log scale, a step of renown
+POPULARITY_SPREAD = 0.65
+QUALITY_SPREAD = 0.45
+QUALITY_PER_RENOWN = 0.28  # rating points, a step of renown
+MIDDLE_RATING = 2.62
+GENEROSITY_SPREAD = 0.35
+AFFINITY_EFFECT = 0.75
+NOISE_SPREAD = 0.75
+
+REGIONS: dict[str, frozenset[str]] = {
+    "North America": frozenset({"United States", "Canada"}),
+    "British Isles and Oceania": frozenset({"United Kingdom", "Ireland", "Australia", "New Zealand"}),
+    "Romance-language Europe": frozenset({"France", "Italy", "Spain", "Belgium", "Romania"}),
+    "East Asia": frozenset({"Japan", "South Korea", "China", "Hong Kong", "Taiwan", "Thailand"}),
+}
+OTHER_REGION = "Elsewhere"
+
+
+class SyntheticRatings(NamedTuple):
+    """Ratings as three aligned arrays, by user and then item; each user × item pair at most once.
+
+    Attributes
+    ----------
+    users : int64 array, shape (n_ratings,)
+        User index, 0 to n_users - 1.
+    items : int64 array, shape (n_ratings,)
+        Position of the film in `catalog.demo.films.demo_films`.
+    values : int64 array, shape (n_ratings,)
+        Ratings 1 to 5.
+    """
+
+    users: NDArray[np.int64]
+    items: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tastes:
+    """What a population likes: the planted truth behind the ratings.
+
+    Attributes
+    ----------
+    genres : float array, shape (n_users, n_genres)
+        Liking of each genre of `GENRES`; mean 0, standard deviation 1 over the population.
+    regions, directors, hidden : float arrays, shape (n_users, ...)
+        The same for cinema regions, directors (in order of first appearance) and hidden traits.
+    eras : float array, shape (n_users,)
+        Liking of recent over old films.
+    generosity : float array, shape (n_users,)
+        Rating points added to everything the user rates.
+    """
+
+    genres: NDArray[np.float64]
+    regions: NDArray[np.float64]
+    directors: NDArray[np.float64]
+    hidden: NDArray[np.float64]
+    eras: NDArray[np.float64]
+    generosity: NDArray[np.float64]
+
+
+def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> SyntheticRatings:
+    """Ratings of the demo films by made-up users; the same arguments always give the same arrays.
+
+    Parameters
+    ----------
+    n_users : int
+        At least 1. Users keep their tastes and their ratings when the population grows.
+    seed : int
+        At least 0.
+
+    Returns
+    -------
+    SyntheticRatings
+        20 to 120 ratings a user, about 60 on average.
+
+    Raises
+    ------
+    ParameterError
+        `n_users` < 1 or `seed` < 0.
+
+    Examples
+    --------
+    >>> ratings = synthetic_ratings(n_users=3, seed=1)
+    >>> np.unique(ratings.users).tolist(), bool(((ratings.values >= 1) & (ratings.values <= 5)).all())
+    ([0, 1, 2], True)
+    """
+    films = demo_films()
+    tastes = draw_tastes(n_users=n_users, seed=seed)
+    affinity = _affinity(films, tastes, seed)
+    quality = _quality(films, seed)
+    wished = TYPICAL_RATINGS * np.exp(SPREAD_OF_RATINGS * _stream(seed, "counts").standard_normal(n_users))
+    counts = np.clip(np.rint(wished), FEWEST_RATINGS, MOST_RATINGS).astype(np.int64)
+
+    # The n_u largest of log weight + Gumbel noise are a weighted draw of n_u films without replacement.
+    keys = (
+        _popularity(films, seed)
+        + DRAW_TO_QUALITY * quality
+        + DRAW_TO_AFFINITY * affinity
+        + _stream(seed, "choice").gumbel(size=affinity.shape)
+    )
+    ranks = np.empty(keys.shape, dtype=np.int64)
+    np.put_along_axis(ranks, np.argsort(-keys, axis=1, kind="stable"), np.arange(len(films))[None, :], axis=1)
+    users, items = np.nonzero(ranks < counts[:, None])
+
+    latent = (
+        MIDDLE_RATING
+        + tastes.generosity[:, None]
+        + quality
+        + AFFINITY_EFFECT * affinity
+        + NOISE_SPREAD * _stream(seed, "noise").standard_normal(affinity.shape)
+    )
+    values = np.clip(np.rint(latent[users, items]), 1, 5).astype(np.int64)
+    return SyntheticRatings(users.astype(np.int64), items.astype(np.int64), values)
+
+
+def draw_tastes(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> Tastes:
+    """Tastes of the population that `synthetic_ratings` lets rate: tests compare the two.
+
+    Parameters
+    ----------
+    n_users : int
+        At least 1.
+    seed : int
+        At least 0.
+
+    Returns
+    -------
+    Tastes
+        One row per user.
+
+    Raises
+    ------
+    ParameterError
+        `n_users` < 1 or `seed` < 0.
+
+    Examples
+    --------
+    >>> draw_tastes(n_users=2, seed=1).genres.shape
+    (2, 18)
+    """
+    if n_users < 1:
+        raise ParameterError(f"n_users is {n_users}; the model of taste needs at least one user.")
+    if seed < 0:
+        raise ParameterError(f"seed is {seed}; it must be a whole number of at least 0.")
+    loadings = _stream(seed, "genre loadings").standard_normal((GENRE_FACTORS, len(GENRES)))
+    loadings /= np.linalg.norm(loadings, axis=0)
+    shared = _stream(seed, "genre factors").standard_normal((n_users, GENRE_FACTORS)) @ loadings
+    own = _stream(seed, "genres").standard_normal((n_users, len(GENRES)))
+    n_directors = len(_directors(demo_films()))
+    return Tastes(
+        genres=np.sqrt(0.7) * shared + np.sqrt(0.3) * own,
+        regions=_stream(seed, "regions").standard_normal((n_users, len(REGIONS) + 1)),
+        directors=_stream(seed, "directors").standard_normal((n_users, n_directors)),
+        hidden=_stream(seed, "hidden tastes").standard_normal((n_users, HIDDEN_TRAITS)),
+        eras=_stream(seed, "eras").standard_normal(n_users),
+        generosity=GENEROSITY_SPREAD * _stream(seed, "generosity").standard_normal(n_users),
+    )
+
+
+def _affinity(films: Sequence[DemoFilm], tastes: Tastes, seed: int) -> NDArray[np.float64]:
+    """Affinity of every user to every film, shape (n_users, n_items), before any rating is drawn."""
+    genres = _membership([film.genres for film in films], GENRES)
+    regions = _membership([_regions(film) for film in films], (*REGIONS, OTHER_REGION))
+    directed = _membership([film.directors for film in films], _directors(films))
+    traits = _stream(seed, "hidden traits").standard_normal((len(films), HIDDEN_TRAITS))
+    years = np.array([film.year for film in films], dtype=np.float64)
+    eras = (years - years.mean()) / years.std()
+    affinity: NDArray[np.float64] = (
+        GENRE_WEIGHT * tastes.genres @ genres.T
+        + REGION_WEIGHT * tastes.regions @ regions.T
+        + ERA_WEIGHT * np.outer(tastes.eras, eras)
+        + DIRECTOR_WEIGHT * tastes.directors @ directed.T
+        + HIDDEN_WEIGHT / np.sqrt(HIDDEN_TRAITS) * tastes.hidden @ traits.T
+    )
+    return affinity
+
+
+def _popularity(films: Sequence[DemoFilm], seed: int) -> NDArray[np.float64]:
+    """Log popularity weight of each film, shape (n_items,): log-normal, higher for what is known today."""
+    renown = np.array([film.renown for film in films], dtype=np.float64)
+    own = POPULARITY_SPREAD * _stream(seed, "popularity").standard_normal(len(films))
+    popularity: NDArray[np.float64] = POPULARITY_PER_RENOWN * renown + own
+    return popularity
+
+
+def _quality(films: Sequence[DemoFilm], seed: int) -> NDArray[np.float64]:
+    """Rating points everyone tends to add, shape (n_items,): what is still known is better on average."""
+    renown = np.array([film.renown for film in films], dtype=np.float64)
+    own = QUALITY_SPREAD * _stream(seed, "quality").standard_normal(len(films))
+    quality: NDArray[np.float64] = QUALITY_PER_RENOWN * (renown - renown.mean()) + own
+    return quality
+
+
+def _membership(lists: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray[np.float64]:
+    """Rows of unit length that spread over the names a film has, shape (n_items, n_names)."""
+    column = {name: index for index, name in enumerate(names)}
+    member = np.zeros((len(lists), len(names)))
+    for row, entries in enumerate(lists):
+        for entry in entries:
+            member[row, column[entry]] = 1.0
+    unit: NDArray[np.float64] = member / np.linalg.norm(member, axis=1, keepdims=True)
+    return unit
+
+
+def _regions(film: DemoFilm) -> tuple[str, ...]:
+    """The one region of the film's first country: later ones are mostly co-producers."""
+    first = film.countries[0]
+    return tuple(region for region, countries in REGIONS.items() if first in countries) or (OTHER_REGION,)
+
+
+def _directors(films: Sequence[DemoFilm]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for film in films for name in film.directors))
+
+
+def _stream(seed: int, name: str) -> np.random.Generator:
+    """One generator a purpose, so that no draw depends on what else is drawn or in which order."""
+    key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, key])))

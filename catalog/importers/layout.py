@@ -1,0 +1,113 @@
+"""How a delimited file is written, and the columns that are read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.importers.sources import SourceFile, refuse
+
+Kind = Literal["whole", "number", "time", "id", "text"]
+ROWS_AT_A_TIME = 1 << 20
+LONGEST_LINE = 1 << 20  # bytes; a longer one is no line of a table
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is written.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The names of all fields of a row, in order.
+    kinds : mapping
+        The columns to read, and what they hold: "whole" numbers, "number"s, "time" (seconds since 1970
+        or ISO 8601), "id" (text, not empty, trimmed), "text".
+    delimiter : str
+        One character, or several ("::", without quoting).
+    encoding : str
+    has_header : bool
+        Whether the first line names the columns.
+    has_quotes : bool
+        Whether a field may be quoted.
+    needs_final_newline : bool
+        Whether a last line without a line end means that the file was cut short.
+    """
+
+    columns: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    delimiter: str = ","
+    encoding: str = "utf-8-sig"
+    has_header: bool = True
+    has_quotes: bool = True
+    needs_final_newline: bool = True
+
+    @property
+    def has_free_text(self) -> bool:
+        """Whether a quoted field could hold a line end and still be what its column is to hold."""
+        return self.has_quotes and not {"whole", "number"}.issuperset(
+            self.kinds.get(name, "text") for name in self.columns
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of a file, of the rows that could be read.
+
+    Parameters
+    ----------
+    columns : dict of arrays, each of shape (n_rows,)
+        int64 for "whole" and "time", float64 for "number", object arrays of str for the others.
+    lines : int64 array, shape (n_rows,)
+        The physical line on which each row ends, from 1.
+    is_swept : bool
+        Whether it was read in one sweep.
+    rows_read : int
+        Rows of the file, with those that could not be read.
+    ends_open : bool
+        Whether the last line has no line end.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    lines: NDArray[np.int64]
+    is_swept: bool
+    rows_read: int
+    ends_open: bool
+
+
+def first_line(file: SourceFile, encoding: str) -> str:
+    """The file's first line, decoded, without its line end.
+
+    Raises
+    ------
+    ImportRefused
+        The file is empty, or its first line is too long or cannot be decoded.
+    """
+    with file.open() as (stream, _):
+        raw = stream.readline(LONGEST_LINE)
+    if not raw.strip():
+        raise refuse(file.name, "the file is empty" if not raw else "the first line is empty", line=1)
+    if len(raw) == LONGEST_LINE:
+        raise refuse(file.name, "the first line does not end: this is no delimited text", line=1)
+    try:
+        return raw.decode(encoding).rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise refuse(file.name, undecodable(error, encoding), line=1, advice=_ENCODING_ADVICE) from error
+
+
+def shown(text: str) -> str:
+    """A field as a message shows it: quoted, and not longer than a glance."""
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+_ENCODING_ADVICE = "Save the file in this encoding, or say in which one it is."
+
+
+def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
+    """What is wrong with a line that cannot be decoded."""
+    name = "UTF-8" if encoding == "utf-8-sig" else encoding
+    return f"byte 0x{error.object[error.start]:02x} at position {error.start + 1} of the line is not {name}"

@@ -1,0 +1,248 @@
+"""Delimited text line by line: every line that cannot be taken is named, the others give the columns."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from catalog.importers.base import ImportProblem, Progress
+from catalog.importers.layout import LONGEST_LINE, ROWS_AT_A_TIME, Kind, Layout, Table, shown, undecodable
+from catalog.importers.problems import Problems
+from catalog.importers.sources import SourceFile, refuse
+
+
+class _Lines:
+    """A file's lines as text, numbered; lines of a row that failed can be given once more.
+
+    A line that cannot be decoded is a problem and is left out.
+    """
+
+    def __init__(self, stream: BinaryIO, file: SourceFile, encoding: str, problems: Problems) -> None:
+        self._stream = stream
+        self._file = file
+        self._encoding = encoding
+        self._problems = problems
+        self._read = 0
+        self._waiting: deque[tuple[int, str]] = deque()
+        self._row: list[tuple[int, str]] = []  # the lines given since the row began
+        self.undecodable = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        self._row.append(self._waiting.popleft() if self._waiting else self._decoded())
+        return self._row[-1][1]
+
+    def _decoded(self) -> tuple[int, str]:
+        while raw := self._stream.readline(LONGEST_LINE):
+            self._read += 1
+            if len(raw) == LONGEST_LINE:
+                raise refuse(self._file.name, "the line does not end: this is no table", line=self._read)
+            try:
+                # A byte-order mark stands at the start of a file only.
+                encoding = self._encoding if self._read == 1 else self._encoding.removesuffix("-sig")
+                return self._read, raw.decode(encoding)
+            except UnicodeDecodeError as error:
+                self.undecodable += 1
+                reason = undecodable(error, self._encoding)
+                self._problems.add(
+                    "broken encoding", ImportProblem(self._file.name, self._read, None, reason)
+                )
+        raise StopIteration
+
+    @property
+    def number(self) -> int:
+        """The line given last."""
+        return self._row[-1][0]
+
+    @property
+    def row_start(self) -> int:
+        """The line on which the present row began."""
+        return self._row[0][0]
+
+    @property
+    def ends_open(self) -> bool:
+        """Whether the line given last has no line end."""
+        return not self._row[-1][1].endswith("\n")
+
+    def begin_row(self) -> None:
+        """The next line begins a row."""
+        self._row = []
+
+    def retry_after_first(self) -> None:
+        """Give the present row's lines once more, without its first."""
+        self._waiting.extendleft(reversed(self._row[1:]))
+        self._row = []
+
+
+def read_lines(file: SourceFile, layout: Layout, problems: Problems, progress: Progress | None) -> Table:
+    places = [(name, layout.columns.index(name), kind) for name, kind in layout.kinds.items()]
+    values: dict[str, list[Any]] = {name: [] for name in layout.kinds}
+    kept: list[int] = []
+    rows = 0
+    ends_open = False
+    with file.open() as (stream, watch):
+        lines = _Lines(stream, file, layout.encoding, problems)
+        if layout.has_header:
+            next(lines, None)
+            lines.begin_row()
+        for fields in _split(lines, layout):
+            rows += 1
+            ends_open = lines.ends_open
+            if isinstance(fields, csv.Error):
+                problem, line = _unsplit(fields), lines.row_start
+            else:
+                problem, line = _misfit(fields, lines, layout) or _fill(values, fields, places), lines.number
+            if problem is None:
+                kept.append(line)
+            else:
+                kind, column, reason = problem
+                problems.add(kind, ImportProblem(file.name, line, column, reason))
+            if progress is not None and rows % ROWS_AT_A_TIME == 0:
+                progress(file.name, rows)
+        if watch.bytes_read == 0:
+            raise refuse(file.name, "the file is empty", line=1)
+        rows += lines.undecodable
+    if rows == 0:
+        raise refuse(file.name, "there is no row after the header", line=2)
+    types = {"whole": np.int64, "time": np.int64, "number": np.float64}
+    return Table(
+        columns={
+            name: np.array(values[name], dtype=types.get(kind, object)) for name, kind in layout.kinds.items()
+        },
+        lines=np.array(kept, dtype=np.int64),
+        is_swept=False,
+        rows_read=rows,
+        ends_open=ends_open,
+    )
+
+
+def _split(lines: _Lines, layout: Layout) -> Iterator[list[str] | csv.Error]:
+    """The fields of each row; where a row cannot be split, the reason. Empty lines are no rows."""
+    if len(layout.delimiter) > 1:
+        for text in lines:
+            fields = text.rstrip("\r\n").split(layout.delimiter)
+            if fields != [""]:
+                yield fields
+            lines.begin_row()
+        return
+    while True:
+        reader = csv.reader(
+            lines,
+            delimiter=layout.delimiter,
+            quoting=csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE,
+            strict=True,
+        )
+        try:
+            for fields in reader:
+                if fields:
+                    yield fields
+                lines.begin_row()
+            return
+        except csv.Error as error:
+            yield error
+            # The row may have swallowed good lines behind an open quotation mark.
+            lines.retry_after_first()
+
+
+_Problem = tuple[str, str | None, str]  # kind, column, reason
+
+
+def _unsplit(error: csv.Error) -> _Problem | None:
+    reason = str(error)
+    if "unexpected end of data" in reason or "field larger" in reason:
+        reason = "a quotation mark opens here and is never closed: the file may be cut short"
+    return "unreadable row", None, reason
+
+
+def _misfit(fields: list[str], lines: _Lines, layout: Layout) -> _Problem | None:
+    """What is wrong with the number of fields, or with the line's end."""
+    wanted = len(layout.columns)
+    if len(fields) < wanted:
+        cut = " (the file ends in the middle of this line)" if lines.ends_open else ""
+        return (
+            "missing field",
+            layout.columns[len(fields)],
+            f"the line has {len(fields)} of {wanted} fields{cut}",
+        )
+    if len(fields) > wanted:
+        return "too many fields", None, f"the line has {len(fields)} fields where {wanted} belong"
+    if lines.ends_open and layout.needs_final_newline:
+        return (
+            "cut short",
+            None,
+            "the last line has no line end, so the file is probably cut short "
+            "(if it is complete, end its last line)",
+        )
+    return None
+
+
+def _fill(
+    values: dict[str, list[Any]], fields: list[str], places: list[tuple[str, int, Kind]]
+) -> _Problem | None:
+    """Add a row to the columns, or say what keeps it out."""
+    row: list[Any] = []
+    for name, place, kind in places:
+        if kind != "text" and not fields[place].strip():
+            return "missing field", name, "the field is empty"
+        try:
+            row.append(_value(fields[place], kind))
+        except ValueError as error:
+            return "not a number", name, str(error)
+    for (name, _, _), value in zip(places, row, strict=True):
+        values[name].append(value)
+    return None
+
+
+def _value(text: str, kind: Kind) -> Any:
+    """One field in its type.
+
+    Raises
+    ------
+    ValueError
+        With the reason in words.
+    """
+    if kind == "text":
+        return text
+    trimmed = text.strip()
+    if kind == "id":
+        return trimmed
+    try:
+        if kind == "whole":
+            return _whole(trimmed)
+        if kind == "number":
+            return _number(trimmed)
+    except ValueError:
+        what = "a whole number" if kind == "whole" else "a number"
+        raise ValueError(f"{shown(trimmed)} is not {what}") from None
+    try:
+        return _whole(trimmed)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(trimmed)
+    except ValueError:
+        raise ValueError(f"{shown(trimmed)} is neither seconds since 1970 nor an ISO 8601 time") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return int(moment.timestamp() // 1)
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if "_" in text or not -(2**63) <= number < 2**63:  # Python reads 1_000; a table does not mean it
+        raise ValueError(text)
+    return number
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if "_" in text or not np.isfinite(number):
+        raise ValueError(text)
+    return number

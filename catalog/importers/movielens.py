@@ -1,0 +1,307 @@
+"""MovieLens in its three shapes: `.csv` (latest, 20M, 25M, 32M), `.dat` (1M), and 100K.
+
+References
+----------
+Harper & Konstan (2015), The MovieLens datasets: history and context, TiiS 5(4):19, doi:10.1145/2827872,
+and the README of each set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from catalog.importers.base import (
+    LONGEST_FEATURE,
+    LONGEST_TITLE,
+    ImportProblem,
+    ParsedDataset,
+    ParsedItem,
+    Policy,
+    Progress,
+    RatingScale,
+)
+from catalog.importers.layout import Kind, Layout, Table, first_line
+from catalog.importers.problems import Problems
+from catalog.importers.rows import RatingColumns, assemble
+from catalog.importers.sources import Source, SourceFile, refuse
+from catalog.importers.tables import read_table
+from catalog.importers.titles import take_apart
+
+HALF_STARS = RatingScale(0.5, 5.0, 0.5)
+WHOLE_STARS = RatingScale(1.0, 5.0, 1.0)
+_RATING_KINDS: Mapping[str, Kind] = {
+    "userId": "whole",
+    "movieId": "whole",
+    "rating": "number",
+    "timestamp": "whole",
+}
+_NO_GENRE = frozenset({"", "(no genres listed)", "unknown"})
+_100K_FIELDS = ("movieId", "title", "released", "released on video", "url")
+
+
+def parse_csv(source: Source, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+    """MovieLens latest, 20M, 25M or 32M: `ratings.csv`, `movies.csv`, perhaps `tags.csv` and `links.csv`.
+
+    Raises
+    ------
+    ImportRefused
+        A missing file, other columns, or rows that the policy refuses.
+    """
+    ratings = source.need("ratings.csv", "the ratings")
+    movies = source.need("movies.csv", "titles and genres")
+    problems = Problems()
+    layout = _csv(movies, {"movieId": "whole", "title": "text", "genres": "text"})
+    table = read_table(movies, layout, problems, by_line=True)
+    genres = [text.split("|") for text in table.columns["genres"]]
+    files, warnings = [ratings.name, movies.name], []
+    known = set(table.columns["movieId"].tolist())
+    tags: dict[int, set[str]] = {}
+    if "tags.csv" in source.files:
+        files.append(source.files["tags.csv"].name)
+        tags, too_long = _tags(source.files["tags.csv"], known, movies.name, problems, progress)
+        if too_long:
+            warnings.append(f"{too_long:,} tags longer than {LONGEST_FEATURE} characters were left out.")
+    links: dict[int, tuple[tuple[str, str], ...]] = {}
+    if "links.csv" in source.files:
+        files.append(source.files["links.csv"].name)
+        links = _links(source.files["links.csv"], known, movies.name, problems)
+    items = _items(movies.name, table, genres, problems, tags=tags, links=links)
+    layout = _csv(ratings, _RATING_KINDS)
+    return _assembled(
+        "movielens-csv",
+        files,
+        ratings,
+        movies,
+        layout,
+        items,
+        HALF_STARS,
+        policy,
+        problems,
+        progress,
+        warnings,
+    )
+
+
+def parse_1m(source: Source, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+    """MovieLens 1M: `ratings.dat` and `movies.dat`, fields parted by "::", Latin-1.
+
+    Raises
+    ------
+    ImportRefused
+        A missing file, or rows that the policy refuses.
+    """
+    ratings = source.need("ratings.dat", "the ratings")
+    movies = source.need("movies.dat", "titles and genres")
+    problems = Problems()
+    table = read_table(
+        movies,
+        _plain({"movieId": "whole", "title": "text", "genres": "text"}, delimiter="::", encoding="latin-1"),
+        problems,
+        by_line=True,
+    )
+    genres = [text.split("|") for text in table.columns["genres"]]
+    items = _items(movies.name, table, genres, problems)
+    files = [ratings.name, movies.name]
+    layout = _plain(_RATING_KINDS, delimiter="::")
+    return _assembled(
+        "movielens-1m", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress
+    )
+
+
+def parse_100k(source: Source, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+    """MovieLens 100K: `u.data`, `u.item` and `u.genre`, Latin-1.
+
+    Raises
+    ------
+    ImportRefused
+        A missing file, or rows that the policy refuses.
+    """
+    ratings = source.need("u.data", "the ratings")
+    movies = source.need("u.item", "titles and genres")
+    names = source.need("u.genre", "the names of genres")
+    problems = Problems()
+    genre_table = read_table(
+        names,
+        _plain({"genre": "id", "number": "whole"}, delimiter="|", encoding="latin-1", is_whole=False),
+        problems,
+        by_line=True,
+    )
+    order = np.argsort(genre_table.columns["number"], kind="stable")
+    genre_names = [str(genre_table.columns["genre"][place]) for place in order]
+    flags: dict[str, Kind] = {f"genre {name}": "whole" for name in genre_names}
+    table = read_table(
+        movies,
+        Layout(
+            columns=(*_100K_FIELDS, *flags),
+            kinds={"movieId": "whole", "title": "text", "released": "text", **flags},
+            delimiter="|",
+            encoding="latin-1",
+            has_header=False,
+            has_quotes=False,
+        ),
+        problems,
+        by_line=True,
+    )
+    genres = [
+        [name for name in genre_names if table.columns[f"genre {name}"][row] == 1]
+        for row in range(len(table.lines))
+    ]
+    items = _items(movies.name, table, genres, problems)
+    files = [ratings.name, movies.name, names.name]
+    layout = _plain(_RATING_KINDS, delimiter="\t")
+    return _assembled(
+        "movielens-100k", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress
+    )
+
+
+def _csv(file: SourceFile, kinds: Mapping[str, Kind]) -> Layout:
+    """The layout of a `.csv` whose header has exactly the columns in question.
+
+    Raises
+    ------
+    ImportRefused
+        Another header.
+    """
+    header = first_line(file, "utf-8-sig")
+    if header.split(",") != list(kinds):
+        reason = f"the columns are {header[:200]!r} where {','.join(kinds)!r} belongs"
+        raise refuse(
+            file.name,
+            reason,
+            line=1,
+            advice="Is this a MovieLens file? Others are imported as format 'delimited', by naming columns.",
+        )
+    return Layout(columns=tuple(kinds), kinds=kinds)
+
+
+def _plain(
+    kinds: Mapping[str, Kind], *, delimiter: str, encoding: str = "utf-8", is_whole: bool = True
+) -> Layout:
+    """The layout of a file without header or quoting."""
+    return Layout(
+        columns=tuple(kinds),
+        kinds=kinds,
+        delimiter=delimiter,
+        encoding=encoding,
+        has_header=False,
+        has_quotes=False,
+        needs_final_newline=is_whole,
+    )
+
+
+def _items(
+    file: str,
+    table: Table,
+    genres: Iterable[list[str]],
+    problems: Problems,
+    *,
+    tags: Mapping[int, set[str]] | None = None,
+    links: Mapping[int, tuple[tuple[str, str], ...]] | None = None,
+) -> tuple[ParsedItem, ...]:
+    """Items of a file of movies, in order of id; those that cannot be rows are problems."""
+    items: dict[int, ParsedItem] = {}
+    released = table.columns.get("released")
+    for row, (movie, text, names) in enumerate(
+        zip(table.columns["movieId"].tolist(), table.columns["title"], genres, strict=True)
+    ):
+        title = take_apart(text)
+        reason = None
+        if not title.text:
+            reason = "the title is empty"
+        elif len(title.text) > LONGEST_TITLE:
+            reason = f"the title has {len(title.text)} characters; at most {LONGEST_TITLE} are kept"
+        elif movie in items:
+            reason = f"movie {movie} was listed before"
+        if reason is not None:
+            kind = "listed twice" if movie in items else "unusable title"
+            problems.add(kind, ImportProblem(file, int(table.lines[row]), "title", reason))
+            continue
+        year = title.year
+        if year is None and released is not None and released[row][-4:].isdecimal():
+            year = int(released[row][-4:])
+        features = [("genre", name) for name in names if name not in _NO_GENRE]
+        if year is not None:
+            features.append(("decade", f"{year // 10 * 10}s"))
+        features += [("alias", alias) for alias in title.aliases if len(alias) <= LONGEST_FEATURE]
+        features += [("tag", tag) for tag in sorted((tags or {}).get(movie, ()))]
+        items[movie] = ParsedItem(
+            external_id=str(movie),
+            title=title.text,
+            year=year,
+            features=tuple(dict.fromkeys(features)),
+            links=(links or {}).get(movie, ()),
+        )
+    if not items:
+        problems.refuse("Nothing was imported.")
+    return tuple(items[movie] for movie in sorted(items))
+
+
+def _tags(
+    file: SourceFile, known: set[int], movies: str, problems: Problems, progress: Progress | None
+) -> tuple[dict[int, set[str]], int]:
+    """Tags of each movie, lower-cased, and how many were too long."""
+    layout = _csv(file, {"userId": "whole", "movieId": "whole", "tag": "text", "timestamp": "whole"})
+    table = read_table(file, layout, problems, progress=progress)
+    tags: dict[int, set[str]] = {}
+    too_long = 0
+    for row, (movie, text) in enumerate(
+        zip(table.columns["movieId"].tolist(), table.columns["tag"], strict=True)
+    ):
+        if movie not in known:
+            reason = f"movie {movie} is not in {movies}"
+            problems.add("unknown item", ImportProblem(file.name, int(table.lines[row]), "movieId", reason))
+            continue
+        tag = " ".join(text.lower().split())
+        if len(tag) > LONGEST_FEATURE:
+            too_long += 1
+        elif tag:
+            tags.setdefault(movie, set()).add(tag)
+    return tags, too_long
+
+
+def _links(
+    file: SourceFile, known: set[int], movies: str, problems: Problems
+) -> dict[int, tuple[tuple[str, str], ...]]:
+    """Ids of each movie elsewhere."""
+    layout = _csv(file, {"movieId": "whole", "imdbId": "text", "tmdbId": "text"})
+    table = read_table(file, layout, problems, by_line=True)
+    links: dict[int, tuple[tuple[str, str], ...]] = {}
+    for row, movie in enumerate(table.columns["movieId"].tolist()):
+        if movie not in known:
+            reason = f"movie {movie} is not in {movies}"
+            problems.add("unknown item", ImportProblem(file.name, int(table.lines[row]), "movieId", reason))
+            continue
+        pairs = (
+            ("imdb", table.columns["imdbId"][row].strip()),
+            ("tmdb", table.columns["tmdbId"][row].strip()),
+        )
+        links[movie] = tuple(pair for pair in pairs if pair[1])
+    return links
+
+
+def _assembled(
+    source_format: str,
+    files: list[str],
+    ratings: SourceFile,
+    movies: SourceFile,
+    layout: Layout,
+    items: tuple[ParsedItem, ...],
+    scale: RatingScale,
+    policy: Policy,
+    problems: Problems,
+    progress: Progress | None,
+    warnings: Iterable[str] = (),
+) -> ParsedDataset:
+    return assemble(
+        source_format=source_format,
+        files=files,
+        table=read_table(ratings, layout, problems, progress=progress),
+        columns=RatingColumns(ratings.name, "userId", "movieId", "rating", "timestamp", movies.name),
+        items=items,
+        scale=scale,
+        policy=policy,
+        problems=problems,
+        warnings=tuple(warnings),
+    )

@@ -1,0 +1,251 @@
+"""Where an import reads from: a folder, an archive or one file, never unpacked to disk nor past a limit."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from catalog.importers.base import ImportProblem, ImportRefused, Limits
+
+# What reading a damaged archive raises, besides the refusals of our own.
+_DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile)
+_BLOCK = 1 << 20
+
+
+def refuse(file: str, reason: str, *, line: int | None = None, advice: str = "") -> ImportRefused:
+    """The refusal of a source for one reason."""
+    return ImportRefused([ImportProblem(file, line, None, reason)], advice=advice)
+
+
+class Watched(io.RawIOBase):
+    """A stream that counts what is read (line ends on request) and stops at a limit.
+
+    Parameters
+    ----------
+    stream : binary file
+    name : str
+        For messages.
+    most : int
+        Bytes that may be read.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, most: int) -> None:
+        super().__init__()
+        self._stream = stream
+        self._name = name
+        self._most = most
+        self.bytes_read = 0
+        self.last_byte = b""
+        self.counts_line_ends = False
+        self.line_ends = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a buffer of bytes is all we meet
+        """Fill `buffer`; raise `ImportRefused` past the limit or where the archive is damaged."""
+        try:
+            block = self._stream.read(len(buffer))
+        except _DAMAGE as error:
+            raise refuse(
+                self._name,
+                f"the compressed file is damaged or cut short after {self.bytes_read:,} bytes ({error})",
+                advice="Download or copy it again.",
+            ) from error
+        self.bytes_read += len(block)
+        if self.bytes_read > self._most:
+            raise refuse(
+                self._name,
+                f"it unpacks to more than {self._most:,} bytes, far more than its size lets expect",
+                advice="If the file is sound, unpack it yourself and import the folder.",
+            )
+        buffer[: len(block)] = block
+        if block:
+            self.last_byte = block[-1:]
+        if self.counts_line_ends:
+            self.line_ends += block.count(b"\n")
+        return len(block)
+
+    def close(self) -> None:
+        """Close the stream below as well."""
+        self._stream.close()
+        super().close()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of a source.
+
+    Parameters
+    ----------
+    name : str
+        As messages give it.
+    open_packed : callable
+        Opens its bytes as the source holds them (for .gz: still packed).
+    most : int
+        Bytes it may unpack to.
+    """
+
+    name: str
+    open_packed: Callable[[], BinaryIO]
+    most: int
+
+    @property
+    def is_gzip(self) -> bool:
+        """Whether its name says gzip."""
+        return self.name.lower().endswith(".gz")
+
+    @contextmanager
+    def open(self) -> Iterator[tuple[BinaryIO, Watched]]:
+        """Its unpacked bytes, buffered, and the watch that counts them."""
+        packed = self.open_packed()
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if self.is_gzip else packed
+        watch = Watched(stream, self.name, self.most)
+        try:
+            with io.BufferedReader(watch, _BLOCK) as buffered:
+                yield cast(BinaryIO, buffered), watch
+        finally:
+            packed.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The files of a source by name, lower-cased, without folders.
+
+    Parameters
+    ----------
+    name : str
+        Of the folder, archive or file.
+    files : dict
+    """
+
+    name: str
+    files: dict[str, SourceFile]
+
+    def need(self, name: str, what: str) -> SourceFile:
+        """The file called `name`.
+
+        Raises
+        ------
+        ImportRefused
+            It is missing; the message says `what` it holds.
+        """
+        if name not in self.files:
+            raise refuse(name, f"the file is missing from {self.name}: it holds {what}")
+        return self.files[name]
+
+
+def open_source(path: Path, limits: Limits | None = None) -> Source:
+    """List a folder, a ZIP archive or a single file.
+
+    Parameters
+    ----------
+    path : Path
+    limits : Limits, optional
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    ImportRefused
+        There is nothing there; a damaged archive, one with unsafe names, an encrypted one, or one that
+        unfolds beyond the limits.
+    """
+    limits = limits or Limits()
+    if path.is_dir():
+        files = {
+            found.name.lower(): SourceFile(
+                found.name, _opener(found), _most(found.stat().st_size, limits, found.name)
+            )
+            for found in sorted(path.iterdir())
+            if found.is_file() and not found.name.startswith(".")
+        }
+        return Source(path.name, files)
+    if not path.is_file():
+        raise refuse(str(path), "there is no such file or folder")
+    if path.suffix.lower() == ".zip":
+        return _archive(path, limits)
+    return Source(
+        path.name,
+        {
+            path.name.lower(): SourceFile(
+                path.name, _opener(path), _most(path.stat().st_size, limits, path.name)
+            )
+        },
+    )
+
+
+def _opener(path: Path) -> Callable[[], BinaryIO]:
+    return lambda: path.open("rb")
+
+
+def _most(packed_bytes: int, limits: Limits, name: str) -> int:
+    """What a file may unpack to: a plain one cannot grow, a packed one within the ratio."""
+    if not name.lower().endswith(".gz"):
+        return limits.bytes_unpacked
+    return min(limits.bytes_unpacked, max(limits.bytes_unsuspicious, int(packed_bytes * limits.ratio)))
+
+
+def _archive(path: Path, limits: Limits) -> Source:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+    except (zipfile.BadZipFile, OSError) as error:
+        raise refuse(
+            path.name,
+            f"this is no ZIP archive, or a damaged one ({error})",
+            advice="Download or copy it again.",
+        ) from error
+    if len(members) > limits.members:
+        raise refuse(path.name, f"it holds {len(members):,} files; at most {limits.members:,} are read")
+    unpacked = sum(member.file_size for member in members)
+    packed = sum(member.compress_size for member in members)
+    if unpacked > limits.bytes_unpacked or (
+        unpacked > limits.bytes_unsuspicious and unpacked > packed * limits.ratio
+    ):
+        raise refuse(
+            path.name,
+            f"the archive's {packed:,} bytes unpack to {unpacked:,}, more than is let in",
+            advice="If the archive is sound, unpack it yourself and import the folder.",
+        )
+    found: dict[str, tuple[PurePosixPath, SourceFile]] = {}
+    for member in members:
+        inside = PurePosixPath(member.filename.replace("\\", "/"))
+        if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
+            raise refuse(path.name, f"the archive names a file outside itself ({member.filename!r})")
+        if "__MACOSX" in inside.parts or inside.name.startswith("."):
+            continue
+        if member.flag_bits & 1:
+            raise refuse(inside.name, "the file is encrypted", advice="Import an archive without a password.")
+        name = inside.name.lower()
+        if name in found:
+            raise refuse(
+                path.name,
+                f"the archive has {inside.name} twice ({found[name][0]} and {inside})",
+                advice="Unpack it and import the folder that is meant.",
+            )
+        # A .gz inside an archive has the same room as one beside it.
+        most = _most(member.file_size, limits, inside.name)
+        found[name] = (inside, SourceFile(inside.name, _member_opener(path, member), most))
+    return Source(path.name, {name: file for name, (_, file) in found.items()})
+
+
+def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
+    def opened() -> BinaryIO:
+        with zipfile.ZipFile(path) as archive:  # the archive's file stays open until the member is closed
+            try:
+                return cast(BinaryIO, archive.open(member))
+            except (NotImplementedError, zipfile.BadZipFile) as error:
+                raise refuse(member.filename, f"the archive cannot be read here ({error})") from error
+
+    return opened

@@ -1,0 +1,177 @@
+"""Import a dataset from the shell: the same service as everywhere, with a line of progress and a table."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from catalog.importers.auto import FORMATS
+from catalog.importers.base import RatingScale
+from catalog.models import DatasetVersion
+from catalog.services import import_dataset
+from core.errors import ParallaxError, ParameterError
+
+SECONDS_BETWEEN_LINES = 0.2
+EXAMPLES_SHOWN = 3
+LINE_WIDTH = 72
+# Options of the command that name a column or a setting of delimited files, as the service calls them.
+COLUMN_OPTIONS = {
+    "user_column": "user",
+    "item_column": "item",
+    "rating_column": "rating",
+    "time_column": "time",
+    "delimiter": "delimiter",
+    "encoding": "encoding",
+    "items_file": "items_file",
+    "items_id_column": "items_id",
+    "title_column": "title",
+    "year_column": "year",
+    "plot_column": "plot",
+    "image_column": "image",
+    "trailer_column": "trailer",
+    "feature_separator": "feature_separator",
+}
+
+
+class Command(BaseCommand):
+    help = "Import ratings and items as a version of a dataset, whole or not at all."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, metavar="PATH", help="a folder, a ZIP archive, or one file (also .gz)")
+        parser.add_argument("--name", required=True, help="name of the dataset: small letters, digits, - and _")
+        parser.add_argument("--title", help="what pages call it (default: the name)")
+        parser.add_argument(
+            "--format", default="auto", choices=["auto", *FORMATS], help="default: told by the files' names"
+        )
+        parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
+        parser.add_argument("--keep-last", action="store_true", help="of a pair rated twice keep the last rating")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers and the report")
+        columns = parser.add_argument_group("delimited files", "Columns are found by their usual names unless named.")
+        for name in ("user", "item", "rating", "time"):
+            columns.add_argument(f"--{name}-column", metavar="COLUMN")
+        columns.add_argument("--scale", metavar="LOW:HIGH:STEP", help="for example 1:5:1 (default: detected)")
+        columns.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
+        columns.add_argument("--encoding", metavar="NAME", help="default: utf-8")
+        columns.add_argument("--items-file", type=Path, metavar="FILE", help="a delimited file of items")
+        for name in ("items-id", "title", "year", "plot", "image", "trailer"):
+            columns.add_argument(f"--{name}-column", metavar="COLUMN", help="in the file of items")
+        columns.add_argument(
+            "--feature", action="append", default=[], metavar="KIND=COLUMN", help="for example genre=genres; repeatable"
+        )
+        columns.add_argument("--feature-separator", metavar="TEXT", help="between the values of one (default: |)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path | None = options["json"]
+        if file is not None and not file.parent.is_dir():
+            raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+        started = time.monotonic()
+        self._said = 0.0
+        try:
+            version = import_dataset(
+                path=options["path"],
+                name=options["name"],
+                title=options["title"],
+                source_format=options["format"],
+                options=_service_options(options),
+                progress=self._progress,
+            )
+        except ParallaxError as refusal:
+            self._end_line()
+            raise CommandError(str(refusal)) from refusal
+        self._end_line()
+        seconds = time.monotonic() - started
+        self._table(version, seconds)
+        if file is not None:
+            file.write_text(json.dumps(_document(version, seconds), indent=2, ensure_ascii=False) + "\n")
+            self.stdout.write(f"Written to {file}.")
+
+    def _progress(self, what: str, done: int, total: int | None) -> None:
+        """One line that is written over; nothing where the output is no terminal."""
+        if not self.stdout.isatty() or time.monotonic() - self._said < SECONDS_BETWEEN_LINES:
+            return
+        self._said = time.monotonic()
+        of = f" of {total:,}" if total is not None else ""
+        self.stdout.write(f"\r{f'{what}: {done:,}{of}':<{LINE_WIDTH}.{LINE_WIDTH}}", ending="")
+        self.stdout.flush()
+
+    def _end_line(self) -> None:
+        if self._said:
+            self.stdout.write("\r" + " " * LINE_WIDTH + "\r", ending="")
+
+    def _table(self, version: DatasetVersion, seconds: float) -> None:
+        report = version.report
+        rows = [
+            ("users", f"{version.n_users:,}"),
+            ("items", f"{version.n_items:,}"),
+            ("ratings", f"{version.n_ratings:,}"),
+            ("rows dropped", f"{sum(report['dropped'].values()):,}"),
+            ("scale", str(report["scale"])),
+            ("content", version.content_hash[:16]),
+            ("seconds", f"{seconds:.1f}"),
+        ]
+        self.stdout.write(f"{version.dataset.name}, version {version.number} ({version.source_format})")
+        for name, value in rows:
+            self.stdout.write(f"  {name:<13} {value:>12}" if name != "scale" else f"  {name:<13} {value}")
+        for reason, count in report["dropped"].items():
+            self.stdout.write(f"  {count:,} × {reason}")
+            for example in report["examples"].get(reason, [])[:EXAMPLES_SHOWN]:
+                place = example["file"] + (f", line {example['line']}" if example["line"] is not None else "")
+                self.stdout.write(f"    {place}: {example['reason']}")
+        for warning in report["warnings"]:
+            self.stdout.write(f"  {warning}")
+
+
+def _service_options(options: dict[str, Any]) -> dict[str, Any]:
+    """What was given on the command line, as the service names it."""
+    given = {name: options[option] for option, name in COLUMN_OPTIONS.items() if options[option] is not None}
+    if options["scale"]:
+        given["scale"] = _scale(options["scale"])
+    if options["feature"]:
+        given["features"] = _features(options["feature"])
+    if options["drop_bad_rows"]:
+        given["on_bad_row"] = "drop"
+    if options["keep_last"]:
+        given["duplicates"] = "last"
+    return given
+
+
+def _scale(text: str) -> RatingScale:
+    try:
+        low, high, step = (float(number) for number in text.split(":"))
+        return RatingScale(low, high, step)
+    except ParameterError as problem:
+        raise CommandError(f"--scale {text}: {problem}") from problem
+    except ValueError as problem:
+        raise CommandError(f"--scale is LOW:HIGH:STEP, as in 0.5:5:0.5; {text!r} is not.") from problem
+
+
+def _features(texts: list[str]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for text in texts:
+        kind, equals, column = text.partition("=")
+        if not (kind and equals and column) or kind in columns:
+            raise CommandError(f"--feature is KIND=COLUMN, as in genre=genres, each kind once; {text!r} is not.")
+        columns[kind] = column
+    return columns
+
+
+def _document(version: DatasetVersion, seconds: float) -> dict[str, Any]:
+    return {
+        "dataset": version.dataset.name,
+        "version": version.number,
+        "dataset_hash": version.content_hash,
+        "ratings_digest": version.ratings_digest,
+        "source_format": version.source_format,
+        "is_synthetic": version.is_synthetic,
+        "n_users": version.n_users,
+        "n_items": version.n_items,
+        "n_ratings": version.n_ratings,
+        "scale": {"low": version.scale_low, "high": version.scale_high, "step": version.scale_step},
+        "seconds": round(seconds, 3),
+        "report": version.report,
+    }

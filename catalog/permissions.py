@@ -1,0 +1,13 @@
+"""Who may change what in the catalogue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from catalog.models import DatasetVersion
+
+
+def may_retire(user: Any, version: DatasetVersion) -> bool:
+    """Whether `user` owns the version's dataset or is an administrator, and it is not retired yet."""
+    is_theirs = user.is_superuser or version.dataset.owner_id == user.pk
+    return version.retired_at is None and is_theirs

@@ -1,0 +1,78 @@
+"""One poster: a motif seen through a window, the title set below it, and the year.
+
+The SVG is self-contained: no script, style, identifier or reference, presentation attributes only, so that it
+may stand inline many times on a page whose policy allows nothing inline, or be served as a file.
+"""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import quoteattr
+
+from catalog.posters.lettering import lettering, natural_title, printable
+from catalog.posters.motifs import MOTIFS, Draw
+from catalog.posters.palettes import PALETTES
+from core.errors import ParameterError
+
+WIDTH = 200
+HEIGHT = 300
+
+# The hole in the ground through which the motif is seen, as the path of a hole.
+WINDOWS = (
+    "M-1 -1H201V188H-1Z",  # to the edges
+    "M16 16H184V188H16Z",  # framed
+    "M16 188V100A84 84 0 0 1 184 100V188Z",  # arched
+    "M100 18A84 84 0 0 1 100 186A84 84 0 0 1 100 18Z",  # round
+    "M-1 -1H201V150L-1 188Z",  # slanted
+    "M16 16H184V104A84 84 0 0 1 16 104Z",  # shield
+)
+
+
+def poster_svg(title: str, year: int | None, key: str, *, label: str | None = None) -> str:
+    """Draw the poster of an item.
+
+    Parameters
+    ----------
+    title : str
+        As stored; an article behind a comma at the end ("Matrix, The") moves to the front. Any script, any
+        length: it is wrapped and set smaller until it fits, and what still does not fit ends in an ellipsis.
+    year : int or None
+        Set under the title, or left out.
+    key : str
+        What the drawing is derived from (say, the item's identifier in its dataset): the same key, the same
+        drawing.
+    label : str, optional
+        What screen readers say, for pages in other languages; "Drawn poster of" and the title if not given.
+
+    Returns
+    -------
+    str
+        One ``svg`` element with the view box ``0 0 200 300``.
+
+    Raises
+    ------
+    ParameterError
+        The title has no character that can be shown.
+
+    Examples
+    --------
+    >>> poster_svg("Matrix, The", 1999, "movielens:2571").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    True
+    >>> poster_svg("Alien", 1979, "a") == poster_svg("Alien", 1979, "a")
+    True
+    """
+    shown = natural_title(printable(title))
+    if not shown:
+        raise ParameterError(f"The title {title!r} shows nothing; a poster needs at least one character.")
+    draw = Draw(key)
+    palette = PALETTES[draw.pick(len(PALETTES))]
+    motif = MOTIFS[draw.pick(len(MOTIFS))]
+    window = WINDOWS[draw.pick(len(WINDOWS))]
+    read = printable(label) if label is not None else f"Drawn poster of {shown}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+        f" aria-label={quoteattr(read)}>"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{palette.field}"/>'
+        f"{motif(draw, palette)}"
+        f'<path fill="{palette.ground}" fill-rule="evenodd" d="M-1 -1H201V301H-1Z{window}"/>'
+        f"{lettering(shown, year, palette.text)}</svg>"
+    )

@@ -1,0 +1,179 @@
+"""The words of the drawn posters: titles cleaned, wrapped and fitted without knowing the reader's fonts."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from functools import lru_cache
+from xml.sax.saxutils import escape
+
+WIDTH = 200
+MARGIN = 16
+SERIF = "Charter, 'Bitstream Charter', 'Source Serif 4', Cambria, Georgia, serif"
+SANS = "Inter, system-ui, 'Segoe UI', Roboto, sans-serif"
+YEAR_SIZE = 11
+YEAR_BASELINE = 283
+LINE_HEIGHT = 1.1
+TITLE_TOP = 196  # nothing of the title stands above it: that is where the motif ends
+TITLE_SIZES = (30, 26, 23, 20, 18, 16, 14, 13, 12, 11, 10, 9, 8)
+CAPITAL_HEIGHT = 0.75  # of the size
+WORD_BREAK_SIZE = 13  # a word is cut only when it does not fit a line at this size
+MOST_CHARACTERS = 600  # more than the smallest size has room for, so that what is cut off never shows
+LONGEST_CLUSTER = 12  # characters stacked on one another, beyond which a line may break between them
+ZERO_WIDTH_JOINER = "\u200d"
+JOINERS = ("\u200c", ZERO_WIDTH_JOINER)
+LATIN_ENDS = "\u0250"
+RIGHT_TO_LEFT_MARK = "\u200f"
+
+LEADING_ARTICLE = re.compile(
+    r"^(?P<rest>.+), (?P<article>the|an?|l['’]|l[aeo]s?|les|il|gli|el|d(?:er|ie|as|en|et)|eine?|un[aeo]?)$",
+    re.IGNORECASE,
+)
+
+
+def printable(text: str) -> str:
+    """On one line, single-spaced, composed, without what XML forbids or what turns the text around."""
+    spaced = (" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text)
+    shown = (char for char in unicodedata.normalize("NFC", "".join(spaced)) if _is_shown(char))
+    return " ".join("".join(shown).split())
+
+
+def _is_shown(char: str) -> bool:
+    return char in JOINERS or (
+        unicodedata.category(char) not in {"Cs", "Cf"} and ord(char) & 0xFFFE != 0xFFFE
+    )
+
+
+def natural_title(title: str) -> str:
+    """Move an article behind a comma at the end to the front."""
+    match = LEADING_ARTICLE.match(title)
+    if match is None:
+        return title
+    gap = "" if match["article"].endswith(("'", "’")) else " "
+    return f"{match['article']}{gap}{match['rest']}"
+
+
+def lettering(title: str, year: int | None, colour: str) -> str:
+    """The title, and the year where there is one, as text elements below `TITLE_TOP`."""
+    last = YEAR_BASELINE - 20 if year is not None else YEAR_BASELINE
+    size, lines = _set_title(title, last - TITLE_TOP)
+    rtl = _is_right_to_left(title)
+    side = f'x="{WIDTH - MARGIN}" text-anchor="end"' if rtl else f'x="{MARGIN}"'
+    mark = RIGHT_TO_LEFT_MARK if rtl else ""
+    words = "".join(
+        f'<text {side} y="{last - (len(lines) - 1 - row) * size * LINE_HEIGHT:.1f}">'
+        f"{mark}{escape(line)}{mark}</text>"
+        for row, line in enumerate(lines)
+    )
+    drawn = f'<g font-family="{SERIF}" font-weight="700" font-size="{size}" fill="{colour}">{words}</g>'
+    if year is None:
+        return drawn
+    return drawn + (
+        f'<text {side} y="{YEAR_BASELINE}" font-family="{SANS}" font-size="{YEAR_SIZE}" letter-spacing="1"'
+        f' fill="{colour}">{year}</text>'
+    )
+
+
+def _is_right_to_left(text: str) -> bool:
+    """Whether the first letter with a direction runs from the right."""
+    strong = (kind for kind in map(unicodedata.bidirectional, text) if kind in {"L", "R", "AL"})
+    return next(strong, "L") != "L"
+
+
+def _set_title(title: str, height: float) -> tuple[int, list[str]]:
+    """The largest size, and its lines, at which the title fits into the height."""
+    title = title[:MOST_CHARACTERS]
+    for size in TITLE_SIZES:
+        room = (WIDTH - 2 * MARGIN) / size
+        most = 1 + int((height / size - CAPITAL_HEIGHT) / LINE_HEIGHT)
+        pieces = _pieces(title, room if size <= WORD_BREAK_SIZE else math.inf)
+        if max(map(_ems, pieces)) > room:
+            continue
+        lines = _wrap(pieces, room)
+        if len(lines) <= most:
+            return size, _balance(pieces, room, len(lines))
+    lines = lines[:most]
+    while _ems(lines[-1] + "…") > room:
+        lines[-1] = "".join(_clusters(lines[-1])[:-1])
+    lines[-1] = lines[-1].rstrip() + "…"
+    return size, lines
+
+
+def _wrap(pieces: list[str], room: float) -> list[str]:
+    """Lines filled one after the other; a piece brings the space before it, which a line's start drops."""
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and _ems(lines[-1] + piece) > room:
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return lines
+
+
+def _balance(pieces: list[str], room: float, count: int) -> list[str]:
+    """The same number of lines, but as even in length as they go."""
+    narrow, wide = max(map(_ems, pieces)), room
+    for _ in range(12):
+        middle = (narrow + wide) / 2
+        if len(_wrap(pieces, middle)) <= count:
+            wide = middle
+        else:
+            narrow = middle
+    return _wrap(pieces, wide)
+
+
+def _pieces(title: str, room: float) -> list[str]:
+    """What may stand on a line of its own: words, single wide characters, even parts of words too long."""
+    pieces: list[str] = []
+    for index, word in enumerate(title.split(" ")):
+        whole = _ems(word)
+        even = whole / math.ceil(whole / room) if whole > room else room
+        parts, taken = [""], 0.0
+        for cluster in _clusters(word):
+            wide, width = unicodedata.east_asian_width(cluster[0]) in "WF", _ems(cluster)
+            if parts[-1] and (wide or taken >= even or taken + width > room):
+                parts.append("")
+                taken = 0.0
+            parts[-1] += cluster
+            taken += width
+        pieces.extend((" " if index and not number else "") + part for number, part in enumerate(parts))
+    return pieces
+
+
+def _clusters(text: str) -> list[str]:
+    """Characters with the marks and joiners that belong to them."""
+    clusters: list[str] = []
+    for char in text:
+        if clusters and len(clusters[-1]) < LONGEST_CLUSTER and _belongs(char, to=clusters[-1]):
+            clusters[-1] += char
+        else:
+            clusters.append(char)
+    return clusters
+
+
+def _belongs(char: str, *, to: str) -> bool:
+    return char in JOINERS or to[-1] == ZERO_WIDTH_JOINER or unicodedata.category(char)[0] == "M"
+
+
+def _ems(text: str) -> float:
+    """Width at size 1: at least what the named fonts, and a wide substitute such as DejaVu Serif, take."""
+    return sum(map(_em, text))
+
+
+@lru_cache(maxsize=4096)
+def _em(char: str) -> float:
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0.0
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.02
+    if char in " .,:;'’‘|!·":
+        return 0.40
+    if char in "ijlftrI()-[]/\\":
+        return 0.48
+    if char in "mwMW@%&—…ŒœÆæ":
+        return 1.08
+    if char in "0123456789" or (char.islower() and char < LATIN_ENDS):
+        return 0.71
+    if char < LATIN_ENDS:
+        return 0.86 if char.isupper() else 1.05
+    return 1.30 if char.isupper() else 1.05

@@ -1,0 +1,131 @@
+"""Datasets, their newest versions, and what is known of an item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+
+from catalog.models import Dataset, DatasetVersion, Feature, Item
+from core.errors import ParallaxError
+
+__all__ = [
+    "DatasetLine",
+    "ItemDetails",
+    "dataset_lines",
+    "decades_of",
+    "genres_of",
+    "item_details",
+    "newest_version",
+    "open_versions",
+    "version_in_console",
+    "versions_of",
+]
+
+
+@dataclass(frozen=True)
+class DatasetLine:
+    """A dataset as the list shows it: with its newest version, and how many it has."""
+
+    dataset: Dataset
+    newest: DatasetVersion
+    n_versions: int
+
+
+@dataclass(frozen=True)
+class ItemDetails:
+    """What is known of one item, each kind in the source's order."""
+
+    item: Item
+    genres: tuple[str, ...]
+    directors: tuple[str, ...]
+    cast: tuple[str, ...]
+    countries: tuple[str, ...]
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    plot: str
+
+
+def open_versions() -> QuerySet[DatasetVersion]:
+    """Versions that may still be chosen for something new."""
+    return DatasetVersion.objects.filter(retired_at=None).select_related("dataset")
+
+
+def version_in_console() -> QuerySet[DatasetVersion]:
+    """Versions with their datasets, retired ones too: what was made from them still leads there."""
+    return DatasetVersion.objects.select_related("dataset")
+
+
+def versions_of(dataset: Dataset) -> QuerySet[DatasetVersion]:
+    """All versions of the dataset, newest first."""
+    return dataset.versions.select_related("dataset").order_by("-number")
+
+
+def newest_version(name: str) -> DatasetVersion:
+    """The newest version of the dataset called `name`, retired ones apart.
+
+    Raises
+    ------
+    ParallaxError
+        `dataset.unknown`: no such dataset, or every version of it is retired.
+    """
+    version = open_versions().filter(dataset__name=name).order_by("-number").first()
+    if version is None:
+        known = ", ".join(sorted(set(open_versions().order_by().values_list("dataset__name", flat=True)))) or "none yet"
+        raise ParallaxError(
+            "dataset.unknown",
+            f"There is no dataset called {name!r}. Known: {known}. "
+            "Import one with `manage.py import_dataset PATH --name NAME`.",
+            {"name": name},
+        )
+    return version
+
+
+def dataset_lines() -> list[DatasetLine]:
+    """Every dataset with a version in use, by title."""
+    newest = open_versions().filter(dataset=OuterRef("pk")).order_by("-number").values("pk")[:1]
+    datasets = list(
+        Dataset.objects.annotate(newest_id=Subquery(newest), n_versions=Count("versions")).filter(
+            newest_id__isnull=False
+        )
+    )
+    versions = DatasetVersion.objects.in_bulk([dataset.newest_id for dataset in datasets])
+    lines = []
+    for dataset in sorted(datasets, key=lambda dataset: (dataset.title.casefold(), dataset.pk)):
+        version = versions[dataset.newest_id]
+        version.dataset = dataset
+        lines.append(DatasetLine(dataset, version, dataset.n_versions))
+    return lines
+
+
+def item_details(item: Item) -> ItemDetails:
+    """The item's facts by kind, in one query."""
+    facts: dict[str, list[str]] = {}
+    for kind, value in item.features.order_by("kind", "position", "pk").values_list("kind", "value"):
+        facts.setdefault(kind, []).append(value)
+
+    def kind_of(kind: str) -> tuple[str, ...]:
+        return tuple(facts.get(kind, ()))
+
+    return ItemDetails(
+        item=item,
+        genres=kind_of("genre"),
+        directors=kind_of("director"),
+        cast=kind_of("cast"),
+        countries=kind_of("country"),
+        tags=kind_of("tag"),
+        aliases=kind_of("alias"),
+        plot=item.plot,
+    )
+
+
+def genres_of(version: DatasetVersion) -> list[str]:
+    """The version's genres in alphabetical order."""
+    found = Feature.objects.filter(item__version=version, kind="genre").order_by().values_list("value", flat=True)
+    return sorted(found.distinct())
+
+
+def decades_of(version: DatasetVersion) -> list[int]:
+    """The first years of the decades that the version's items come from, oldest first."""
+    years = version.items.exclude(year=None).order_by().values_list("year", flat=True).distinct()
+    return sorted({year - year % 10 for year in years if year is not None})

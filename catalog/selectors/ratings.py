@@ -1,0 +1,134 @@
+"""What a version's algorithms see: its ratings and its item features, kept open once a process."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from catalog.models import DatasetVersion, Feature
+from catalog.selectors.folding import LITTLE_WORDS, fold
+from core import artefacts
+from core.errors import ArtefactError
+from recommenders.data import ItemFeatures, Ratings, Scale
+
+__all__ = ["features_of", "item_ids_of", "ratings_of", "scale_of", "timestamps_of", "user_ids_of"]
+
+ARTEFACT_KIND = "ratings"
+VERSIONS_KEPT = 8
+
+# Other titles of an item name it; they say nothing of what it is like.
+KINDS_WITHOUT_MEANING = frozenset({"alias"})
+SHORTEST_PLOT_WORD = 3
+_WORD = re.compile(r"[^\W\d_]+")
+PLOT_STOP_WORDS = LITTLE_WORDS | frozenset(
+    "about after again all also among another any are around away back been before being between both but can "
+    "come comes each every from get gets goes had has have her him his how into its just may more most must not "
+    "now off one only other our out over own she some such than that their them then there they this those "
+    "through two under until upon was were what when where which while who whom whose will without would you your"
+    "".split()
+)
+
+
+def scale_of(version: DatasetVersion) -> Scale:
+    """The scale of the version's ratings."""
+    return Scale(version.scale_low, version.scale_high, version.scale_step)
+
+
+def ratings_of(version: DatasetVersion) -> Ratings:
+    """The version's ratings on memory-mapped arrays; rows are users, columns are `Item.index`.
+
+    Raises
+    ------
+    ArtefactError
+        The arrays are missing, or are no longer those that were imported.
+    """
+    return _ratings(version.ratings_digest, scale_of(version), version.n_users, version.n_items)
+
+
+@lru_cache(maxsize=VERSIONS_KEPT)
+def _ratings(digest: str, scale: Scale, n_users: int, n_items: int) -> Ratings:
+    arrays = artefacts.load(ARTEFACT_KIND, digest).arrays
+    if len(arrays["user_ids"]) != n_users or len(arrays["item_ids"]) != n_items:
+        raise ArtefactError(
+            "ratings.other_version",
+            f"The stored ratings {digest[:12]} have {len(arrays['user_ids'])} users and {len(arrays['item_ids'])} "
+            f"items where the dataset has {n_users} and {n_items}. Import the dataset again.",
+        )
+    user_items = sparse.csr_array(
+        (arrays["values"], arrays["indices"], arrays["indptr"]), shape=(n_users, n_items), copy=False
+    )
+    return Ratings(user_items, scale)
+
+
+def user_ids_of(version: DatasetVersion) -> NDArray[np.str_]:
+    """The source's own ids of users, shape (n_users,), in the order of the rows."""
+    return _array(version, "user_ids")
+
+
+def item_ids_of(version: DatasetVersion) -> NDArray[np.str_]:
+    """The source's own ids of items, shape (n_items,), in the order of the columns."""
+    return _array(version, "item_ids")
+
+
+def timestamps_of(version: DatasetVersion) -> NDArray[np.int64]:
+    """Seconds since 1970 of each rating, in the order of the stored entries; empty where the source has none."""
+    return _array(version, "timestamps")
+
+
+def _array(version: DatasetVersion, name: str) -> NDArray[np.generic]:  # type: ignore[type-var,misc]
+    return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays[name]
+
+
+def features_of(version: DatasetVersion) -> ItemFeatures:
+    """What is known of the items: a column for each genre, person, country, tag, decade and word of a plot.
+
+    Columns are in the order of (kind, value) by code points, so the same content gives the same matrix on
+    every database.
+    """
+    return _features(version.pk, version.content_hash)
+
+
+@lru_cache(maxsize=VERSIONS_KEPT)
+def _features(version_id: int, content_hash: str) -> ItemFeatures:
+    """Built once for a content; the hash is in the key because rows never change under it."""
+    version = DatasetVersion.objects.get(pk=version_id)
+    found: dict[tuple[str, str], list[int]] = {}
+    facts = (
+        Feature.objects.filter(item__version=version)
+        .exclude(kind__in=KINDS_WITHOUT_MEANING)
+        .values_list("kind", "value", "item__index")
+        .order_by()
+    )
+    for kind, value, index in facts.iterator(chunk_size=10_000):
+        found.setdefault((kind, value), []).append(index)
+    plots = version.items.exclude(plot="").values_list("index", "plot").order_by()
+    for index, plot in plots.iterator(chunk_size=2_000):
+        for word in plot_words(plot):
+            found.setdefault(("plot", word), []).append(index)
+    terms = sorted(found)
+    items = np.concatenate([np.asarray(found[term], dtype=np.int64) for term in terms] or [np.empty(0, np.int64)])
+    columns = np.repeat(np.arange(len(terms)), [len(found[term]) for term in terms])
+    counts = sparse.coo_array(
+        (np.ones(len(items), dtype=np.float32), (items, columns)), shape=(version.n_items, len(terms))
+    ).tocsr()
+    counts.sum_duplicates()
+    return ItemFeatures(counts, tuple(terms))
+
+
+def plot_words(plot: str) -> list[str]:
+    """The folded words of a plot that say something, in order, as often as they come.
+
+    Examples
+    --------
+    >>> plot_words("A hacker learns that the world is not what it seems.")
+    ['hacker', 'learns', 'world', 'seems']
+    """
+    return [
+        word
+        for word in _WORD.findall(fold(plot))
+        if len(word) >= SHORTEST_PLOT_WORD and word not in PLOT_STOP_WORDS
+    ]

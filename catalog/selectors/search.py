@@ -1,0 +1,175 @@
+"""Browse and search a version: filters, orders, and pages of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.models import DatasetVersion, Feature, Item
+from catalog.selectors.matching import Document, Matcher
+from core.errors import ParallaxError
+from core.provenance import rng_for
+
+__all__ = ["ORDERS", "SearchPage", "search_items", "warm"]
+
+POPULARITY, TITLE, RANDOM, STRATA = "popularity", "title", "random", "strata"
+ORDERS = (POPULARITY, TITLE, RANDOM, STRATA)
+N_STRATA = 5
+INDEXES_KEPT = 8
+PEOPLE = ("director", "cast")
+NO_YEAR = -1
+# Names of one genre that are written in several ways.
+SAME_GENRE = {"sci fi": "science fiction scifi", "science fiction": "sci fi scifi", "film noir": "noir"}
+
+
+@dataclass(frozen=True)
+class SearchPage:
+    """Some of the items found, and how many there are in all."""
+
+    items: list[Item]
+    total: int
+    offset: int
+    limit: int
+
+    @property
+    def next_offset(self) -> int | None:
+        """Where the next page begins; None after the last."""
+        following = self.offset + self.limit
+        return following if following < self.total else None
+
+    @property
+    def first(self) -> int:
+        """Number, from 1, of the first item on the page."""
+        return self.offset + 1
+
+    @property
+    def last(self) -> int:
+        """Number of the last item on the page."""
+        return self.offset + len(self.items)
+
+    @property
+    def previous_page(self) -> int:
+        """Number, from 1, of the page before."""
+        return self.offset // self.limit
+
+    @property
+    def next_page(self) -> int:
+        """Number of the page after."""
+        return self.offset // self.limit + 2
+
+
+class _Index:
+    """Everything that browsing a version needs, without a query: immutable, by item index."""
+
+    def __init__(self, version: DatasetVersion) -> None:
+        facts: dict[int, dict[str, list[str]]] = {}
+        kinds = ("genre", "alias", *PEOPLE)
+        rows = Feature.objects.filter(item__version=version, kind__in=kinds).order_by("item_id", "position")
+        for index, kind, value in rows.values_list("item__index", "kind", "value"):
+            facts.setdefault(index, {}).setdefault(kind, []).append(value)
+        items = list(version.items.order_by("index").values_list("title", "sort_title", "year", "n_ratings"))
+        documents = [_document(title, year, facts.get(at, {})) for at, (title, _, year, _) in enumerate(items)]
+        self.popularity = np.array([n_ratings for *_, n_ratings in items], dtype=np.int64)
+        self.years = np.array([NO_YEAR if year is None else year for _, _, year, _ in items], dtype=np.int64)
+        self.matcher = Matcher(documents, self.popularity)
+        by_title = sorted(range(len(items)), key=lambda at: (items[at][1], items[at][2] or 0, at))
+        self.by_title = np.array(by_title, dtype=np.int64)
+        self.by_popularity = np.lexsort((np.arange(len(items)), -self.popularity)).astype(np.int64)
+        self.genres: dict[str, NDArray[np.bool_]] = {}
+        for at, kinds_of in facts.items():
+            for genre in kinds_of.get("genre", ()):
+                self.genres.setdefault(genre, np.zeros(len(items), dtype=np.bool_))[at] = True
+
+    def ordered(self, order: str, seed: int) -> NDArray[np.int64]:
+        """All items in one of the orders."""
+        if order == POPULARITY:
+            return self.by_popularity
+        if order == TITLE:
+            return self.by_title
+        n_items = len(self.popularity)
+        shuffled = rng_for(seed, "browse", order).permutation(n_items)
+        return shuffled if order == RANDOM else self._in_strata(shuffled)
+
+    def _in_strata(self, shuffled: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Shuffled items dealt in turn from strata of popularity that each hold a fifth of all ratings.
+
+        The first stratum holds the few best-known items, the last the long tail: so every page shows both as
+        long as the well-known ones last.
+        """
+        counts = self.popularity[self.by_popularity]
+        share_before = (np.cumsum(counts) - counts) / max(int(counts.sum()), 1)
+        stratum = np.empty(len(counts), dtype=np.int64)
+        stratum[self.by_popularity] = np.minimum((share_before * N_STRATA).astype(np.int64), N_STRATA - 1)
+        of_shuffled = stratum[shuffled]
+        turn = np.empty(len(counts), dtype=np.int64)
+        for each in range(N_STRATA):
+            is_here = of_shuffled == each
+            turn[is_here] = np.arange(is_here.sum())
+        return np.asarray(shuffled[np.lexsort((of_shuffled, turn))])
+
+
+def _document(title: str, year: int | None, facts: dict[str, list[str]]) -> Document:
+    labels = list(facts.get("genre", ()))
+    labels += [SAME_GENRE[genre.casefold().replace("-", " ")] for genre in labels if _is_written_twice(genre)]
+    if year is not None:
+        decade = year - year % 10
+        labels += [str(year), f"{decade}s", f"{decade % 100:02d}s"]
+    people = [person for kind in PEOPLE for person in facts.get(kind, ())]
+    return Document([title, *facts.get("alias", ())], people, labels)
+
+
+def _is_written_twice(genre: str) -> bool:
+    return genre.casefold().replace("-", " ") in SAME_GENRE
+
+
+@lru_cache(maxsize=INDEXES_KEPT)
+def _index(version_id: int, content_hash: str) -> _Index:
+    """Built once a process; the hash is in the key because the rows of a version never change under it."""
+    return _Index(DatasetVersion.objects.get(pk=version_id))
+
+
+def warm(version: DatasetVersion) -> None:
+    """Build the version's index now, so that nobody's first search waits for it."""
+    _index(version.pk, version.content_hash)
+
+
+def search_items(
+    version: DatasetVersion,
+    query: str = "",
+    *,
+    genre: str | None = None,
+    decade: int | None = None,
+    order: str = POPULARITY,
+    seed: int = 0,
+    offset: int = 0,
+    limit: int = 24,
+) -> SearchPage:
+    """One page of the items that answer `query` and the filters.
+
+    With a query the best answers come first and `order` has no say; without one `order` decides. The random
+    orders depend on `seed` alone: a filter leaves things out of them and moves nothing.
+
+    Raises
+    ------
+    ParallaxError
+        `search.unknown_order`.
+    """
+    if order not in ORDERS:
+        raise ParallaxError(
+            "search.unknown_order", f"Items cannot be put in the order {order!r}. Choose one of: {', '.join(ORDERS)}."
+        )
+    index = _index(version.pk, version.content_hash)
+    found = index.matcher.match(query) if query.strip() else index.ordered(order, seed)
+    if genre:
+        is_of_genre = index.genres.get(genre)
+        found = found[is_of_genre[found]] if is_of_genre is not None else found[:0]
+    if decade is not None:
+        years = index.years[found]
+        found = found[(years >= decade) & (years < decade + 10)]
+    offset = max(offset, 0)
+    shown = found[offset : offset + limit].tolist()
+    rows = {item.index: item for item in version.items.filter(index__in=shown)}
+    return SearchPage([rows[at] for at in shown], len(found), offset, limit)

@@ -1,0 +1,144 @@
+"""Pages of the catalogue: datasets, a version, its items, an item, and drawn posters."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_POST, require_safe
+
+from catalog import charts
+from catalog.forms import BrowseForm
+from catalog.models import DatasetVersion, Item
+from catalog.permissions import may_retire
+from catalog.posters import poster_svg
+from catalog.selectors.datasets import (
+    dataset_lines,
+    decades_of,
+    genres_of,
+    item_details,
+    newest_version,
+    version_in_console,
+    versions_of,
+)
+from catalog.selectors.search import search_items
+from catalog.selectors.shape import shape_of
+from catalog.services import retire_version
+from core.errors import ParallaxError
+from core.provenance import digest_of
+
+ITEMS_ON_A_PAGE = 24
+A_YEAR = 365 * 24 * 3600
+
+
+@require_safe
+def dataset_list(request: HttpRequest) -> HttpResponse:
+    """Every dataset with its newest version."""
+    return render(request, "console/catalog/list.html", {"lines": dataset_lines()})
+
+
+@require_safe
+def newest(request: HttpRequest, name: str) -> HttpResponse:
+    """Lead on to the dataset's newest version."""
+    try:
+        return redirect(newest_version(name))
+    except ParallaxError as unknown:
+        raise Http404(str(unknown)) from unknown
+
+
+@require_safe
+def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """A version's size, the shape of its ratings, and how it was imported."""
+    version = _version(name, number)
+    shape = shape_of(version)
+    return render(
+        request,
+        "console/catalog/version.html",
+        {
+            "version": version,
+            "versions": versions_of(version.dataset),
+            "shape": shape,
+            "figures": charts.figures_of(
+                values=shape.values,
+                tail=[(point.items_share, point.ratings_share) for point in shape.tail],
+                by_mean=shape.by_mean,
+                head_items=shape.head_items,
+                n_items=version.n_items,
+            ),
+            "dropped": [
+                {"reason": reason, "rows": rows, "examples": version.report["examples"].get(reason, [])}
+                for reason, rows in version.report["dropped"].items()
+            ],
+            "may_retire": may_retire(request.user, version),
+        },
+    )
+
+
+@require_POST
+def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Retire a version; its dataset's owner and administrators may."""
+    version = _version(name, number)
+    if not may_retire(request.user, version):
+        raise PermissionDenied("Only the dataset's owner or an administrator can retire a version.")
+    retire_version(version=version, actor=request.user)
+    messages.success(request, f"Version {version.number} is retired: it is offered for nothing new.")
+    return redirect(version)
+
+
+@require_safe
+def item_grid(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Search and browse the items; htmx is given the results alone."""
+    version = _version(name, number)
+    form = BrowseForm(request.GET, genres=genres_of(version), decades=decades_of(version))
+    found = None
+    page = 1
+    if form.is_valid():
+        asked = form.cleaned_data
+        page = asked["page"]
+        found = search_items(
+            version,
+            asked["q"],
+            genre=asked["genre"] or None,
+            decade=asked["decade"],
+            order=asked["order"],
+            offset=(page - 1) * ITEMS_ON_A_PAGE,
+            limit=ITEMS_ON_A_PAGE,
+        )
+    # A restored history entry needs the whole page again.
+    is_part = bool(request.htmx) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+    response = render(
+        request,
+        "console/catalog/_results.html" if is_part else "console/catalog/items.html",
+        {"version": version, "form": form, "found": found, "page": page},
+    )
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@require_safe
+def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpResponse:
+    """What is known of an item."""
+    version = _version(name, number)
+    item = get_object_or_404(version.items, index=index)
+    return render(request, "console/catalog/item.html", {"version": version, "details": item_details(item)})
+
+
+@login_not_required
+@require_safe
+def poster(request: HttpRequest, item_id: int) -> HttpResponse:
+    """The item's drawn poster; open to all, since participants see it without an account, and kept for a year."""
+    item = get_object_or_404(Item.objects.only("external_id", "title", "year"), pk=item_id)
+    svg = poster_svg(item.title, item.year, item.poster_key)
+    response = HttpResponse(svg, content_type="image/svg+xml")
+    etag = quote_etag(digest_of(svg)[:32])
+    response["ETag"] = etag
+    patch_cache_control(response, public=True, max_age=A_YEAR, immutable=True)
+    return get_conditional_response(request, etag=etag, response=response) or response
+
+
+def _version(name: str, number: int) -> DatasetVersion:
+    return get_object_or_404(version_in_console(), dataset__name=name, number=number)

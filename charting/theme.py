@@ -1,0 +1,299 @@
+"""The look of every chart: paper and ink, and two colours that carry meaning.
+
+`PERCEIVED` (warm) is what people said, `OBJECTIVE` (cool) is what the data said; nothing else wears the two.
+In greyscale they are nearly one tone, so each side also has its own shape and every line its own label.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from core.errors import ParameterError
+
+Spec = dict[str, Any]
+"""A Vega-Lite specification: JSON values only, its data inline."""
+
+Side = Literal["perceived", "objective", "neutral"]
+"""Which of the two meanings a chart shows; ``neutral`` for catalogues and counts, which have neither."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Palette:
+    """Colours of one mode by what they stand for, as ``#rrggbb``.
+
+    The values are those of the design tokens. All nine differ, so one mode can be exchanged for the other
+    colour by colour.
+    """
+
+    paper: str
+    ink: str
+    quiet: str
+    line: str
+    neutral_wash: str
+    perceived: str
+    perceived_wash: str
+    objective: str
+    objective_wash: str
+
+
+LIGHT = Palette(
+    paper="#fbfaf7",
+    ink="#1b1e25",
+    quiet="#5b6270",
+    line="#e3dfd6",
+    neutral_wash="#efece5",
+    perceived="#b4490f",
+    perceived_wash="#fbeee4",
+    objective="#23579f",
+    objective_wash="#e8eff9",
+)
+DARK = Palette(
+    paper="#14161b",
+    ink="#eceae4",
+    quiet="#a5abb8",
+    line="#30343e",
+    neutral_wash="#24272f",
+    perceived="#f2955c",
+    perceived_wash="#38251a",
+    objective="#86b4f2",
+    objective_wash="#1b2a41",
+)
+PERCEIVED = LIGHT.perceived
+OBJECTIVE = LIGHT.objective
+
+SHAPES: Mapping[Side, str] = {"perceived": "circle", "objective": "square", "neutral": "circle"}
+"""Symbols that keep the two sides apart where colour cannot."""
+
+SANS = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif'
+SERIF = 'Charter, "Bitstream Charter", "Source Serif 4", Cambria, Georgia, serif'
+"""Font stacks of the pages. Files use another one: see `charting.render`."""
+
+TEXT_SIZE = 12
+SMALL_TEXT_SIZE = 11
+TITLE_SIZE = 17
+SUBTITLE_SIZE = 13
+
+_PLACES_WITHOUT_COLOURS = frozenset({"data", "datasets", "usermeta"})
+
+
+def colour_of(side: Side) -> str:
+    """Return the light-mode colour of a side.
+
+    Parameters
+    ----------
+    side : {"perceived", "objective", "neutral"}
+        Which meaning.
+
+    Returns
+    -------
+    str
+        ``#rrggbb``.
+
+    Raises
+    ------
+    ParameterError
+        `side` is none of the three.
+
+    Examples
+    --------
+    >>> colour_of("objective")
+    '#23579f'
+    """
+    return _by_side(side, {"perceived": LIGHT.perceived, "objective": LIGHT.objective, "neutral": LIGHT.ink})
+
+
+def wash_of(side: Side) -> str:
+    """Return the light-mode wash, the pale ground of a side's boxes and second bars.
+
+    Parameters
+    ----------
+    side : {"perceived", "objective", "neutral"}
+        Which meaning.
+
+    Returns
+    -------
+    str
+        ``#rrggbb``.
+
+    Raises
+    ------
+    ParameterError
+        `side` is none of the three.
+
+    Examples
+    --------
+    >>> wash_of("perceived")
+    '#fbeee4'
+    """
+    washes = {
+        "perceived": LIGHT.perceived_wash,
+        "objective": LIGHT.objective_wash,
+        "neutral": LIGHT.neutral_wash,
+    }
+    return _by_side(side, washes)
+
+
+def config() -> Spec:
+    """Return the Vega-Lite configuration that all charts share, in light colours.
+
+    Returns
+    -------
+    dict
+        A new one at each call; `with_mode` exchanges its colours.
+
+    Examples
+    --------
+    >>> config()["view"]
+    {'stroke': None}
+    """
+    return {
+        "font": SANS,
+        "view": {"stroke": None},
+        "axis": {
+            "domain": False,
+            "ticks": False,
+            "grid": False,
+            "gridColor": LIGHT.line,
+            "tickColor": LIGHT.line,
+            "domainColor": LIGHT.quiet,
+            "labelColor": LIGHT.quiet,
+            "labelFontSize": TEXT_SIZE,
+            "labelPadding": 6,
+            "titleColor": LIGHT.quiet,
+            "titleFontSize": TEXT_SIZE,
+            "titleFontWeight": "normal",
+            "titlePadding": 8,
+        },
+        "legend": {
+            "labelColor": LIGHT.ink,
+            "labelFontSize": TEXT_SIZE,
+            "titleColor": LIGHT.quiet,
+            "titleFontWeight": "normal",
+            "symbolStrokeWidth": 1.5,
+            "symbolSize": 110,
+        },
+        "title": {
+            "anchor": "start",
+            "frame": "bounds",
+            "color": LIGHT.ink,
+            "font": SERIF,
+            "fontSize": TITLE_SIZE,
+            "fontWeight": 600,
+            "lineHeight": 22,
+            "subtitleColor": LIGHT.quiet,
+            "subtitleFontSize": SUBTITLE_SIZE,
+            "subtitleLineHeight": 17,
+            "subtitlePadding": 5,
+            "offset": 14,
+        },
+        "text": {"color": LIGHT.ink, "fontSize": TEXT_SIZE},
+        "rule": {"color": LIGHT.ink},
+    }
+
+
+def mode_of(spec: Spec) -> Literal["light", "dark"]:
+    """Say which mode a specification is drawn in.
+
+    Parameters
+    ----------
+    spec : dict
+        Made by a function of `charting.marks`.
+
+    Returns
+    -------
+    {"light", "dark"}
+        The mode.
+
+    Raises
+    ------
+    ParameterError
+        The specification does not say.
+    """
+    mode = spec.get("usermeta", {}).get("mode")
+    if mode not in ("light", "dark"):
+        raise ParameterError(
+            "The specification says neither light nor dark; pass one made by a function of charting.marks."
+        )
+    return "dark" if mode == "dark" else "light"
+
+
+def with_mode(spec: Spec, *, dark: bool) -> Spec:
+    """Return a copy of a specification in the asked mode.
+
+    Colours are exchanged one for one; data, sizes and words stay.
+
+    Parameters
+    ----------
+    spec : dict
+        Made by a function of `charting.marks`, in either mode. Not changed.
+    dark : bool
+        True for light marks on dark paper.
+
+    Returns
+    -------
+    dict
+        The specification; equal to `spec` where it has the mode already.
+
+    Raises
+    ------
+    ParameterError
+        The specification does not say which mode it has.
+
+    Examples
+    --------
+    >>> spec = {"usermeta": {"mode": "light"}, "mark": {"type": "bar", "color": "#23579f"}}
+    >>> with_mode(spec, dark=True)["mark"]["color"]
+    '#86b4f2'
+    >>> with_mode(with_mode(spec, dark=True), dark=False) == spec
+    True
+    """
+    light_to_dark = zip(dataclasses.astuple(LIGHT), dataclasses.astuple(DARK), strict=True)
+    if (mode_of(spec) == "dark") == dark:
+        exchanged: dict[str, str] = {}
+    elif dark:
+        exchanged = dict(light_to_dark)
+    else:
+        exchanged = {after: before for before, after in light_to_dark}
+    copy: Spec = _recoloured(spec, exchanged)
+    copy["usermeta"] = {**spec["usermeta"], "mode": "dark" if dark else "light"}
+    return copy
+
+
+def both_modes(spec: Spec) -> dict[str, Spec]:
+    """Return a specification in both modes, for a page that follows ``prefers-color-scheme``.
+
+    Parameters
+    ----------
+    spec : dict
+        Made by a function of `charting.marks`.
+
+    Returns
+    -------
+    dict
+        Keys ``"light"`` and ``"dark"``.
+
+    Raises
+    ------
+    ParameterError
+        The specification does not say which mode it has.
+    """
+    return {"light": with_mode(spec, dark=False), "dark": with_mode(spec, dark=True)}
+
+
+def _by_side(side: str, colours: Mapping[str, str]) -> str:
+    if side not in colours:
+        raise ParameterError(f"The side {side!r} is not known; choose perceived, objective or neutral.")
+    return colours[side]
+
+
+def _recoloured(value: Any, exchanged: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: inner if key in _PLACES_WITHOUT_COLOURS else _recoloured(inner, exchanged)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_recoloured(inner, exchanged) for inner in value]
+    return exchanged.get(value, value) if isinstance(value, str) else value

@@ -1,0 +1,49 @@
+"""Fit one algorithm on all ratings of a dataset."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from catalog.selectors.datasets import newest_version
+from core.errors import ParallaxError
+from evaluation.services.training import train_on_everything
+
+
+class Command(BaseCommand):
+    help = "Fit an algorithm on all ratings of a dataset, with nobody reserved and nothing hidden."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
+        parser.add_argument("--algorithm", required=True, metavar="KEY")
+        parser.add_argument(
+            "--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated"
+        )
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--threads", type=int, help="numeric threads (default: NUMERIC_THREADS)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        params = {}
+        for text in options["param"]:
+            key, equals, value = text.partition("=")
+            if not (key and equals and value):
+                raise CommandError(f"--param {text} cannot be read; write it as in --param factors=50.")
+            params[key] = value
+        try:
+            trained = train_on_everything(
+                version=newest_version(options["name"]),
+                algorithm=options["algorithm"],
+                params=params,
+                seed=options["seed"],
+                threads=options["threads"] or settings.NUMERIC_THREADS,
+            )
+        except ParallaxError as problem:
+            raise CommandError(str(problem)) from problem
+        model = trained.model
+        how = "was there already" if trained.was_reused else f"was fitted in {model.fit_seconds:.2f} s"
+        self.stdout.write(
+            f"{model.label} on {model.version} {how}: model {model.digest}, recipe {model.recipe}."
+        )

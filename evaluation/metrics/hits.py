@@ -1,0 +1,167 @@
+"""Hits: what a test item is worth in a list of n, given how many candidates stand above it or beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError, ParameterError
+
+Ties = Literal["expected", "worst", "best"]
+Ints = NDArray[np.integer[Any]]
+
+
+def _hits(above: Ints, tied: Ints, n: int, ties: Ties) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The hit of each case as a fraction of whole numbers: numerators and denominators."""
+    above = above.astype(np.int64)
+    together = tied.astype(np.int64) + 1  # the test item is one of those that share its score
+    if ties == "expected":
+        return np.clip(n - above, 0, together), together
+    last = above + together - 1 if ties == "worst" else above
+    return (last < n).astype(np.int64), np.ones_like(above)
+
+
+def check_counts(above: Ints, tied: Ints, ns: Sequence[int], ties: str) -> None:
+    """Refuse counts or list lengths that cannot be.
+
+    Raises
+    ------
+    ParameterError, DataError
+        No list length, or one below 1; an unknown rule for ties; counts of different lengths or below 0.
+    """
+    if len(ns) == 0 or min(ns) < 1:
+        raise ParameterError(f"List lengths are {list(ns)}: at least one is needed, each at least 1.")
+    if ties not in get_args(Ties):
+        raise ParameterError(f"Ties can count as 'expected', 'worst' or 'best', not {ties!r}.")
+    if above.ndim != 1 or above.shape != tied.shape:
+        raise DataError(f"Counts above have shape {above.shape}, ties {tied.shape}: one of each a case.")
+    if len(above) and min(above.min(), tied.min()) < 0:
+        raise DataError("A number of candidates above, or tied, is below 0.")
+
+
+def hit_probability(
+    above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected"
+) -> NDArray[np.float64]:
+    r"""Probability that each test item is among the first n, at every n.
+
+    .. math:: h = \min\Big(1, \max\Big(0, \frac{n - a}{t + 1}\Big)\Big)
+
+    with *a* candidates above and *t* tied, whose order is random. "worst" puts the test item behind those
+    it is tied with, "best" before them.
+
+    Parameters
+    ----------
+    above, tied : int array, shape (n_cases,)
+        >= 0.
+    ns : sequence of int
+        List lengths, each >= 1.
+    ties : {"expected", "worst", "best"}
+
+    Returns
+    -------
+    float array, shape (n_cases, n_lengths)
+        In [0, 1], never NaN.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As `check_counts`.
+
+    Examples
+    --------
+    >>> hit_probability(np.array([4, 0]), np.array([0, 3]), [1, 5]).tolist()
+    [[0.0, 1.0], [0.25, 1.0]]
+    """
+    check_counts(above, tied, ns, ties)
+    probability = np.empty((len(above), len(ns)), dtype=np.float64)
+    for column, n in enumerate(ns):
+        hits, of = _hits(above, tied, n, ties)
+        probability[:, column] = hits / of
+    return probability
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMeans:
+    """Mean hit probability of groups of cases.
+
+    Parameters
+    ----------
+    groups : int array, shape (n_groups,)
+        Groups that have a case, ascending.
+    n_cases : int64 array, shape (n_groups,)
+    values : float array, shape (n_groups, n_lengths)
+        In [0, 1], never NaN.
+    """
+
+    groups: Ints
+    n_cases: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def dense(self, n_groups: int) -> NDArray[np.float64]:
+        """Values of groups 0 to `n_groups` - 1, shape (n_groups, n_lengths); NaN for those without a case."""
+        table = np.full((n_groups, self.values.shape[1]), np.nan)
+        table[self.groups] = self.values
+        return table
+
+
+def mean_hits(
+    groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected"
+) -> GroupMeans:
+    """Mean hit probability of each group (a user, or everyone), at every n.
+
+    Hits are fractions: whole ones, and those of one denominator, are added as whole numbers and rounded
+    once. So a mean does not depend on the order of cases, two algorithms with the same hits are tied to the
+    last bit, and a constant scorer gets exactly n/1001.
+
+    Parameters
+    ----------
+    groups : int array, shape (n_cases,)
+        The group of each case, >= 0.
+    above, tied : int array, shape (n_cases,)
+    ns : sequence of int
+        List lengths, each >= 1.
+    ties : {"expected", "worst", "best"}
+
+    Returns
+    -------
+    GroupMeans
+
+    Raises
+    ------
+    ParameterError, DataError
+        As `check_counts`; groups of another length than the counts.
+
+    Examples
+    --------
+    >>> means = mean_hits(np.array([7, 3, 7]), np.array([0, 9, 5]), np.array([0, 0, 0]), [5])
+    >>> means.groups.tolist(), means.values.tolist()
+    ([3, 7], [[0.0], [0.5]])
+    """
+    check_counts(above, tied, ns, ties)
+    if groups.shape != above.shape:
+        raise DataError(f"There are {len(groups)} groups for {len(above)} cases: give one for each case.")
+    if len(groups) == 0:
+        empty = np.zeros(0, dtype=np.int64)
+        return GroupMeans(groups=empty, n_cases=empty, values=np.zeros((0, len(ns))))
+    order = np.lexsort((tied, groups))
+    groups, above, tied = groups[order], above[order], tied[order]
+    is_new_group = np.concatenate([[True], groups[1:] != groups[:-1]])
+    starts = np.flatnonzero(is_new_group)
+    n_cases = np.diff(np.append(starts, len(groups)))
+    # Runs of one denominator within a group.
+    shares = np.flatnonzero(is_new_group | np.concatenate([[True], tied[1:] != tied[:-1]]))
+    share_group = np.searchsorted(starts, shares, side="right") - 1
+    group_shares = np.searchsorted(shares, starts)
+    values = np.empty((len(starts), len(ns)), dtype=np.float64)
+    for column, n in enumerate(ns):
+        hits, of = _hits(above, tied, n, ties)
+        # Whole hits apart from fractions, so that 10/10 adds to 1/1 exactly.
+        whole = hits // of
+        fractions = np.add.reduceat(hits - whole * of, shares) / (of[shares] * n_cases[share_group])
+        means = np.add.reduceat(whole, starts) / n_cases + np.add.reduceat(fractions, group_shares)
+        values[:, column] = np.minimum(means, 1.0)
+    return GroupMeans(groups=groups[starts], n_cases=n_cases, values=values)

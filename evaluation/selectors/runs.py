@@ -1,0 +1,92 @@
+"""Runs: lists, the newest that succeeded, and how far one has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from catalog.models import DatasetVersion
+from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
+from evaluation.models import EvaluationRun, RunAlgorithm
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come: parts, speed and time left, and what it is doing in words.
+
+    `seconds_left` and `cases_per_second` are None while there is nothing yet to judge by.
+    """
+
+    done: int
+    total: int
+    leased: int
+    activity: str
+    seconds: float
+    seconds_left: float | None
+    cases_per_second: float | None
+
+    @property
+    def share(self) -> float:
+        """Parts done of all, 0 to 1."""
+        return self.done / self.total if self.total else 0.0
+
+
+def runs_by_time() -> QuerySet[EvaluationRun]:
+    """Give every run, newest first, with its dataset and the number of its algorithms and parts."""
+    return (
+        EvaluationRun.objects.select_related("version__dataset", "owner")
+        .annotate(
+            n_algorithms=Count("algorithms", distinct=True),
+            n_parts=Count("parts", distinct=True),
+            n_done=Count("parts", filter=Q(parts__status=PartStatus.DONE), distinct=True),
+        )
+        .order_by("-created_at", "-pk")
+    )
+
+
+def newest_succeeded_run(version: DatasetVersion) -> EvaluationRun | None:
+    """Give the run on `version` that succeeded last, or None."""
+    return (
+        EvaluationRun.objects.filter(version=version, status=RunStatus.SUCCEEDED)
+        .order_by("-finished_at", "-pk")
+        .first()
+    )
+
+
+def algorithms_of(run: EvaluationRun) -> QuerySet[RunAlgorithm]:
+    """Give the algorithms of a run in their order, with their models."""
+    return run.algorithms.select_related("model").order_by("position")
+
+
+def progress(run: EvaluationRun) -> Progress:
+    """Measure how far a run has come, in one query."""
+    is_done = Q(status=PartStatus.DONE)
+    is_measure = Q(kind=PartKind.MEASURE)
+    found = run.parts.aggregate(
+        total=Count("pk"),
+        done=Count("pk", filter=is_done),
+        leased=Count("pk", filter=Q(status=PartStatus.LEASED)),
+        started=Coalesce(Sum("start", filter=is_done & is_measure), 0),
+        stopped=Coalesce(Sum("stop", filter=is_done & is_measure), 0),
+        measured_seconds=Sum("seconds", filter=is_done & is_measure),
+    )
+    seconds = 0.0
+    if run.started_at is not None:
+        seconds = ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
+    left = None
+    if run.status in RUN_OPEN and found["done"] > 1:
+        left = seconds * (found["total"] - found["done"]) / found["done"]
+    cases = found["stopped"] - found["started"]
+    measured = found["measured_seconds"]
+    return Progress(
+        done=found["done"],
+        total=found["total"],
+        leased=found["leased"],
+        activity=run.activity,
+        seconds=seconds,
+        seconds_left=left,
+        cases_per_second=cases / measured if cases and measured else None,
+    )

@@ -1,0 +1,140 @@
+"""The first part of a run: reserve users, split, make the test cases, cut the rest of the work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.selectors.ratings import ratings_of
+from core import artefacts
+from core.errors import DataError
+from evaluation.enums import PartKind
+from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
+from evaluation.protocols.one_plus_random import Cases, make_cases
+from evaluation.services.hints import hint
+from evaluation.services.numerics import environment
+from evaluation.services.parts import Outcome
+from evaluation.services.training import recipe_of, store_training_rows
+from evaluation.splitting.probe import probe
+from evaluation.splitting.reserve import reserve, without_users
+from recommenders.data import Ratings
+
+
+def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
+    """Make and store the cases of a run; the finishing transaction cuts fits and measurements.
+
+    What is made depends on the run's inputs alone, so a preparation that is done again finds its own files.
+    """
+    started = time.perf_counter()
+    run = part.run
+    ratings = ratings_of(run.version)
+    reserved = reserve(ratings.n_users, run.reserve, run.seed)
+    split = probe(without_users(ratings.user_items, reserved), share=float(run.split["share"]), seed=run.seed)
+    cases = make_cases(
+        split.train,
+        split.hidden_users,
+        split.hidden_items,
+        split.hidden_values,
+        relevant=float(run.protocol["relevant"]),
+        irrelevant=float(run.protocol["irrelevant"]),
+        seed=run.seed,
+        negatives=int(run.protocol["negatives"]),
+    )
+    if cases.n_relevant == 0:
+        raise DataError(
+            f"Of the {len(split.hidden_users):,} hidden ratings none is at least "
+            f"{run.protocol['relevant']:g} and of a user with a profile, so there is nothing to recall. Hide a "
+            "larger share, or lower the limit for relevant ratings."
+        )
+    check()
+    trained = np.setdiff1d(np.arange(ratings.n_users, dtype=np.int64), reserved)
+    training_digest = store_training_rows(ratings=Ratings(split.train[trained], ratings.scale))
+    digest = artefacts.store(
+        "cases",
+        {
+            "users": cases.users,
+            "items": cases.items,
+            "is_relevant": cases.is_relevant,
+            "rated_indptr": cases.rated_indptr,
+            "rated_items": cases.rated_items,
+            "trained": trained,
+            "reserved": reserved.astype(np.int64),
+        },
+        {
+            "n_items": cases.n_items,
+            "negatives": cases.negatives,
+            "seed": cases.seed,
+            "training_digest": training_digest,
+        },
+    )
+    recipes = {
+        algorithm.pk: recipe_of(
+            version=run.version,
+            training_digest=training_digest,
+            algorithm=algorithm.algorithm,
+            params=algorithm.params,
+            seed=run.seed,
+            threads=run.threads,
+        )
+        for algorithm in run.algorithms.all()
+    }
+    facts = {
+        "cases_digest": digest,
+        "n_relevant": cases.n_relevant,
+        "n_irrelevant": cases.n_irrelevant,
+        "left_out": {
+            "reserved users": len(reserved),
+            "ratings of reserved users": ratings.n_ratings - len(split.is_hidden),
+            **split.left_out,
+            **cases.left_out,
+        },
+        "counted": {},
+        "environment": environment(),
+    }
+    # Items without a training rating stay in the cases: no algorithm but a content-based one can score them.
+    cold = "hidden ratings of items without training ratings"
+    facts["counted"] = {
+        cold: facts["left_out"].pop(cold),
+        f"cases with fewer than {cases.negatives:,} unrated items to draw from": cases.n_short,
+    }
+
+    def effects() -> None:
+        EvaluationRun.objects.filter(pk=run.pk).update(**facts)
+        for pk, recipe in recipes.items():
+            RunAlgorithm.objects.filter(pk=pk).update(recipe=recipe)
+        parts = cut(run=run, cases=cases)
+        RunPart.objects.bulk_create(parts)
+        hint(run=run, n=len(recipes))
+
+    return Outcome(seconds=time.perf_counter() - started, effects=effects)
+
+
+def cut(*, run: EvaluationRun, cases: Cases) -> list[RunPart]:
+    """Cut a run into parts: a fit for each algorithm, its measurements by profile length and test users."""
+    bounds = part_bounds(users=cases.users, part_users=run.part_users)
+    algorithms = list(run.algorithms.all())
+    parts = [RunPart(run=run, algorithm=algorithm, kind=PartKind.FIT) for algorithm in algorithms]
+    parts += [
+        RunPart(
+            run=run,
+            algorithm=algorithm,
+            kind=PartKind.MEASURE,
+            profile_length=length,
+            start=int(start),
+            stop=int(stop),
+        )
+        for algorithm in algorithms
+        for length in (0, *run.profile_lengths)
+        for start, stop in pairwise(bounds)
+    ]
+    return [*parts, RunPart(run=run, kind=PartKind.REDUCE)]
+
+
+def part_bounds(*, users: NDArray[np.int32], part_users: int) -> NDArray[np.int64]:
+    """Rows of the case list (ordered by user) at which parts of `part_users` test users begin and end."""
+    first_rows = np.flatnonzero(np.concatenate([[True], users[1:] != users[:-1]]))
+    return np.append(first_rows[::part_users], len(users))

@@ -1,0 +1,97 @@
+"""The one door to a trained model: a profile goes in, a recommendation list comes out."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core import artefacts
+from core.errors import ArtefactError, DataError, ParallaxError
+from evaluation.models import TrainedModel
+from recommenders import registry
+from recommenders.base import Algorithm
+from recommenders.data import Profiles, Scale
+from recommenders.ranking import top_n
+
+
+@dataclass(frozen=True)
+class Served:
+    """A recommendation list as it was given, and by which model (`digest`).
+
+    A slot the model had no score for is filled by popularity; its score is None.
+    """
+
+    items: tuple[int, ...]
+    scores: tuple[float | None, ...]
+    is_filled: tuple[bool, ...]
+    seconds: float
+    digest: str
+
+
+@lru_cache(maxsize=32)
+def opened_model(digest: str) -> Algorithm:
+    """Open a stored model by its digest, checked against its bytes, once a process.
+
+    Raises
+    ------
+    ArtefactError
+        Its files are missing or damaged, or were written by another version of the algorithm.
+    """
+    kept = artefacts.load("models", digest)
+    kind = registry.algorithm(kept.meta["algorithm"])
+    if kind.version != kept.meta["version"]:
+        raise ArtefactError(
+            "model.other_version",
+            f"This model was trained by version {kept.meta['version']} of {kind.title}, and version "
+            f"{kind.version} is installed. Train it again, or install the version it was trained by.",
+            {"digest": digest},
+        )
+    params = registry.params_of(kept.meta["algorithm"], kept.meta["params"])
+    return kind.from_state(kept.arrays, params, Scale(*kept.meta["scale"]))
+
+
+def warm(*, model: TrainedModel) -> None:
+    """Open a model and score one profile, so that the first participant does not wait for either."""
+    opened = opened_model(model.digest)
+    scale = opened.scale
+    best = int(opened.popularity.argmax())
+    opened.score(Profiles.one([best], [scale.high], opened.n_items, scale))
+
+
+def recommend(
+    *,
+    model: TrainedModel,
+    items: Sequence[int],
+    ratings: Sequence[float],
+    scale: tuple[float, float, float],
+    n: int,
+) -> Served:
+    """Give the `n` best items for a profile, none of its own.
+
+    `items` are item indexes of the dataset's version; `scale` is that of `ratings` (low, high, step), and
+    is mapped linearly to that of the training data.
+
+    Raises
+    ------
+    ArtefactError
+        The model's files are missing or damaged: no other model takes its place.
+    ParallaxError
+        Code ``model.bad_profile``: an unknown item, one rated twice, a rating off the scale.
+    """
+    started = time.perf_counter()
+    opened = opened_model(model.digest)
+    try:
+        profile = Profiles.one(list(items), list(ratings), opened.n_items, Scale(*scale))
+        best = top_n(opened.score(profile)[0], opened.popularity, list(items), n)
+    except DataError as wrong:
+        raise ParallaxError("model.bad_profile", str(wrong)) from wrong
+    return Served(
+        items=tuple(int(item) for item in best.items),
+        scores=tuple(float(score) if math.isfinite(score) else None for score in best.scores),
+        is_filled=tuple(bool(filled) for filled in best.is_filled),
+        seconds=time.perf_counter() - started,
+        digest=model.digest,
+    )

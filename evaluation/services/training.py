@@ -1,0 +1,190 @@
+"""Models: fitted once for a recipe, kept as arrays, found again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import IntegrityError, transaction
+
+from catalog.models import DatasetVersion
+from catalog.selectors.ratings import features_of, ratings_of
+from core import artefacts
+from core.errors import DataError, ParallaxError, ParameterError
+from core.provenance import canonical_json, derived_seed, digest_of, digest_of_arrays
+from evaluation.models import TrainedModel
+from evaluation.selectors.cases import training_rows
+from evaluation.services.numerics import numeric_threads
+from recommenders import registry
+from recommenders.data import ItemFeatures, Ratings
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model, and whether it had been there before."""
+
+    model: TrainedModel
+    was_reused: bool
+
+
+def store_training_rows(*, ratings: Ratings) -> str:
+    """Keep the rows that models are fitted on; returns the digest of the artefact ``training``."""
+    matrix = ratings.user_items
+    return artefacts.store(
+        "training",
+        {
+            "indptr": np.asarray(matrix.indptr, dtype=np.int64),
+            "indices": np.asarray(matrix.indices, dtype=np.int32),
+            "values": np.asarray(matrix.data, dtype=np.float32),
+        },
+        {
+            "n_users": ratings.n_users,
+            "n_items": ratings.n_items,
+            "scale": [ratings.scale.low, ratings.scale.high, ratings.scale.step],
+        },
+    )
+
+
+def recipe_of(
+    *,
+    version: DatasetVersion,
+    training_digest: str,
+    algorithm: str,
+    params: Mapping[str, Any],
+    seed: int,
+    threads: int,
+) -> str:
+    """The hash by which a model is found again: everything its numbers depend on."""
+    kind = registry.algorithm(algorithm)
+    features = features_digest(features=features_of(version)) if kind.needs_features else ""
+    return digest_of(
+        {
+            "training": training_digest,
+            "features": features,
+            "algorithm": algorithm,
+            "version": kind.version,
+            "params": dict(params),
+            "seed": seed,
+            "threads": threads,
+        }
+    )
+
+
+def features_digest(*, features: ItemFeatures) -> str:
+    """The hash of item features: terms and counts."""
+    matrix = features.item_terms
+    counts = digest_of_arrays(
+        {
+            "indptr": np.asarray(matrix.indptr, dtype=np.int64),
+            "indices": np.asarray(matrix.indices, dtype=np.int32),
+            "counts": np.asarray(matrix.data, dtype=np.float32),
+        }
+    )
+    return digest_of([counts, [list(term) for term in features.terms]])
+
+
+def training_seed(*, seed: int, algorithm: str, params: Mapping[str, Any]) -> int:
+    """The seed of one model's own stream, so that no model's numbers depend on which others are trained."""
+    return derived_seed(seed, "train", algorithm, canonical_json(dict(params)))
+
+
+def train_or_reuse(
+    *,
+    version: DatasetVersion,
+    training_digest: str,
+    algorithm: str,
+    params: Mapping[str, Any],
+    seed: int,
+    threads: int,
+) -> Trained:
+    """Find the model of a recipe, or fit, store and record it; two that race end with the same row.
+
+    `seed` is the run's. A model that is found is opened, so that one whose file is gone or damaged is
+    reported here and not when somebody is served by it.
+
+    Raises
+    ------
+    ParameterError, DataError
+        The algorithm refuses these parameters or data.
+    ArtefactError
+        The stored model is missing or damaged.
+    """
+    recipe = recipe_of(
+        version=version,
+        training_digest=training_digest,
+        algorithm=algorithm,
+        params=params,
+        seed=seed,
+        threads=threads,
+    )
+    found = TrainedModel.objects.filter(recipe=recipe).first()
+    if found is not None:
+        artefacts.load("models", found.digest)
+        return Trained(found, was_reused=True)
+    kind = registry.algorithm(algorithm)
+    chosen = registry.params_of(algorithm, params)
+    ratings = training_rows(training_digest)
+    features = features_of(version) if kind.needs_features else None
+    own_seed = training_seed(seed=seed, algorithm=algorithm, params=params)
+    rng = np.random.Generator(np.random.PCG64(own_seed))
+    with numeric_threads(threads):
+        started = time.perf_counter()
+        fitted = kind.fit(ratings, chosen, features=features, rng=rng)
+        seconds = time.perf_counter() - started
+    digest = artefacts.store(
+        "models",
+        fitted.state(),
+        {
+            "algorithm": algorithm,
+            "version": kind.version,
+            "params": dict(params),
+            "scale": [ratings.scale.low, ratings.scale.high, ratings.scale.step],
+        },
+    )
+    try:
+        with transaction.atomic():
+            model = TrainedModel.objects.create(
+                recipe=recipe,
+                digest=digest,
+                version=version,
+                algorithm=algorithm,
+                algorithm_version=kind.version,
+                params=dict(params),
+                label=kind.label(chosen),
+                seed=own_seed,
+                threads=threads,
+                training_digest=training_digest,
+                fit_seconds=seconds,
+            )
+    except IntegrityError:
+        # Another worker fitted the same recipe meanwhile: its row stands.
+        return Trained(TrainedModel.objects.get(recipe=recipe), was_reused=True)
+    return Trained(model, was_reused=False)
+
+
+def train_on_everything(
+    *, version: DatasetVersion, algorithm: str, params: Mapping[str, Any], seed: int, threads: int
+) -> Trained:
+    """Fit an algorithm on all ratings of a dataset, with nobody reserved and nothing hidden.
+
+    Raises
+    ------
+    ParallaxError
+        Code ``model.bad_input``: what the algorithm refuses, and why.
+    """
+    try:
+        complete = registry.params_of(algorithm, params).as_dict()
+        digest = store_training_rows(ratings=ratings_of(version))
+        return train_or_reuse(
+            version=version,
+            training_digest=digest,
+            algorithm=algorithm,
+            params=complete,
+            seed=seed,
+            threads=threads,
+        )
+    except (ParameterError, DataError) as refused:
+        raise ParallaxError("model.bad_input", str(refused)) from refused

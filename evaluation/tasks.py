@@ -1,0 +1,35 @@
+"""Tasks: each fetches by id and calls one service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready
+
+from evaluation.services import crew, working
+
+
+@shared_task(
+    name="evaluation.work",
+    autoretry_for=working.TRANSIENT,
+    retry_backoff=True,
+    retry_jitter=False,
+    max_retries=5,
+    ignore_result=True,
+)
+def work(run_id: int) -> None:
+    """Take parts of a run; the message is only a hint that there are some."""
+    working.work_on(run_id=run_id)
+
+
+@shared_task(name="evaluation.sweep", ignore_result=True)
+def sweep() -> None:
+    """Bring back what dead workers left."""
+    working.sweep()
+
+
+@worker_ready.connect
+def leave_with_leader(**kwargs: Any) -> None:
+    """Let a worker that a command started leave when that command is gone."""
+    crew.watch_leader()

@@ -1,0 +1,17 @@
+"""Routes of the runs."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from evaluation import views
+
+app_name = "evaluation"
+urlpatterns = [
+    path("", views.run_list, name="list"),
+    path("new/", views.run_new, name="new"),
+    path("<int:pk>/", views.run_detail, name="detail"),
+    path("<int:pk>/progress/", views.run_progress, name="progress"),
+    path("<int:pk>/cancel/", views.run_cancel, name="cancel"),
+    path("<int:pk>/results.json", views.run_json, name="json"),
+]

@@ -1,0 +1,349 @@
+"""Agreement of two measures over the same few algorithms: rank correlation with exact p, and pair by pair.
+
+With seven algorithms there are 5,040 orders, so chance is counted, not approximated: for a perfect order
+p = 2 / 5040, where the usual approximations print 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from core.errors import DataError
+from inference.corrections import check_alpha
+from inference.groups import Number, exact
+from inference.lazy import special
+from inference.partial_order import PartialOrder
+from inference.permutations import (
+    Null,
+    codes,
+    concordance_variance,
+    concordance_without_ties,
+    directions,
+    doubled_ranks,
+    permuted_directions,
+    permuted_products,
+)
+from inference.results import AgreementResult, PairDirections, Result, Undefined
+
+KENDALL = "Kendall's tau-b"
+SPEARMAN = "Spearman's rho"
+DIRECTIONS = "Agreement of pair directions"
+MOST_PERMUTED = 8  # 40,320 orders
+MOST_COUNTED = 50  # without ties; beyond, the normal approximation is as good
+
+PERMUTED = "exact permutation"
+COUNTED = "exact"
+NORMAL = "normal approximation"
+STUDENT = "t approximation"
+
+
+def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:
+    r"""Kendall's rank correlation tau-b.
+
+    .. math:: \tau_b = \frac{C - D}{\sqrt{(N - T_x)(N - T_y)}}
+
+    with C concordant and D discordant of the N pairs, and T the pairs tied on a measure.
+
+    Parameters
+    ----------
+    x, y : values, shape (n_algorithms,)
+        Two measures of the same algorithms in one order, finite. Equal values are ties, so give means that
+        were rounded once (as `inference.descriptive` does).
+    alpha : float
+        Level for ``smallest_detectable``, in (0, 1).
+
+    Returns
+    -------
+    AgreementResult or Undefined
+        Up to 8 algorithms p is the share of all orders with an absolute tau at least as large; with more it
+        is exact without ties (up to 50), else by the normal approximation. Undefined with fewer than two
+        algorithms, or when all have one value on a measure.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `alpha` outside (0, 1); lists of different length or with values that are not finite.
+
+    References
+    ----------
+    Kendall (1945), Biometrika 33(3):239-251.
+
+    Examples
+    --------
+    >>> result = kendall([1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 7, 6])
+    >>> round(result.coefficient, 3), round(result.p, 4), round(result.smallest_detectable, 3)
+    (0.905, 0.0028, 0.714)
+    """
+    check_alpha(alpha)
+    read = _read(x, y, KENDALL)
+    if isinstance(read, Undefined):
+        return read
+    of_x, of_y = directions(read.x), directions(read.y)
+    s = int((of_x * of_y).sum())
+    scale = math.sqrt(int(np.count_nonzero(of_x)) * int(np.count_nonzero(of_y)))
+    null, method = _concordance_null(read)
+    if null is not None:
+        return _counted(s, scale, null, method, read.n, alpha)
+    error = math.sqrt(concordance_variance(read.x, read.y))
+    smallest = float(special.ndtri(1 - alpha / 2)) * error / scale
+    return AgreementResult(
+        coefficient=_bounded(s / scale),
+        p=2 * float(special.ndtr(-abs(s) / error)),
+        p_method=method,
+        n=read.n,
+        smallest_detectable=smallest if smallest <= 1 else None,
+    )
+
+
+def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:
+    """Spearman's rank correlation: Pearson's of the mean ranks.
+
+    Parameters, result and errors as for `kendall`; with more than 8 algorithms p comes from the t
+    approximation, but for a perfect correlation, where it is counted.
+
+    References
+    ----------
+    Spearman (1904), American Journal of Psychology 15(1):72-101.
+
+    Examples
+    --------
+    >>> result = spearman([1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7])
+    >>> result.coefficient, round(result.p * 5040)
+    (1.0, 2)
+    """
+    check_alpha(alpha)
+    read = _read(x, y, SPEARMAN)
+    if isinstance(read, Undefined):
+        return read
+    n = read.n
+    ranks_x, ranks_y = doubled_ranks(read.x), doubled_ranks(read.y)
+    # Both lists of doubled ranks sum to n (n + 1); times n, the covariance is an integer.
+    middle = (n * (n + 1)) ** 2
+    covariance = n * int(ranks_x @ ranks_y) - middle
+    scale = math.sqrt((n * int(ranks_x @ ranks_x) - middle) * (n * int(ranks_y @ ranks_y) - middle))
+    if n <= MOST_PERMUTED:
+        null = Null.of(n * permuted_products(ranks_x, ranks_y) - middle)
+        return _counted(covariance, scale, null, PERMUTED, n, alpha)
+    rho = _bounded(covariance / scale)
+    df = n - 2
+    critical = float(special.stdtrit(df, 1 - alpha / 2))
+    smallest = critical / math.sqrt(df + critical**2)
+    if abs(rho) == 1:
+        return AgreementResult(rho, _perfect_p(read.x), COUNTED, n, smallest)
+    t = abs(rho) * math.sqrt(df / (1 - rho * rho))
+    return AgreementResult(rho, 2 * float(special.stdtr(df, -t)), STUDENT, n, smallest)
+
+
+def pair_directions(x: Iterable[Number], y: Iterable[Number]) -> PairDirections | Undefined:
+    """Count the pairs of algorithms that two measures order alike.
+
+    The pairs are not independent, so p is not a binomial one: it is the share of all orders of the algorithms
+    that agree in at least as many pairs.
+
+    Parameters
+    ----------
+    x, y : values, shape (n_algorithms,)
+        Two measures of the same algorithms in one order, finite, both with the larger value better.
+
+    Returns
+    -------
+    PairDirections or Undefined
+        Methods as for `kendall`, one-sided. Undefined in the same cases.
+
+    Raises
+    ------
+    DataError
+        Lists of different length or with values that are not finite.
+
+    Examples
+    --------
+    >>> result = pair_directions([1, 2, 3], [1, 3, 2])
+    >>> result.same, result.opposite, result.n_pairs, result.p
+    (2, 1, 3, 0.5)
+    """
+    read = _read(x, y, DIRECTIONS)
+    if isinstance(read, Undefined):
+        return read
+    products = directions(read.x) * directions(read.y)
+    same, opposite = int((products > 0).sum()), int((products < 0).sum())
+    null, method = _concordance_null(read)
+    if method == PERMUTED:
+        p = Null.of((permuted_directions(read.y) * directions(read.x) > 0).sum(axis=1)).share_at_least(same)
+    elif null is not None:
+        p = null.share_at_least(same - opposite)
+    else:
+        p = float(special.ndtr((opposite - same) / math.sqrt(concordance_variance(read.x, read.y))))
+    return PairDirections(same, opposite, products.size - same - opposite, products.size, p, method)
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """Two measures as small integers: only order and ties matter."""
+
+    x: list[int]
+    y: list[int]
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+    @property
+    def has_ties(self) -> bool:
+        return min(len(set(self.x)), len(set(self.y))) < self.n
+
+
+def _read(x: Iterable[Number], y: Iterable[Number], procedure: str) -> _Coded | Undefined:
+    first = [exact(value, "the first measure") for value in x]
+    second = [exact(value, "the second measure") for value in y]
+    if len(first) != len(second):
+        raise DataError(f"There are {len(first)} algorithms on one side and {len(second)} on the other.")
+    if len(first) < 2:
+        return Undefined(f"A comparison of orders needs two algorithms; there are {len(first)}.", procedure)
+    for values, which in ((first, "first"), (second, "second")):
+        if len(set(values)) == 1:
+            return Undefined(f"All algorithms have the same value on the {which} measure.", procedure)
+    return _Coded(codes(first), codes(second))
+
+
+def _concordance_null(read: _Coded) -> tuple[Null | None, str]:
+    if read.n <= MOST_PERMUTED:
+        return Null.of(permuted_directions(read.y) @ directions(read.x)), PERMUTED
+    if not read.has_ties and read.n <= MOST_COUNTED:
+        return concordance_without_ties(read.n), COUNTED
+    return None, NORMAL
+
+
+def _counted(statistic: int, scale: float, null: Null, method: str, n: int, alpha: float) -> AgreementResult:
+    distances = null.distances()
+    smallest = distances.smallest_with_tail_below(alpha)
+    return AgreementResult(
+        coefficient=_bounded(statistic / scale),
+        p=distances.share_at_least(abs(statistic)),
+        p_method=method,
+        n=n,
+        smallest_detectable=None if smallest is None else _bounded(smallest / scale),
+    )
+
+
+def _bounded(coefficient: float) -> float:
+    """Keep a rounding error from stepping over 1."""
+    return max(-1.0, min(1.0, coefficient))
+
+
+def _perfect_p(coded: Sequence[int]) -> float:
+    """Share of orders as close to perfect as can be, forward or, where the ties allow it, backward."""
+    sizes = [size for _, size in sorted(Counter(coded).items())]
+    ways = math.prod(math.factorial(size) for size in sizes) * (2 if sizes == sizes[::-1] else 1)
+    return float(Fraction(ways, math.factorial(len(coded))))
+
+
+class Verdict(StrEnum):
+    """What two partial orders say of one pair."""
+
+    AGREED = "agreed"
+    PERCEIVED_ONLY = "perceived only"
+    OBJECTIVE_ONLY = "objective only"
+    CONTRADICTED = "contradicted"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True)
+class PairVerdict(Result):
+    """One pair of algorithms under two partial orders.
+
+    Attributes
+    ----------
+    a, b : str
+        The pair; `a` is the one that participants find better, if they tell the two apart, else the one that
+        the metric does.
+    verdict : Verdict
+        Told apart by both alike, by one, by both in opposite directions, or by neither.
+    perceived_p, objective_p : float or None
+        The adjusted p of either side, None where the pair was not tested.
+    """
+
+    a: str
+    b: str
+    verdict: Verdict
+    perceived_p: float | None
+    objective_p: float | None
+
+
+@dataclass(frozen=True)
+class OrdersCompared(Result):
+    """Two partial orders, pair by pair.
+
+    Attributes
+    ----------
+    pairs : tuple of PairVerdict
+        Every pair of the algorithms that both orders hold, in the first one's order.
+    counts : dict of str to int
+        Number of pairs by verdict, all five verdicts present.
+    left_out : tuple of str
+        Algorithms that only one of the orders holds.
+    """
+
+    pairs: tuple[PairVerdict, ...]
+    counts: dict[str, int]
+    left_out: tuple[str, ...]
+
+    def of(self, verdict: Verdict) -> tuple[PairVerdict, ...]:
+        """Select the pairs with one verdict."""
+        return tuple(pair for pair in self.pairs if pair.verdict is verdict)
+
+
+def orders_compared(perceived: PartialOrder, objective: PartialOrder) -> OrdersCompared:
+    """Compare what participants and a metric tell apart, pair by pair.
+
+    Parameters
+    ----------
+    perceived, objective : PartialOrder
+        Two orders of the same algorithms, by direct comparisons, both with the better one dominating.
+
+    Returns
+    -------
+    OrdersCompared
+
+    Examples
+    --------
+    >>> from inference.partial_order import partial_order
+    >>> from inference.results import Pair
+    >>> people = partial_order({"TopPop": 3.6, "LSA": 3.0}, [Pair("TopPop", "LSA", 0.6, 0.01, True)])
+    >>> recall = partial_order({"TopPop": 0.2, "LSA": 0.3}, [Pair("TopPop", "LSA", -0.1, 0.02, True)])
+    >>> [str(pair.verdict) for pair in orders_compared(people, recall).pairs]
+    ['contradicted']
+    """
+    shared = [name for name in perceived.names if name in objective.names]
+    pairs = tuple(_verdict(a, b, perceived, objective) for a, b in combinations(shared, 2))
+    found = Counter(pair.verdict for pair in pairs)
+    return OrdersCompared(
+        pairs=pairs,
+        counts={str(verdict): found[verdict] for verdict in Verdict},
+        left_out=tuple(
+            name for name in dict.fromkeys(perceived.names + objective.names) if name not in shared
+        ),
+    )
+
+
+def _verdict(a: str, b: str, perceived: PartialOrder, objective: PartialOrder) -> PairVerdict:
+    by_people, by_metric = _direction(a, b, perceived), _direction(a, b, objective)
+    if by_people * by_metric:
+        verdict = Verdict.AGREED if by_people == by_metric else Verdict.CONTRADICTED
+    elif by_people or by_metric:
+        verdict = Verdict.PERCEIVED_ONLY if by_people else Verdict.OBJECTIVE_ONLY
+    else:
+        verdict = Verdict.NEITHER
+    first, second = (b, a) if (by_people or by_metric) < 0 else (a, b)
+    return PairVerdict(first, second, verdict, perceived.p_of(a, b), objective.p_of(a, b))
+
+
+def _direction(a: str, b: str, order: PartialOrder) -> int:
+    return (b in order.dominates[a]) - (a in order.dominates[b])

@@ -1,0 +1,187 @@
+"""Paired tests of algorithms on the same users: the sign test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError, ParameterError
+from inference.corrections import Correction, adjust, check_alpha
+from inference.lazy import stats
+from inference.results import SignPair, SignTestResult, SignTests, Undefined
+
+SIGN_TEST = "Sign test"
+Alternative = Literal["greater", "two-sided"]
+# Per-user values are sums of a few float terms; two that differ by less are equal on paper.
+TIE_WITHIN = 1e-9
+
+
+def sign_test(
+    a: ArrayLike, b: ArrayLike, alternative: Alternative = "greater", *, tie_within: float = TIE_WITHIN
+) -> SignTestResult | Undefined:
+    r"""Sign test: do more users fare better with the first algorithm than with the second?
+
+    .. math:: p = \left(\tfrac12\right)^{n_A+n_B} \sum_{i=n_A}^{n_A+n_B} \binom{n_A+n_B}{i}
+
+    Parameters
+    ----------
+    a, b : float array, shape (n_users,)
+        A metric of each user, higher is better, in one order of users. NaN: no value; the user is left out
+        and counted.
+    alternative : {"greater", "two-sided"}
+        "greater": the first is better; "two-sided": they differ (twice the smaller tail, at most 1).
+    tie_within : float
+        Values that differ by no more are a tie, in the unit of the metric.
+
+    Returns
+    -------
+    SignTestResult or Undefined
+        Ties are dropped and counted. Undefined when no user fares better with either.
+
+    Raises
+    ------
+    ParameterError, DataError
+        An unknown alternative or a negative tolerance; arrays that are not of one dimension and one length,
+        or that hold infinities.
+
+    References
+    ----------
+    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.3. Evaluated as a binomial tail, which holds for
+    any number of users where the printed powers would underflow.
+
+    Examples
+    --------
+    >>> result = sign_test([1, 1, 1, 0, 1], [0, 0, 0, 0, 0])
+    >>> result.n_a, result.n_b, result.n_ties, result.p
+    (4, 0, 1, 0.0625)
+    """
+    if alternative not in ("greater", "two-sided"):
+        raise ParameterError(f"The alternative {alternative!r} is unknown: choose greater or two-sided.")
+    if not tie_within >= 0:
+        raise ParameterError(f"The tolerance for ties is {tie_within}: it has to be 0 or more.")
+    first, second = _per_user(a, "the first algorithm"), _per_user(b, "the second algorithm")
+    if first.shape != second.shape:
+        raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
+    difference = first - second
+    difference = difference[~np.isnan(difference)]
+    n_a = int(np.count_nonzero(difference > tie_within))
+    n_b = int(np.count_nonzero(difference < -tie_within))
+    if n_a + n_b == 0:
+        return Undefined("No user fares better with one of the two than with the other.", SIGN_TEST)
+    return SignTestResult(
+        n_a=n_a,
+        n_b=n_b,
+        n_ties=difference.size - n_a - n_b,
+        n_left_out=first.size - difference.size,
+        p=_tail(n_a, n_b) if alternative == "greater" else min(1.0, 2 * _tail(max(n_a, n_b), min(n_a, n_b))),
+        alternative=alternative,
+    )
+
+
+def _tail(n_better: int, n_worse: int) -> float:
+    """Probability of `n_better` or more heads in as many throws as there are users."""
+    return float(stats.binom.sf(n_better - 1, n_better + n_worse, 0.5))
+
+
+def _per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise DataError(f"The values of {whose} have {array.ndim} dimensions: give one value a user.")
+    if np.isinf(array).any():
+        raise DataError(f"The values of {whose} hold an infinity: the sign test needs finite values.")
+    return array
+
+
+def sign_tests_between(
+    values: Mapping[str, ArrayLike],
+    correction: Correction = "holm",
+    alpha: float = 0.05,
+    *,
+    tie_within: float = TIE_WITHIN,
+) -> SignTests | Undefined:
+    """Two-sided sign tests between every pair of algorithms, adjusted as one family.
+
+    Parameters
+    ----------
+    values : mapping of str to float array, shape (n_users,)
+        Algorithm -> a metric of each user, in one order of users; NaN where a user has no value.
+    correction : {"holm", "bonferroni", "sidak"}
+        Over the pairs that could be tested.
+    alpha : float
+        Level of the family, in (0, 1).
+    tie_within : float
+        As for `sign_test`.
+
+    Returns
+    -------
+    SignTests or Undefined
+        ``difference`` is the share of users better served by `a` minus the share better served by `b`, of all
+        users with both values. ``locations`` are the mean values, for drawing: the test itself does not
+        compare means, and its direction may differ from theirs. Algorithms without any value are left out by
+        name. Undefined with fewer than two algorithms.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `sign_test`; an unknown correction; `alpha` outside (0, 1).
+
+    Notes
+    -----
+    More users may prefer A to B, B to C, and C to A: these pairs need not form an order.
+
+    Examples
+    --------
+    >>> found = sign_tests_between({"A": [1] * 9, "B": [0] * 9, "C": [0] * 9})
+    >>> [(pair.a, pair.b, pair.difference, pair.p) for pair in found.pairs]
+    [('A', 'B', 1.0, 0.0078125), ('A', 'C', 1.0, 0.0078125), ('B', 'C', 0.0, None)]
+    """
+    check_alpha(alpha)
+    per_user = {name: _per_user(of_name, name) for name, of_name in values.items()}
+    sized = {name: array[~np.isnan(array)] for name, array in per_user.items()}
+    names = [name for name in per_user if sized[name].size]
+    if len(names) < 2:
+        return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
+    found = {
+        (a, b): sign_test(per_user[a], per_user[b], "two-sided", tie_within=tie_within)
+        for a, b in combinations(names, 2)
+    }
+    tested = {key: result for key, result in found.items() if isinstance(result, SignTestResult)}
+    adjusted = dict(zip(tested, adjust([result.p for result in tested.values()], correction), strict=True))
+    pairs = []
+    for (a, b), result in found.items():
+        if isinstance(result, Undefined):
+            n_both = int(np.count_nonzero(~np.isnan(per_user[a] - per_user[b])))
+            n_left_out = per_user[a].size - n_both
+            pairs.append(
+                SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out)
+            )
+            continue
+        p = adjusted[a, b]
+        n_users = result.n_a + result.n_b + result.n_ties
+        pairs.append(
+            SignPair(
+                a,
+                b,
+                (result.n_a - result.n_b) / n_users,
+                p,
+                p < alpha,
+                p_unadjusted=result.p,
+                n_a=result.n_a,
+                n_b=result.n_b,
+                n_ties=result.n_ties,
+                n_left_out=result.n_left_out,
+            )
+        )
+    return SignTests(
+        test=f"{SIGN_TEST} ({correction})",
+        alpha=alpha,
+        pairs=tuple(pairs),
+        location_name="mean",
+        locations={name: float(sized[name].mean()) for name in names},
+        n={name: int(sized[name].size) for name in names},
+        left_out=tuple(name for name in per_user if name not in names),
+    )

@@ -1,0 +1,299 @@
+"""The partial order of conditions that a post hoc test supports, and the compact letters that agree with it.
+
+One condition dominates another when the test declares them different and its location is the better one.
+Four tiers follow; a condition that differs from nobody is *unordered*: it has shown nothing, it is not in the
+middle.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import combinations
+
+from core.errors import ParameterError
+from inference.results import Pair, PairwiseResult, Result
+
+Relation = frozenset[tuple[str, str]]
+LETTERS = string.ascii_lowercase + string.ascii_uppercase
+
+
+class Tier(StrEnum):
+    """Where a condition stands: by whether it dominates somebody and whether it is dominated."""
+
+    MAXIMAL = "maximal"
+    INTERMEDIATE = "intermediate"
+    MINIMAL = "minimal"
+    UNORDERED = "unordered"
+
+
+@dataclass(frozen=True)
+class TierRow(Result):
+    """One row of the table in the paper's layout: best first.
+
+    `names` holds the conditions of the row, and `unordered` those of them that differ from nobody and are
+    therefore marked; only the middle row has any.
+    """
+
+    tier: Tier
+    names: tuple[str, ...]
+    unordered: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PartialOrder(Result):
+    """Who dominates whom.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The conditions, in the order of the data.
+    tiers : dict of str to Tier
+        From the direct comparisons.
+    dominates, dominated_by : dict of str to tuple of str
+        The conditions below and above each one, by direct comparisons, in the order of the data.
+    covers : tuple of (str, str)
+        Better, worse: the edges of the Hasse diagram, without those that follow from others.
+    incomparable : tuple of (str, str)
+        Pairs that neither a comparison nor a chain of them puts in order.
+    depth : dict of str to int
+        0 for a condition below nobody, else the length of the longest chain above it.
+    locations : dict of str to float
+        What the diagram is drawn on: the mean, or what the test compares.
+    is_transitive : bool
+        Whether the comparisons hold every pair that follows from them. Always so for Tukey and for Dunn with
+        Holm; where not, ``covers`` and ``depth`` use the pairs that follow, ``tiers`` do not.
+    cycle : tuple of str
+        Conditions that dominate each other in a circle (possible for sign tests only); no edge joins them.
+    is_empty : bool
+        No pair is significant: no order can be claimed.
+    higher_is_better : bool
+        Whether the larger location dominates.
+    pairs : tuple of Pair
+        The comparisons behind the order; not repeated in ``as_dict()``.
+    """
+
+    names: tuple[str, ...]
+    tiers: dict[str, Tier]
+    dominates: dict[str, tuple[str, ...]]
+    dominated_by: dict[str, tuple[str, ...]]
+    covers: tuple[tuple[str, str], ...]
+    incomparable: tuple[tuple[str, str], ...]
+    depth: dict[str, int]
+    locations: dict[str, float]
+    is_transitive: bool
+    cycle: tuple[str, ...]
+    is_empty: bool
+    higher_is_better: bool
+    pairs: tuple[Pair, ...] = field(metadata={"in_json": False})
+
+    @property
+    def best_first(self) -> tuple[str, ...]:
+        """The conditions by location, the better first; equal ones in the order of the data."""
+        sign = -1 if self.higher_is_better else 1
+        return tuple(sorted(self.names, key=lambda name: sign * self.locations[name]))
+
+    def rows(self) -> tuple[TierRow, ...]:
+        """Give the table of three rows that the paper prints, the unordered marked in its middle row."""
+        return tuple(
+            TierRow(
+                tier,
+                tuple(name for name in self.best_first if self._printed(name) is tier),
+                tuple(name for name in self.best_first if tier is Tier.INTERMEDIATE and self._is_loose(name)),
+            )
+            for tier in (Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)
+        )
+
+    def _is_loose(self, name: str) -> bool:
+        return self.tiers[name] is Tier.UNORDERED
+
+    def _printed(self, name: str) -> Tier:
+        return Tier.INTERMEDIATE if self._is_loose(name) else self.tiers[name]
+
+    def p_of(self, a: str, b: str) -> float | None:
+        """Find the adjusted p of a pair, in either order; None when it was not tested."""
+        for pair in self.pairs:
+            if {pair.a, pair.b} == {a, b}:
+                return pair.p
+        return None
+
+
+def partial_order(
+    locations: Mapping[str, float],
+    pairs: Iterable[Pair] | PairwiseResult,
+    higher_is_better: bool = True,
+) -> PartialOrder:
+    """Derive the partial order from the significant pairs of a post hoc test.
+
+    Parameters
+    ----------
+    locations : mapping of str to float
+        Condition -> where it is drawn, usually its mean. A condition that no pair names is unordered.
+    pairs : iterable of Pair, or PairwiseResult
+        The comparisons. The direction of a significant pair is the sign of its ``difference``, which every
+        test gives for the location that it compares (means for Tukey, mean ranks for Dunn); a difference of
+        exactly 0 orders nobody.
+    higher_is_better : bool
+        False for an error or a fallout.
+
+    Returns
+    -------
+    PartialOrder
+
+    Raises
+    ------
+    ParameterError
+        A pair names a condition without a location, or compares one with itself.
+
+    References
+    ----------
+    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, Table 1, print three tiers; the fourth
+    is split off their middle one.
+
+    Examples
+    --------
+    >>> pair = Pair("TopPop", "CorNgr", 0.8, p=0.001, is_significant=True)
+    >>> order = partial_order({"TopPop": 3.5, "CorNgr": 2.7, "LSA": 3.1}, [pair])
+    >>> [(name, str(tier)) for name, tier in order.tiers.items()]
+    [('TopPop', 'maximal'), ('CorNgr', 'minimal'), ('LSA', 'unordered')]
+    """
+    compared = _compared(locations, pairs)
+    names = tuple(locations)
+    direct = _dominance(compared, higher_is_better)
+    closure = _closure(names, direct)
+    strict = frozenset((a, b) for a, b in closure if (b, a) not in closure)
+    dominates = {a: tuple(b for b in names if (a, b) in direct) for a in names}
+    dominated_by = {b: tuple(a for a in names if (a, b) in direct) for b in names}
+    depth: dict[str, int] = {}
+    # Whoever has fewer conditions above comes first, so everybody's superiors have their depth already.
+    for name in sorted(names, key=lambda of: sum((other, of) in strict for other in names)):
+        depth[name] = max((depth[above] + 1 for above in names if (above, name) in strict), default=0)
+    return PartialOrder(
+        names=names,
+        tiers={name: _tier(bool(dominates[name]), bool(dominated_by[name])) for name in names},
+        dominates=dominates,
+        dominated_by=dominated_by,
+        covers=tuple(
+            (a, b)
+            for a in names
+            for b in names
+            if (a, b) in strict and not any((a, c) in strict and (c, b) in strict for c in names)
+        ),
+        incomparable=tuple(
+            (a, b) for a, b in combinations(names, 2) if (a, b) not in strict and (b, a) not in strict
+        ),
+        depth={name: depth[name] for name in names},
+        locations=dict(locations),
+        is_transitive=closure == direct,
+        cycle=tuple(name for name in names if (name, name) in closure),
+        is_empty=not direct,
+        higher_is_better=higher_is_better,
+        pairs=compared,
+    )
+
+
+def _compared(locations: Mapping[str, float], pairs: Iterable[Pair] | PairwiseResult) -> tuple[Pair, ...]:
+    compared = tuple(pairs.pairs if isinstance(pairs, PairwiseResult) else pairs)
+    for pair in compared:
+        if pair.a == pair.b:
+            raise ParameterError(f"A pair compares {pair.a!r} with itself.")
+        for name in (pair.a, pair.b):
+            if name not in locations:
+                raise ParameterError(f"A pair names {name!r}, which has no location: give one for each.")
+    return compared
+
+
+def _dominance(pairs: tuple[Pair, ...], higher_is_better: bool) -> Relation:
+    significant = (pair for pair in pairs if pair.is_significant and pair.difference)
+    return frozenset(
+        (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a)
+        for pair in significant
+    )
+
+
+def _closure(names: tuple[str, ...], direct: Relation) -> Relation:
+    """Add every pair that follows from a chain of others (Warshall)."""
+    reached = set(direct)
+    for through in names:
+        above = [a for a in names if (a, through) in reached]
+        below = [b for b in names if (through, b) in reached]
+        reached.update((a, b) for a in above for b in below)
+    return frozenset(reached)
+
+
+def _tier(is_above: bool, is_below: bool) -> Tier:
+    if is_above:
+        return Tier.INTERMEDIATE if is_below else Tier.MAXIMAL
+    return Tier.MINIMAL if is_below else Tier.UNORDERED
+
+
+def compact_letters(
+    locations: Mapping[str, float],
+    pairs: Iterable[Pair] | PairwiseResult,
+    higher_is_better: bool = True,
+) -> dict[str, str]:
+    """Give every condition its letters: two share one exactly when no test told them apart.
+
+    Parameters
+    ----------
+    locations : mapping of str to float
+        Condition -> location; letters are dealt from the best condition downward.
+    pairs : iterable of Pair, or PairwiseResult
+        The comparisons; a pair that was not tested, or is not named, was not told apart.
+    higher_is_better : bool
+        Whether the larger location comes first.
+
+    Returns
+    -------
+    dict of str to str
+        Condition -> its letters, ascending, in the order of `locations`. After 52 letters comes "(53)".
+
+    Raises
+    ------
+    ParameterError
+        A pair names a condition without a location, or compares one with itself.
+
+    References
+    ----------
+    Piepho (2004), Journal of Computational and Graphical Statistics 13(2):456-466: insert and absorb.
+
+    Examples
+    --------
+    >>> pair = Pair("A", "C", 2.0, p=0.01, is_significant=True)
+    >>> compact_letters({"A": 3.0, "B": 2.0, "C": 1.0}, [pair])
+    {'A': 'a', 'B': 'ab', 'C': 'b'}
+    """
+    compared = _compared(locations, pairs)
+    sign = -1 if higher_is_better else 1
+    ordered = sorted(locations, key=lambda name: sign * locations[name])
+    place = {name: index for index, name in enumerate(ordered)}
+    told_apart = sorted(
+        tuple(sorted((place[pair.a], place[pair.b]))) for pair in compared if pair.is_significant
+    )
+    columns = [frozenset(place.values())] if place else []
+    for first, second in told_apart:
+        split = [
+            column - {dropped}
+            for column in columns
+            if {first, second} <= column
+            for dropped in (first, second)
+        ]
+        kept = [column for column in columns if not {first, second} <= column]
+        columns = _absorbed(kept + split)
+    columns.sort(key=sorted)
+    return {
+        name: "".join(_letter(number) for number, column in enumerate(columns) if place[name] in column)
+        for name in locations
+    }
+
+
+def _absorbed(columns: list[frozenset[int]]) -> list[frozenset[int]]:
+    """Drop columns that another one contains."""
+    distinct = list(dict.fromkeys(columns))
+    return [column for column in distinct if not any(column < other for other in distinct)]
+
+
+def _letter(number: int) -> str:
+    return LETTERS[number] if number < len(LETTERS) else f"({number + 1})"

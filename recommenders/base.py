@@ -1,0 +1,212 @@
+"""The contract of every algorithm: fitted once on ratings, kept as plain arrays, scoring any profile."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from core.errors import DataError, ParameterError
+from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
+from recommenders.parameters import Parameters, labelled
+
+__all__ = ["Algorithm"]
+
+
+class Algorithm(ABC):
+    """A fitted model; its class is the algorithm.
+
+    A subclass names itself by the class attributes, keeps what it learned in the arrays named by `arrays`,
+    and writes `_fit` and `_score`. Everything else (checks, scales, saving) is here, the same for all.
+
+    Attributes
+    ----------
+    key : str
+        Name in commands, forms and recipes; lower case, never changed once models exist.
+    name : str
+        Short name printed in tables.
+    title : str
+        Name with a word of explanation, for forms.
+    version : int
+        Raised whenever the same inputs would give another model, so that stored ones are not reused.
+    Params : type
+        Frozen dataclass of the parameters.
+    needs_features : bool
+        Whether `fit` must be given item features.
+    score_kind : {"rating", "order"}
+        Whether scores are predicted ratings on the training scale (not clipped to it, so that they stay
+        distinct for ranking) or only an order.
+    arrays : tuple of str
+        Attributes of the model that `state` saves besides the popularity.
+    params : Parameters
+        The parameters this model was fitted with.
+    scale : Scale
+        The scale of the training ratings.
+    popularity : int64 array, shape (n_items,)
+        Number of training ratings of each item. Part of every model, because equal scores are ordered by it
+        and lists that come up short are filled by it.
+    """
+
+    key: ClassVar[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    version: ClassVar[int]
+    Params: ClassVar[type[Parameters]]
+    needs_features: ClassVar[bool] = False
+    score_kind: ClassVar[Literal["rating", "order"]]
+    arrays: ClassVar[tuple[str, ...]]
+
+    params: Any  # each subclass narrows it to its own Params
+    scale: Scale
+    popularity: NDArray[np.int64]
+
+    @classmethod
+    def label(cls, params: Parameters) -> str:
+        """Name printed in tables: the short name, followed by every parameter that is not at its default."""
+        return labelled(cls.name, params.changed())
+
+    @classmethod
+    def fit(
+        cls,
+        ratings: Ratings,
+        params: Parameters | None = None,
+        *,
+        features: ItemFeatures | None = None,
+        rng: np.random.Generator,
+    ) -> Self:
+        """Learn a model from ratings.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            Training ratings, at least one.
+        params : Parameters, optional
+            An instance of this class's ``Params``; the defaults if left out.
+        features : ItemFeatures, optional
+            Features of the same items; needed where `needs_features` says so, ignored otherwise.
+        rng : numpy.random.Generator
+            The only source of randomness: the same inputs and an equally seeded generator give the same bytes
+            on the same machine type with the same number of numeric threads.
+
+        Returns
+        -------
+        Algorithm
+            The model.
+
+        Raises
+        ------
+        ParameterError
+            If the parameters are those of another algorithm, or impossible for data of this size.
+        DataError
+            If there is no rating, or features are missing or belong to other items.
+        """
+        chosen = cls.Params() if params is None else params
+        if not isinstance(chosen, cls.Params):
+            raise ParameterError(f"{cls.name} takes its own parameters; got {type(chosen).__qualname__}.")
+        if ratings.n_ratings == 0:
+            raise DataError(f"{cls.name} cannot be fitted: the training data hold not a single rating.")
+        if cls.needs_features and features is None:
+            raise DataError(f"{cls.name} needs item features, and this dataset has none.")
+        if features is not None and features.n_items != ratings.n_items:
+            raise DataError(
+                f"The features describe {features.n_items} items, but the ratings are of {ratings.n_items}."
+            )
+        model = cls._fit(ratings, chosen, features, rng)
+        model.params, model.scale, model.popularity = chosen, ratings.scale, ratings.item_counts
+        return model
+
+    def score(self, profiles: Profiles) -> NDArray[np.float64]:
+        """Score every item for every profile.
+
+        Rows do not depend on each other: a profile scored alone and in a batch gets the same scores up to the
+        last bits, which the shape of a matrix product may change.
+
+        Parameters
+        ----------
+        profiles : Profiles
+            Profiles over the same items; ratings on another scale are mapped to that of the training data.
+
+        Returns
+        -------
+        float64 array, shape (n_profiles, n_items)
+            Higher is better; -inf where the model knows nothing of the item or the profile; never NaN.
+            Items of the profile have whatever score falls out: it is the ranking that leaves them out.
+
+        Raises
+        ------
+        DataError
+            If the profiles are over another number of items, or on a scale that cannot be mapped.
+        """
+        if profiles.n_items != self.n_items:
+            raise DataError(
+                f"The profiles are over {profiles.n_items} items, but the model was fitted on {self.n_items}."
+            )
+        return self._score(profiles.on(self.scale).user_items)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The model as plain arrays, to be saved one file an array; `params` and `scale` complete it."""
+        return {"popularity": self.popularity} | {name: getattr(self, name) for name in self.arrays}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, NDArray[Any]], params: Parameters, scale: Scale) -> Self:
+        """The model from its arrays, which may be read-only memory maps; they are not copied.
+
+        Raises
+        ------
+        ParameterError
+            If the parameters are those of another algorithm.
+        DataError
+            If an array is missing or one is there that this algorithm does not have.
+        """
+        if not isinstance(params, cls.Params):
+            raise ParameterError(f"{cls.name} takes its own parameters; got {type(params).__qualname__}.")
+        expected = {"popularity", *cls.arrays}
+        if set(arrays) != expected:
+            raise DataError(
+                f"A stored {cls.name} model has the arrays {', '.join(sorted(expected))}; "
+                f"these are {', '.join(sorted(arrays)) or 'none'}."
+            )
+        model = cls.__new__(cls)
+        model.params, model.scale = params, scale
+        for name in expected:
+            # A plain view: a memmap's subclass would spread through every later computation.
+            setattr(model, name, np.asarray(arrays[name]).view(np.ndarray))
+        return model
+
+    @property
+    def n_items(self) -> int:
+        """Number of items of the catalogue."""
+        return int(self.popularity.shape[0])
+
+    @classmethod
+    @abstractmethod
+    def _fit(
+        cls, ratings: Ratings, params: Any, features: ItemFeatures | None, rng: np.random.Generator
+    ) -> Self:
+        """Learn the arrays named by `arrays`; inputs are checked, and the caller sets the common
+        attributes.
+        """
+
+    @abstractmethod
+    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        """Score profiles whose ratings are on the training scale."""
+
+    @classmethod
+    def _with(cls, **arrays: NDArray[Any]) -> Self:
+        """Return a new model holding these arrays."""
+        model = cls.__new__(cls)
+        for name, array in arrays.items():
+            setattr(model, name, array)
+        return model
+
+    def _silence(self, scores: NDArray[np.float64], user_items: sparse.csr_array) -> NDArray[np.float64]:
+        """Set to -inf, in place, the items nobody rated and the profiles that have none of the others."""
+        is_known = self.popularity > 0
+        has_profile = np.asarray(user_items @ is_known.astype(np.float64)) > 0
+        scores[:, ~is_known] = -np.inf
+        scores[~has_profile] = -np.inf
+        return scores

@@ -1,0 +1,301 @@
+"""What an algorithm sees: ratings on a stated scale, item features, and the profiles it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from core.errors import DataError
+from recommenders.scale import Scale
+
+__all__ = ["ItemFeatures", "Profiles", "Ratings", "Scale"]
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """The ratings an algorithm is fitted on: immutable, one row a user, one column an item.
+
+    Parameters
+    ----------
+    user_items : sparse float array, shape (n_users, n_items)
+        Stored entries are ratings, absent ones are missing. Kept as canonical CSR of float32 (sorted, no
+        duplicates) on read-only views; arrays that already have that form, memory maps too, are not copied.
+    scale : Scale
+        Every rating is one of its points.
+
+    Raises
+    ------
+    DataError
+        If the matrix is not two-dimensional, has a user-item pair twice, or has a rating off the scale.
+
+    Examples
+    --------
+    >>> scale = Scale(1, 5, 1)
+    >>> ratings = Ratings.from_triples([0, 0, 1], [0, 2, 2], [4, 5, 1], n_users=2, n_items=3, scale=scale)
+    >>> ratings.item_counts.tolist()
+    [1, 0, 2]
+    """
+
+    user_items: sparse.csr_array
+    scale: Scale
+    item_counts: NDArray[np.int64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        user_items = _canonical(self.user_items, "ratings")
+        is_point = self.scale.holds(user_items.data)
+        _refuse_values(user_items, is_point, "rating", f"is not a point of the scale {self.scale.words()}")
+        counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
+        counts.flags.writeable = False
+        object.__setattr__(self, "user_items", user_items)
+        object.__setattr__(self, "item_counts", counts)
+
+    @classmethod
+    def from_triples(
+        cls,
+        users: ArrayLike,
+        items: ArrayLike,
+        values: ArrayLike,
+        n_users: int,
+        n_items: int,
+        scale: Scale,
+    ) -> Self:
+        """Ratings from three parallel arrays of row numbers, column numbers and ratings.
+
+        Raises
+        ------
+        DataError
+            If the arrays differ in length, a number is out of range, or a user-item pair comes twice.
+        """
+        rows, columns = _numbers(users, n_users, "user"), _numbers(items, n_items, "item")
+        data = np.asarray(values, dtype=np.float32)
+        if not rows.shape == columns.shape == data.shape:
+            raise DataError(
+                f"Users, items and ratings must be as many; got {rows.size}, {columns.size}, {data.size}."
+            )
+        return cls(_from_triples(rows, columns, data, (n_users, n_items)), scale)
+
+    @property
+    def n_users(self) -> int:
+        """Number of rows, users without a rating included."""
+        return int(self.user_items.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        """Number of columns, items nobody rated included."""
+        return int(self.user_items.shape[1])
+
+    @property
+    def n_ratings(self) -> int:
+        """Number of ratings."""
+        return int(self.user_items.nnz)
+
+    def triples(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+        """Users, items and ratings as three parallel arrays, by user and within a user by item."""
+        users = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(self.user_items.indptr))
+        return users, self.user_items.indices.astype(np.int64), self.user_items.data
+
+
+@dataclass(frozen=True, eq=False)
+class ItemFeatures:
+    """What is known of the items apart from ratings: how often each term belongs to each item.
+
+    Parameters
+    ----------
+    item_terms : sparse float array, shape (n_items, n_terms)
+        Counts, finite and > 0 where stored. Kept as canonical CSR of float32 on read-only views.
+    terms : tuple of (kind, value)
+        What each column means, for example ``("genre", "Comedy")`` or ``("plot", "ship")``; no pair twice.
+
+    Raises
+    ------
+    DataError
+        If a count is not a positive number, or the terms do not name the columns one by one.
+
+    Examples
+    --------
+    >>> matrix = sparse.csr_array(np.array([[1.0, 0.0], [1.0, 2.0]]))
+    >>> ItemFeatures(matrix, (("genre", "Comedy"), ("tag", "space"))).kinds
+    ('genre', 'tag')
+    """
+
+    item_terms: sparse.csr_array
+    terms: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        item_terms = _canonical(self.item_terms, "item features")
+        is_count = np.isfinite(item_terms.data) & (item_terms.data > 0)
+        _refuse_values(item_terms, is_count, "count", "is not a positive number", rows="item", columns="term")
+        terms = tuple((str(kind), str(value)) for kind, value in self.terms)
+        if len(terms) != item_terms.shape[1]:
+            raise DataError(
+                f"{item_terms.shape[1]} columns of features need as many terms; got {len(terms)}."
+            )
+        if len(set(terms)) != len(terms):
+            raise DataError("Two columns of features have the same kind and value; add them up first.")
+        object.__setattr__(self, "item_terms", item_terms)
+        object.__setattr__(self, "terms", terms)
+
+    @property
+    def n_items(self) -> int:
+        """Number of rows, items without a feature included."""
+        return int(self.item_terms.shape[0])
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of term, each once, in alphabetical order."""
+        return tuple(sorted({kind for kind, _ in self.terms}))
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """What an algorithm answers: for each profile the items someone has rated and the ratings, nothing else.
+
+    Parameters
+    ----------
+    user_items : sparse float array, shape (n_profiles, n_items)
+        As in `Ratings`, with columns numbered like those of the training data. Rows may be empty.
+    scale : Scale
+        Scale of these ratings, which may differ from that of the training data. Ratings lie within it, not
+        necessarily on its points (a mapped profile has values between them).
+
+    Raises
+    ------
+    DataError
+        If an item comes twice in a profile, or a rating is outside the scale.
+
+    Examples
+    --------
+    >>> profile = Profiles.one(items=[2, 0], ratings=[5, 4], n_items=3, scale=Scale(1, 5, 1))
+    >>> profile.user_items.toarray().tolist()
+    [[4.0, 0.0, 5.0]]
+    """
+
+    user_items: sparse.csr_array
+    scale: Scale
+
+    def __post_init__(self) -> None:
+        user_items = _canonical(self.user_items, "profiles")
+        is_covered = self.scale.covers(user_items.data)
+        _refuse_values(
+            user_items, is_covered, "rating", f"is outside the scale {self.scale.words()}", rows="profile"
+        )
+        object.__setattr__(self, "user_items", user_items)
+
+    @classmethod
+    def one(cls, items: ArrayLike, ratings: ArrayLike, n_items: int, scale: Scale) -> Self:
+        """The profile of one person, from parallel arrays of item numbers and ratings; both may be empty.
+
+        Raises
+        ------
+        DataError
+            If an item is unknown or comes twice, the arrays differ in length, or a rating is outside the
+            scale.
+        """
+        columns = _numbers(items, n_items, "item")
+        data = np.asarray(ratings, dtype=np.float32)
+        if columns.shape != data.shape:
+            raise DataError(f"Items and ratings must be equally long; got {columns.size} and {data.size}.")
+        return cls(_from_triples(np.zeros_like(columns), columns, data, (1, n_items)), scale)
+
+    @classmethod
+    def of(cls, ratings: Ratings, users: ArrayLike) -> Self:
+        """The profiles of some users of a set of ratings, in the order of `users`.
+
+        Raises
+        ------
+        DataError
+            If a user number is out of range.
+        """
+        rows = _numbers(users, ratings.n_users, "user")
+        return cls(ratings.user_items[rows], ratings.scale)
+
+    @property
+    def n_profiles(self) -> int:
+        """Number of profiles."""
+        return int(self.user_items.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        """Number of items of the catalogue, not of any profile."""
+        return int(self.user_items.shape[1])
+
+    def on(self, scale: Scale) -> Profiles:
+        """The same profiles with their ratings mapped linearly to another scale."""
+        if scale == self.scale:
+            return self
+        mapped = self.scale.convert(self.user_items.data, scale).astype(np.float32)
+        user_items = sparse.csr_array(
+            (mapped, self.user_items.indices, self.user_items.indptr), shape=self.user_items.shape
+        )
+        return Profiles(user_items, scale)
+
+
+def _canonical(matrix: Any, what: str) -> sparse.csr_array:
+    """Return the matrix as canonical float32 CSR on read-only views, copied only where it must be."""
+    is_sparse = bool(sparse.issparse(matrix))  # kept apart: as a condition it would narrow the type too far
+    if not is_sparse or matrix.ndim != 2:
+        raise DataError(f"The {what} must be a two-dimensional sparse matrix; got {type(matrix).__name__}.")
+    given = sparse.csr_array(matrix)
+    csr = sparse.csr_array(
+        (np.asarray(given.data, dtype=np.float32), given.indices, given.indptr), shape=given.shape
+    )
+    if not csr.has_sorted_indices:
+        csr = csr.sorted_indices()
+    if not csr.has_canonical_format:
+        raise DataError(f"The {what} have an entry twice in the same row and column; keep one of them.")
+    for name in ("data", "indices", "indptr"):
+        view = getattr(csr, name).view()
+        view.flags.writeable = False
+        setattr(csr, name, view)
+    return csr
+
+
+def _from_triples(
+    rows: NDArray[np.int64], columns: NDArray[np.int64], data: NDArray[np.float32], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Build a CSR array that refuses a pair that comes twice instead of adding it up."""
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    is_twice = (np.diff(rows) == 0) & (np.diff(columns) == 0)
+    if is_twice.any():
+        first = int(np.flatnonzero(is_twice)[0])
+        raise DataError(
+            f"Item {columns[first]} is rated twice by user {rows[first]}; keep one rating of each pair."
+        )
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=shape[0]))))
+    return sparse.csr_array((data[order], columns, indptr), shape=shape)
+
+
+def _numbers(values: ArrayLike, limit: int, what: str) -> NDArray[np.int64]:
+    """Return row or column numbers as int64, refusing fractions and numbers outside [0, limit)."""
+    given = np.asarray(values)
+    if given.ndim != 1:
+        raise DataError(f"The {what} numbers must be a one-dimensional array; got {given.ndim} dimensions.")
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        raise DataError(f"The {what} numbers must be whole numbers; got {given.dtype}.")
+    is_out = (given < 0) | (given >= limit)
+    if is_out.any():
+        raise DataError(
+            f"There is no {what} number {given[is_out][0]}: they run from 0 to {limit - 1} in these data."
+        )
+    return given.astype(np.int64)
+
+
+def _refuse_values(
+    matrix: sparse.csr_array,
+    is_good: NDArray[np.bool_],
+    what: str,
+    complaint: str,
+    rows: str = "user",
+    columns: str = "item",
+) -> None:
+    if is_good.all():
+        return
+    place = int(np.flatnonzero(~is_good)[0])
+    row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+    raise DataError(
+        f"The {what} {matrix.data[place]:g} of {rows} {row}, {columns} {matrix.indices[place]}, {complaint}."
+    )

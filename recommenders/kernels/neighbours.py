@@ -1,0 +1,282 @@
+"""Compiled loops of the item-item models; import them through `recommenders.lazy` only.
+
+Every loop is single-threaded and adds in one fixed order, so results do not depend on blocks or batches. With
+``NUMBA_DISABLE_JIT=1`` these are the plain Python functions they look like.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numba import boolean, float64, int32, int64
+from numpy.typing import NDArray
+
+__all__ = ["cosine_rows", "pearson_rows", "scatter_sums", "unpack_sorted", "walk_sums"]
+
+
+def _frozen(dtype: numba.types.Type) -> numba.types.Array:
+    """Type of a contiguous vector that is only read: memory maps and plain arrays both fit."""
+    return numba.types.Array(dtype, 1, "C", readonly=True)
+
+
+READ_I32, READ_I64, READ_F64 = _frozen(int32), _frozen(int64), _frozen(float64)
+
+# Each side of a matrix is (indptr, indices, values); the similarities need items by users and users by items.
+PROFILES = NEIGHBOURS = (READ_I64, READ_I32, READ_F64)
+TWO_SIDES = (READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64)
+
+
+@numba.njit(
+    int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True
+)
+def cosine_rows(
+    start: int,
+    stop: int,
+    item_indptr: NDArray[np.int64],
+    item_users: NDArray[np.int32],
+    item_values: NDArray[np.float64],
+    user_indptr: NDArray[np.int64],
+    user_items: NDArray[np.int32],
+    user_values: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    shrinkage: float,
+    out_items: NDArray[np.int32],
+    out_similarities: NDArray[np.float64],
+    lengths: NDArray[np.int64],
+) -> int:
+    """Write the shrunk cosines of items start..stop with all others, unsorted; return the number."""
+    n_items = norms.shape[0]
+    dot = np.zeros(n_items)
+    common = np.zeros(n_items, dtype=np.int64)
+    touched = np.empty(n_items, dtype=np.int32)
+    used = 0
+    for i in range(start, stop):
+        n_touched = 0
+        for s in range(item_indptr[i], item_indptr[i + 1]):
+            user, value = item_users[s], item_values[s]
+            for t in range(user_indptr[user], user_indptr[user + 1]):
+                j = user_items[t]
+                if common[j] == 0:
+                    touched[n_touched] = j
+                    n_touched += 1
+                common[j] += 1
+                dot[j] += value * user_values[t]
+        first = used
+        for t in range(n_touched):
+            j = touched[t]
+            similarity = common[j] / (common[j] + shrinkage) * (dot[j] / (norms[i] * norms[j]))
+            if j != i and similarity > 0.0:
+                out_items[used] = j
+                out_similarities[used] = similarity
+                used += 1
+            common[j] = 0
+            dot[j] = 0.0
+        lengths[i - start] = used - first
+    return used
+
+
+@numba.njit(int64(int64, int64, *TWO_SIDES, float64, int32[::1], float64[::1], int64[::1]), cache=True)
+def pearson_rows(
+    start: int,
+    stop: int,
+    item_indptr: NDArray[np.int64],
+    item_users: NDArray[np.int32],
+    item_values: NDArray[np.float64],
+    user_indptr: NDArray[np.int64],
+    user_items: NDArray[np.int32],
+    user_values: NDArray[np.float64],
+    shrinkage: float,
+    out_items: NDArray[np.int32],
+    out_similarities: NDArray[np.float64],
+    lengths: NDArray[np.int64],
+) -> int:
+    """Write the positive shrunk correlations of items start..stop, unsorted; return the number.
+
+    The six sums of a pair are exact where the values are small integers, so that a variance of 0 is exactly
+    0; for other values one below 1e-12 of its largest possible size counts as 0.
+    """
+    n_items = item_indptr.shape[0] - 1
+    sums = np.zeros((n_items, 6))  # number, x, y, xx, yy, xy over the common raters
+    touched = np.empty(n_items, dtype=np.int32)
+    used = 0
+    for i in range(start, stop):
+        n_touched = 0
+        for s in range(item_indptr[i], item_indptr[i + 1]):
+            user, x = item_users[s], item_values[s]
+            for t in range(user_indptr[user], user_indptr[user + 1]):
+                j, y = user_items[t], user_values[t]
+                if sums[j, 0] == 0.0:
+                    touched[n_touched] = j
+                    n_touched += 1
+                sums[j, 0] += 1.0
+                sums[j, 1] += x
+                sums[j, 2] += y
+                sums[j, 3] += x * x
+                sums[j, 4] += y * y
+                sums[j, 5] += x * y
+        first = used
+        for t in range(n_touched):
+            j = touched[t]
+            n, sx, sy = sums[j, 0], sums[j, 1], sums[j, 2]
+            xx, yy = n * sums[j, 3], n * sums[j, 4]
+            x_variance, y_variance = xx - sx * sx, yy - sy * sy
+            covariance = n * sums[j, 5] - sx * sy
+            is_varied = x_variance > 1e-12 * xx and y_variance > 1e-12 * yy
+            if j != i and is_varied and covariance > 0.0:
+                similarity = n / (n + shrinkage) * (covariance / math.sqrt(x_variance * y_variance))
+                out_items[used] = j
+                out_similarities[used] = similarity
+                used += 1
+            sums[j, :] = 0.0
+        lengths[i - start] = used - first
+    return used
+
+
+@numba.njit(
+    numba.void(
+        READ_I64,
+        numba.types.Array(numba.uint64, 1, "C", readonly=True),
+        float64[::1],
+        int32[::1],
+        float64[::1],
+    ),
+    cache=True,
+)
+def unpack_sorted(
+    bounds: NDArray[np.int64],
+    keys: NDArray[np.uint64],
+    scratch: NDArray[np.float64],
+    items: NDArray[np.int32],
+    similarities: NDArray[np.float64],
+) -> None:
+    """Put each row's pairs, in place, into the order of its sorted keys, ties of the keys' float32 resolved.
+
+    `keys` hold the item in their low half; `scratch` has a place for each item. The order is by falling
+    similarity, then by item.
+    """
+    for row in range(bounds.shape[0] - 1):
+        first, last = bounds[row], bounds[row + 1]
+        for t in range(first, last):
+            scratch[items[t]] = similarities[t]
+        for t in range(first, last):
+            item = np.int32(keys[t] & np.uint64(0xFFFFFFFF))
+            similarity = scratch[item]
+            place = t
+            while place > first and (
+                similarities[place - 1] < similarity
+                or (similarities[place - 1] == similarity and items[place - 1] > item)
+            ):
+                similarities[place] = similarities[place - 1]
+                items[place] = items[place - 1]
+                place -= 1
+            similarities[place] = similarity
+            items[place] = item
+
+
+# Profiles that are walked together: as many as a byte has bits.
+TOGETHER = 8
+LOWEST_BIT = np.array([next((bit for bit in range(TOGETHER) if byte >> bit & 1), 0) for byte in range(256)])
+
+
+@numba.njit(numba.void(float64[::1], float64[::1], boolean), cache=True)
+def _finish(total: NDArray[np.float64], weights: NDArray[np.float64], is_mean: bool) -> None:
+    """Set items without a neighbour to -inf, and divide the others by their weights if asked to."""
+    for i in range(total.shape[0]):
+        if weights[i] == 0.0:
+            total[i] = -np.inf
+        elif is_mean:
+            total[i] /= weights[i]
+
+
+@numba.njit(
+    numba.void(READ_I64, *PROFILES, *NEIGHBOURS, boolean, float64[:, ::1]),
+    cache=True,
+)
+def scatter_sums(
+    rows: NDArray[np.int64],
+    profile_indptr: NDArray[np.int64],
+    profile_items: NDArray[np.int32],
+    signals: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    items: NDArray[np.int32],
+    similarities: NDArray[np.float64],
+    is_mean: bool,
+    out: NDArray[np.float64],
+) -> None:
+    """Sum d_ij * signal_j over all neighbours j of i in the profile, for the profiles named by `rows`.
+
+    The similarities must be symmetric: the row of each profile item j serves as its column.
+    """
+    weights = np.empty(out.shape[1])
+    for row in rows:
+        total = out[row]
+        total[:] = 0.0
+        weights[:] = 0.0
+        for s in range(profile_indptr[row], profile_indptr[row + 1]):
+            j, signal = profile_items[s], signals[s]
+            for t in range(indptr[j], indptr[j + 1]):
+                weights[items[t]] += similarities[t]
+                total[items[t]] += similarities[t] * signal
+        _finish(total, weights, is_mean)
+
+
+@numba.njit(
+    numba.void(READ_I64, *PROFILES, *NEIGHBOURS, int64, boolean, float64[:, ::1]),
+    cache=True,
+)
+def walk_sums(
+    rows: NDArray[np.int64],
+    profile_indptr: NDArray[np.int64],
+    profile_items: NDArray[np.int32],
+    signals: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    items: NDArray[np.int32],
+    similarities: NDArray[np.float64],
+    k: int,
+    is_mean: bool,
+    out: NDArray[np.float64],
+) -> None:
+    """Sum d_ij * signal_j over the k profile items j most similar to i, for the profiles named by `rows`.
+
+    Each item's neighbours, most similar first, are walked until k of them are found in the profile: for eight
+    profiles at once, which costs hardly more than for one. A profile's sums do not depend on its company.
+    """
+    n_items = out.shape[1]
+    raters = np.zeros(n_items, dtype=np.uint8)  # a bit for each profile that has the item
+    signal_of = np.zeros((n_items, TOGETHER))
+    totals = np.zeros((TOGETHER, n_items))
+    weights = np.zeros((TOGETHER, n_items))
+    found = np.zeros(TOGETHER, dtype=np.int64)
+    for start in range(0, rows.shape[0], TOGETHER):
+        width = min(TOGETHER, rows.shape[0] - start)
+        for b in range(width):
+            row = rows[start + b]
+            for s in range(profile_indptr[row], profile_indptr[row + 1]):
+                raters[profile_items[s]] |= np.uint8(1 << b)
+                signal_of[profile_items[s], b] = signals[s]
+        totals[:, :] = 0.0
+        weights[:, :] = 0.0
+        for i in range(n_items):
+            found[:] = 0
+            unfinished = (1 << width) - 1
+            for t in range(indptr[i], indptr[i + 1]):
+                j = items[t]
+                bits = raters[j] & unfinished
+                while bits != 0:
+                    b = LOWEST_BIT[bits]
+                    bits &= bits - 1
+                    weights[b, i] += similarities[t]
+                    totals[b, i] += similarities[t] * signal_of[j, b]
+                    found[b] += 1
+                    if found[b] == k:
+                        unfinished &= ~(1 << b)
+                if unfinished == 0:
+                    break
+        for b in range(width):
+            row = rows[start + b]
+            _finish(totals[b], weights[b], is_mean)
+            out[row] = totals[b]
+            for s in range(profile_indptr[row], profile_indptr[row + 1]):
+                raters[profile_items[s]] = 0

@@ -1,0 +1,33 @@
+"""The one door to heavy imports.
+
+A web process imports the registry to fill in forms and to rank; numba's compiler and scipy's linear algebra
+take most of a second to import and are wanted only when a model is fitted or scores. So modules ask here,
+at the moment of use, and import neither at their top.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+__all__ = ["asysvd_kernels", "linalg", "neighbour_kernels", "sparse_linalg"]
+
+
+def neighbour_kernels() -> ModuleType:
+    """Compiled loops of the item-item models (`recommenders.kernels.neighbours`)."""
+    return import_module("recommenders.kernels.neighbours")
+
+
+def asysvd_kernels() -> ModuleType:
+    """Compiled loops of AsySVD (`recommenders.kernels.asysvd`)."""
+    return import_module("recommenders.kernels.asysvd")
+
+
+def linalg() -> ModuleType:
+    """Dense linear algebra (`scipy.linalg`)."""
+    return import_module("scipy.linalg")
+
+
+def sparse_linalg() -> ModuleType:
+    """Sparse linear algebra (`scipy.sparse.linalg`)."""
+    return import_module("scipy.sparse.linalg")

@@ -1,0 +1,161 @@
+"""Parameters of an algorithm: frozen values that carry their own description and limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self, TypeVar, cast, get_type_hints
+
+from core.errors import ParameterError
+
+__all__ = ["ParameterInfo", "Parameters", "labelled", "parameter"]
+
+T = TypeVar("T", bound=bool | int | float | str)
+
+TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
+FALSE_WORDS = frozenset({"false", "no", "off", "0"})
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo:
+    """One parameter as a form or a schema shows it."""
+
+    name: str
+    type: type  # bool, int, float or str
+    default: bool | int | float | str
+    description: str
+    minimum: float | None
+    maximum: float | None
+    choices: tuple[str, ...]
+
+
+def parameter(
+    default: T,
+    *,
+    description: str,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> T:
+    """Declare a field of a `Parameters` class with what forms, schemas and checks need to know of it.
+
+    Limits are inclusive; `choices` are for text only.
+    """
+    metadata = {"description": description, "minimum": minimum, "maximum": maximum, "choices": choices}
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Base of every algorithm's ``Params``: a frozen dataclass whose values were checked when it was made.
+
+    Raises
+    ------
+    ParameterError
+        If a value has the wrong type, is not finite, is outside its limits or not among its choices.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Params(Parameters):
+    ...     factors: int = parameter(50, description="Number of latent factors.", minimum=1)
+    >>> Params.from_mapping({"factors": "20"}).factors
+    20
+    """
+
+    def __post_init__(self) -> None:
+        for info in self.described():
+            value = getattr(self, info.name)
+            if info.type is float and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)
+                object.__setattr__(self, info.name, value)
+            _check(info, value)
+
+    @classmethod
+    def described(cls) -> tuple[ParameterInfo, ...]:
+        """The parameters in their order, with types, defaults, descriptions and limits."""
+        hints = get_type_hints(cls)
+        return tuple(
+            ParameterInfo(name=one.name, type=hints[one.name], default=cast(Any, one.default), **one.metadata)
+            for one in fields(cls)
+        )
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Parameters from names and values, text included (``{"factors": "50"}``); the rest keep their
+        defaults.
+
+        Raises
+        ------
+        ParameterError
+            If a name is unknown or a value cannot be read as its type.
+        """
+        infos = {info.name: info for info in cls.described()}
+        unknown = sorted(set(values) - set(infos))
+        if unknown:
+            known = ", ".join(infos) if infos else "none"
+            raise ParameterError(f"There is no parameter {unknown[0]} here; the parameters are: {known}.")
+        return cls(**{name: _read(infos[name], value) for name, value in values.items()})
+
+    def as_dict(self) -> dict[str, bool | int | float | str]:
+        """Names and values, for JSON and for the recipe of a model."""
+        return asdict(self)
+
+    def changed(self) -> dict[str, bool | int | float | str]:
+        """Only the values that differ from their defaults."""
+        defaults = {info.name: info.default for info in self.described()}
+        return {name: value for name, value in self.as_dict().items() if value != defaults[name]}
+
+
+def labelled(name: str, options: Mapping[str, bool | int | float | str]) -> str:
+    """A short name followed by options, as tables print it.
+
+    Examples
+    --------
+    >>> labelled("CorNgr", {"neighbours": 50, "shrinkage": 0.5})
+    'CorNgr (neighbours=50, shrinkage=0.5)'
+    """
+    if not options:
+        return name
+    written = (
+        f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in options.items()
+    )
+    return f"{name} ({', '.join(written)})"
+
+
+def _read(info: ParameterInfo, value: Any) -> Any:
+    """Read text as the parameter's type; anything else is left for the check."""
+    if not isinstance(value, str) or info.type is str:
+        return value
+    text = value.strip()
+    if info.type is bool:
+        if text.lower() in TRUE_WORDS | FALSE_WORDS:
+            return text.lower() in TRUE_WORDS
+        raise ParameterError(
+            f"The parameter {info.name} is a yes or no; {value!r} is neither true nor false."
+        )
+    try:
+        return info.type(text)
+    except ValueError:
+        kind = "a whole number" if info.type is int else "a number"
+        raise ParameterError(f"The parameter {info.name} must be {kind}; {value!r} is not.") from None
+
+
+def _check(info: ParameterInfo, value: Any) -> None:
+    is_type = isinstance(value, info.type) and (info.type is bool or not isinstance(value, bool))
+    if not is_type:
+        raise ParameterError(
+            f"The parameter {info.name} must be of type {info.type.__name__}; "
+            f"{value!r} is {type(value).__name__}."
+        )
+    if info.choices and value not in info.choices:
+        raise ParameterError(
+            f"The parameter {info.name} must be one of {', '.join(info.choices)}; it is {value!r}."
+        )
+    if info.type is float and not math.isfinite(value):
+        raise ParameterError(f"The parameter {info.name} must be a finite number; it is {value}.")
+    if info.minimum is not None and value < info.minimum:
+        raise ParameterError(f"The parameter {info.name} must be at least {info.minimum:g}; it is {value:g}.")
+    if info.maximum is not None and value > info.maximum:
+        raise ParameterError(f"The parameter {info.name} must be at most {info.maximum:g}; it is {value:g}.")

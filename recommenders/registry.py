@@ -1,0 +1,159 @@
+"""The only list of algorithms: by key, with their parameters, third parties' included.
+
+A third party adds an algorithm by an entry point of the group ``parallax.algorithms``, whose name is the
+key and whose object is a subclass of `recommenders.base.Algorithm`. It is imported when it is first asked
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from core.errors import ParameterError
+from recommenders.asysvd import AsySVD
+from recommenders.base import Algorithm
+from recommenders.item_neighbours import CorNgr, NNCosNgr
+from recommenders.lsa import LSA
+from recommenders.parameters import Parameters
+from recommenders.popularity import TopPop
+from recommenders.puresvd import PureSVD
+
+__all__ = ["ENTRY_POINT_GROUP", "algorithm", "keys", "label", "params_of", "parse", "parse_many"]
+
+ENTRY_POINT_GROUP = "parallax.algorithms"
+
+_OWN: dict[str, type[Algorithm]] = {one.key: one for one in (TopPop, CorNgr, NNCosNgr, AsySVD, PureSVD, LSA)}
+
+
+def keys() -> tuple[str, ...]:
+    """Every key: the project's own in their usual order, then third parties' in alphabetical order."""
+    return (*_OWN, *sorted(_added()))
+
+
+def algorithm(key: str) -> type[Algorithm]:
+    """The algorithm of a key.
+
+    Raises
+    ------
+    ParameterError
+        If the key is unknown, or a third party's entry point does not give an algorithm of that key.
+
+    Examples
+    --------
+    >>> algorithm("toppop").name
+    'TopPop'
+    """
+    if key in _OWN:
+        return _OWN[key]
+    added = _added()
+    if key not in added:
+        raise ParameterError(f"There is no algorithm {key!r}; the algorithms are: {', '.join(keys())}.")
+    found = added[key].load()
+    if not (isinstance(found, type) and issubclass(found, Algorithm) and found.key == key):
+        raise ParameterError(
+            f"The entry point {added[key].value} of {ENTRY_POINT_GROUP} is not an Algorithm with key {key!r}."
+        )
+    return found
+
+
+def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
+    """The parameters of an algorithm from names and values, text included; what is left out has its default.
+
+    Raises
+    ------
+    ParameterError
+        If the key or a name is unknown, or a value is not allowed; the message names the algorithm.
+
+    Examples
+    --------
+    >>> params_of("puresvd", {"factors": "300"})
+    PureSVD.Params(factors=300)
+    """
+    found = algorithm(key)
+    try:
+        return found.Params.from_mapping(values or {})
+    except ParameterError as error:
+        raise ParameterError(f"{found.name} ({key}): {error}") from error
+
+
+def label(key: str, values: Mapping[str, Any] | None = None) -> str:
+    """The name printed in tables.
+
+    Examples
+    --------
+    >>> label("puresvd", {"factors": 300})
+    'PureSVD300'
+    """
+    return algorithm(key).label(params_of(key, values))
+
+
+def parse(text: str) -> tuple[str, Parameters]:
+    """One algorithm as written in a command: ``key`` or ``key:name=value,name=value``.
+
+    Raises
+    ------
+    ParameterError
+        If the text is not of that form, or names what does not exist.
+
+    Examples
+    --------
+    >>> parse("puresvd:factors=50")
+    ('puresvd', PureSVD.Params(factors=50))
+    """
+    key, _, options = text.strip().partition(":")
+    values: dict[str, str] = {}
+    for option in options.split(",") if options else ():
+        name, is_pair, value = (part.strip() for part in option.partition("="))
+        if not is_pair or not name or not value:
+            raise ParameterError(f"{option!r} in {text!r} is not of the form name=value.")
+        if name in values:
+            raise ParameterError(f"The parameter {name} comes twice in {text!r}.")
+        values[name] = value
+    return key, params_of(key, values)
+
+
+def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
+    """Several algorithms as written in a command, separated by commas.
+
+    A piece that holds ``=`` but no ``:`` goes on with the parameters of the algorithm before it.
+
+    Raises
+    ------
+    ParameterError
+        If there is none, one cannot be read, or the same algorithm comes twice with the same parameters.
+
+    Examples
+    --------
+    >>> [key for key, _ in parse_many("toppop,puresvd:factors=50,puresvd:factors=300")]
+    ['toppop', 'puresvd', 'puresvd']
+    """
+    pieces: list[str] = []
+    for piece in text.split(","):
+        if "=" in piece and ":" not in piece and pieces:
+            pieces[-1] += f",{piece}" if ":" in pieces[-1] else f":{piece}"
+        elif piece.strip():
+            pieces.append(piece)
+    if not pieces:
+        raise ParameterError(f"Name at least one algorithm; the algorithms are: {', '.join(keys())}.")
+    parsed: list[tuple[str, Parameters]] = []
+    for piece in pieces:
+        one = parse(piece)
+        if one in parsed:
+            raise ParameterError(f"{algorithm(one[0]).label(one[1])} comes twice in {text!r}.")
+        parsed.append(one)
+    return tuple(parsed)
+
+
+def _added() -> dict[str, EntryPoint]:
+    """Third parties' entry points by key, none of them imported."""
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        if point.name in _OWN or point.name in found:
+            raise ParameterError(
+                f"The entry point {point.value} wants the key {point.name!r}, which is taken; "
+                "uninstall its package or ask its authors for another key."
+            )
+        found[point.name] = point
+    return found

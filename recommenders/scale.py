@@ -1,0 +1,106 @@
+"""A rating scale, what is on it, and the way to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError
+
+__all__ = ["Scale"]
+
+# Ratings are stored as float32, whose spacing near 5 is 5e-7; a tenth of a thousandth of a step is far wider.
+GRID_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A rating scale: its lowest and highest point and the distance between neighbouring points.
+
+    Parameters
+    ----------
+    low, high : float
+        Lowest and highest rating, finite, ``0 < low <= high``. Zero is not a rating here: the matrices are
+        sparse and zero means missing, so a scale that starts at 0 is shifted when it is imported. A scale
+        of a single point (``low == high``) is how usage data (bought or not) are written.
+    step : float
+        Distance between neighbouring points, > 0; the scale's width is a whole number of steps.
+
+    Raises
+    ------
+    DataError
+        If the numbers do not make such a scale.
+
+    Examples
+    --------
+    >>> Scale(0.5, 5.0, 0.5).middle
+    2.75
+    >>> Scale(1, 5, 1).convert(np.array([1.0, 3.0, 5.0]), Scale(0.5, 5.0, 0.5)).tolist()
+    [0.5, 2.75, 5.0]
+    """
+
+    low: float
+    high: float
+    step: float
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "step"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        if not np.isfinite([self.low, self.high, self.step]).all():
+            raise DataError(f"A rating scale needs finite numbers; got {self}.")
+        if not 0 < self.low <= self.high or self.step <= 0:
+            raise DataError(
+                f"A rating scale needs 0 < low <= high and a positive step; got low {self.low:g}, high "
+                f"{self.high:g}, step {self.step:g}. Shift a scale that starts at 0 or below."
+            )
+        steps = (self.high - self.low) / self.step
+        if abs(steps - round(steps)) > GRID_TOLERANCE:
+            raise DataError(
+                f"A scale from {self.low:g} to {self.high:g} is not a whole number of steps of {self.step:g}."
+            )
+
+    @property
+    def middle(self) -> float:
+        """The point halfway between the lowest and the highest rating."""
+        return (self.low + self.high) / 2
+
+    def codes(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Steps above the lowest point: 0, 1, 2, … for values on the scale, fractions for values between."""
+        return (np.asarray(values, dtype=np.float64) - self.low) / self.step
+
+    def covers(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each value lies between the lowest and the highest point; NaN does not."""
+        codes = self.codes(values)
+        highest = self.codes(self.high)
+        return np.asarray((codes >= -GRID_TOLERANCE) & (codes <= highest + GRID_TOLERANCE))
+
+    def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each value is a point of the scale, up to the precision of float32."""
+        codes = self.codes(values)
+        with np.errstate(invalid="ignore"):
+            is_point = np.abs(codes - np.rint(codes)) <= GRID_TOLERANCE
+        return np.asarray(self.covers(values) & is_point)
+
+    def convert(self, values: ArrayLike, to: Scale) -> NDArray[np.float64]:
+        """The same values on another scale, by the linear map that takes end points to end points.
+
+        Raises
+        ------
+        DataError
+            If one of two different scales has a single point, since no linear map joins them.
+        """
+        numbers = np.asarray(values, dtype=np.float64)
+        if self == to:
+            return numbers
+        if self.low == self.high or to.low == to.high:
+            raise DataError(
+                f"Ratings from {self.low:g} to {self.high:g} cannot be put on a scale from {to.low:g} to "
+                f"{to.high:g}: a scale of a single point says nothing about degrees of liking."
+            )
+        return to.low + (numbers - self.low) * ((to.high - to.low) / (self.high - self.low))
+
+    def words(self) -> str:
+        """The scale in words, for messages."""
+        return f"from {self.low:g} to {self.high:g} in steps of {self.step:g}"

@@ -1,0 +1,220 @@
+"""Item-item similarities: co-rater products, shrinkage towards 0, neighbours sorted and truncated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from recommenders import lazy
+from recommenders.data import Ratings
+
+__all__ = ["Neighbours", "cosine_neighbours", "pearson_neighbours"]
+
+# Pairs that a block of items may touch at most (about 50 MB of buffers); an item with more has its own block.
+BLOCK_PAIRS = 2_000_000
+
+# Writes the rows of a range of items into the three buffers and returns the number of pairs.
+WriteRows = Callable[[int, int, NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Every item's neighbours, most similar first.
+
+    Attributes
+    ----------
+    indptr : int64 array, shape (n_items + 1,)
+        Where each item's neighbours begin and end in the other two arrays.
+    items : int32 array, shape (n_pairs,)
+        The neighbours; equally similar ones by item number.
+    similarities : float64 array, shape (n_pairs,)
+        In (0, 1], falling within an item's row. Pairs whose similarity is 0 or negative are not neighbours.
+    """
+
+    indptr: NDArray[np.int64]
+    items: NDArray[np.int32]
+    similarities: NDArray[np.float64]
+
+
+def cosine_neighbours(ratings: Ratings, *, shrinkage: float, keep: int | None = None) -> Neighbours:
+    r"""Cosines of the items' rating columns, missing ratings as 0, shrunk by the number of common raters.
+
+    .. math::
+        d_{ij} = \frac{n_{ij}}{n_{ij} + \lambda} \cdot
+        \frac{\sum_u r_{ui} r_{uj}}{\sqrt{\sum_u r_{ui}^2} \sqrt{\sum_u r_{uj}^2}}
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The norms run over all of an item's raters, not over the common ones.
+    shrinkage : float
+        :math:`\lambda`, in common raters, >= 0.
+    keep : int, optional
+        Keep only so many neighbours of each item; all of them if left out.
+
+    Returns
+    -------
+    Neighbours
+        Symmetric unless truncated.
+
+    Examples
+    --------
+    >>> from recommenders.data import Scale
+    >>> ratings = Ratings.from_triples([0, 0], [0, 1], [3, 4], n_users=1, n_items=2, scale=Scale(1, 5, 1))
+    >>> cosine_neighbours(ratings, shrinkage=1.0).similarities.tolist()
+    [0.5, 0.5]
+    """
+    by_user, by_item = _two_sides(ratings.user_items, ratings.user_items.data)
+    squares = np.bincount(by_user[1], weights=by_user[2] ** 2, minlength=ratings.n_items)
+    norms = np.sqrt(squares)
+
+    def write(
+        start: int,
+        stop: int,
+        items: NDArray[np.int32],
+        similarities: NDArray[np.float64],
+        lengths: NDArray[np.int64],
+    ) -> int:
+        kernel = lazy.neighbour_kernels().cosine_rows
+        return int(kernel(start, stop, *by_item, *by_user, norms, shrinkage, items, similarities, lengths))
+
+    return _collect(ratings.user_items, write, keep)
+
+
+def pearson_neighbours(
+    ratings: Ratings, values: NDArray[np.float64], *, shrinkage: float, keep: int | None = None
+) -> Neighbours:
+    r"""Pearson correlations of items over their common raters, shrunk by the number of those.
+
+    .. math:: d_{ij} = \frac{n_{ij}}{n_{ij} + \lambda} \rho_{ij}
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Says who rated what.
+    values : float64 array, shape (n_ratings,)
+        What to correlate, in the order of ``ratings.user_items.data``: the ratings' codes (steps above the
+        scale's lowest point, whose correlations are those of the ratings and whose sums are exact), or
+        residuals.
+    shrinkage : float
+        :math:`\lambda`, in common raters, >= 0.
+    keep : int, optional
+        Keep only so many neighbours of each item; all of them if left out.
+
+    Returns
+    -------
+    Neighbours
+        Symmetric unless truncated. A correlation over a single common rater, or one where an item's common
+        ratings are all equal, is undefined and makes no neighbours.
+
+    Examples
+    --------
+    >>> from recommenders.data import Scale
+    >>> users, items, values = [0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 3, 5]
+    >>> ratings = Ratings.from_triples(users, items, values, n_users=2, n_items=2, scale=Scale(1, 5, 1))
+    >>> codes = np.rint(ratings.scale.codes(ratings.user_items.data))
+    >>> pearson_neighbours(ratings, codes, shrinkage=2.0).similarities.tolist()
+    [0.5, 0.5]
+    """
+    by_user, by_item = _two_sides(ratings.user_items, values)
+
+    def write(
+        start: int,
+        stop: int,
+        items: NDArray[np.int32],
+        similarities: NDArray[np.float64],
+        lengths: NDArray[np.int64],
+    ) -> int:
+        kernel = lazy.neighbour_kernels().pearson_rows
+        return int(kernel(start, stop, *by_item, *by_user, shrinkage, items, similarities, lengths))
+
+    return _collect(ratings.user_items, write, keep)
+
+
+def _two_sides(
+    user_items: sparse.csr_array, values: NDArray[np.float32] | NDArray[np.float64]
+) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]], ...]:
+    """Return the values by user and by item, each as (indptr, indices, values) in the kernels' types."""
+    by_user = sparse.csr_array(
+        (values.astype(np.float64), user_items.indices, user_items.indptr), shape=user_items.shape
+    )
+    by_item = by_user.T.tocsr()
+    return tuple(
+        (
+            side.indptr.astype(np.int64, copy=False),
+            side.indices.astype(np.int32, copy=False),
+            side.data.astype(np.float64, copy=False),
+        )
+        for side in (by_user, by_item)
+    )
+
+
+def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None) -> Neighbours:
+    """Compute the rows block by block, sort each and truncate it, and join them."""
+    n_items = int(user_items.shape[1])
+    capacity = _largest_rows(user_items)
+    lengths = np.zeros(n_items, dtype=np.int64)
+    chunks: list[tuple[NDArray[np.int32], NDArray[np.float64]]] = []
+    for start, stop in _blocks(capacity):
+        room = int(capacity[start:stop].sum())
+        items, similarities = np.empty(room, dtype=np.int32), np.empty(room)
+        used = write(start, stop, items, similarities, lengths[start:stop])
+        items, similarities = items[:used], similarities[:used]
+        bounds = np.concatenate(([0], np.cumsum(lengths[start:stop])))
+        _sort_rows(bounds, items, similarities, n_items)
+        if keep is not None:
+            rank = np.arange(used) - np.repeat(bounds[:-1], lengths[start:stop])
+            items, similarities = items[rank < keep], similarities[rank < keep]
+            lengths[start:stop] = np.minimum(lengths[start:stop], keep)
+        chunks.append((items.copy(), similarities.copy()))
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    joined = Neighbours(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
+    end = int(indptr[-1])
+    while chunks:  # backwards, letting go of each chunk, so that two copies of everything never coexist
+        items, similarities = chunks.pop()
+        joined.items[end - items.size : end] = items
+        joined.similarities[end - items.size : end] = similarities
+        end -= items.size
+    return joined
+
+
+def _largest_rows(user_items: sparse.csr_array) -> NDArray[np.int64]:
+    """Return, for each item, a bound on its number of co-rated items."""
+    others = np.diff(user_items.indptr).astype(np.int64) - 1
+    per_rating = np.repeat(others, np.diff(user_items.indptr))
+    touched = np.bincount(user_items.indices, weights=per_rating, minlength=user_items.shape[1])
+    return np.minimum(touched, user_items.shape[1] - 1).astype(np.int64)
+
+
+def _blocks(capacity: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return ranges of items whose bounds add up to at most `BLOCK_PAIRS`, or that hold a single item."""
+    ends = np.cumsum(capacity)
+    blocks: list[tuple[int, int]] = []
+    start = 0
+    while start < capacity.size:
+        done = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + BLOCK_PAIRS, side="right")))
+        blocks.append((start, stop))
+        start = stop
+    return blocks
+
+
+def _sort_rows(
+    bounds: NDArray[np.int64], items: NDArray[np.int32], similarities: NDArray[np.float64], n_items: int
+) -> None:
+    """Sort each row, in place, by falling similarity, then item.
+
+    numpy sorts 64-bit integers several times faster than it sorts indirectly; so similarity (float32, whose
+    bits order like integers as none is negative) and item are packed into one, and the kernel repairs what
+    float32 could not tell apart.
+    """
+    rounded = np.uint32(0xFFFFFFFF) - similarities.astype(np.float32).view(np.uint32)
+    keys = (rounded.astype(np.uint64) << np.uint64(32)) | items.astype(np.uint64)
+    for first, last in pairwise(bounds):
+        keys[first:last].sort()
+    lazy.neighbour_kernels().unpack_sorted(bounds, keys, np.empty(n_items), items, similarities)

@@ -1,0 +1,291 @@
+"""Answers, stored at once: ratings, the list, questions about items and about the whole, the end.
+
+Every function takes the participant's row lock, looks at where they stand, and can be called again with the
+same result. What is out of order is refused with `study.out_of_order` and the step they are really at.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from catalog.models import Item
+from core.errors import ParallaxError, ParameterError
+from core.transitions import move
+from studies import flow
+from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
+from studies.flow import Place
+from studies.measures import RATING_HIGH, RATING_LOW
+from studies.models import Event, Participant, ProfileRating, Response
+from studies.questionnaires.schema import ABOUT, ITEMS, questionnaire_from
+from studies.services.enrolment import drawn_code
+from studies.services.recommending import finish_rating
+from studies.services.standing import (
+    advance,
+    list_length,
+    locked,
+    mirror,
+    not_active,
+    out_of_order,
+    place_of,
+    recommendation_list,
+    require_active,
+    touch,
+)
+
+__all__ = [
+    "answer",
+    "finish",
+    "finish_item",
+    "finish_rating",
+    "finish_recommendations",
+    "missing_of",
+    "place_of",
+    "rate_item",
+    "recommendation_list",
+    "record_event",
+]
+
+logger = logging.getLogger(__name__)
+
+COMPLETION_LENGTH = 8
+LONGEST_KIND = 40
+LARGEST_FACTS = 4000  # characters of JSON
+
+
+def _missing(problems: Mapping[str, Any]) -> ParallaxError:
+    return ParallaxError(
+        "study.missing_answers", _("Some questions still need an answer."), {"missing": dict(problems)}
+    )
+
+
+@transaction.atomic
+def rate_item(
+    *, participant: Participant, item: Item, rating: int | None, provenance: str = Provenance.PERSON
+) -> ProfileRating | None:
+    """Rate a known item, change that rating, or take it back with None.
+
+    Raises `study.bad_rating`, `study.bad_item`, `study.enough_ratings`, `study.out_of_order`,
+    `study.not_active`.
+    """
+    current = locked(participant)
+    require_active(current)
+    if current.step != flow.RATE:
+        raise out_of_order(current)
+    is_whole = isinstance(rating, int) and not isinstance(rating, bool)
+    if rating is not None and not (is_whole and RATING_LOW <= rating <= RATING_HIGH):
+        raise ParallaxError(
+            "study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)}
+        )
+    if item.version_id != current.study.dataset_version_id:
+        raise ParallaxError("study.bad_item", _("This film is not part of the study."), {"item": item.pk})
+    row = ProfileRating.objects.filter(participant=current, item=item).first()
+    touch(current)
+    mirror(participant, current)
+    if rating is None:
+        if row is not None:
+            row.delete()
+        return None
+    if row is None:
+        wanted = int(current.study.settings["ratings_asked"])
+        if current.profile.count() >= wanted:
+            raise ParallaxError(
+                "study.enough_ratings",
+                _("You have rated %(n)s already. To rate another, take one back first.") % {"n": wanted},
+                {"n": wanted},
+            )
+        return ProfileRating.objects.create(
+            participant=current, item=item, rating=rating, provenance=provenance
+        )
+    if row.rating != rating:
+        row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
+        row.save()
+    return row
+
+
+@transaction.atomic
+def finish_recommendations(*, participant: Participant) -> Participant:
+    """Leave the page that shows the list, for the first item."""
+    current = locked(participant)
+    if current.status != ParticipantStatus.COMPLETED:
+        require_active(current)
+        if place_of(current).order < Place(flow.RECOMMENDATIONS).order:
+            raise out_of_order(current)
+        advance(current, Place(flow.RECOMMENDATIONS))
+    mirror(participant, current)
+    return current
+
+
+@transaction.atomic
+def answer(
+    *,
+    participant: Participant,
+    question: str,
+    value: Any,
+    rank: int = 0,
+    provenance: str = Provenance.PERSON,
+) -> Response | None:
+    """Store an answer, or replace the one before; None takes an answer that is not required back.
+
+    Where the answer about having watched an item becomes yes, the answers that are then no longer asked for
+    are withdrawn, and the event log keeps them. Raises `study.bad_answer`, `study.not_asked`,
+    `study.out_of_order`, `study.not_active`.
+    """
+    current = locked(participant)
+    try:
+        block, asked = questionnaire_from(current.study.questionnaire).find(question, about_item=rank > 0)
+        at = Place(block, rank)
+    except ParameterError as problem:
+        raise ParallaxError(
+            "study.bad_answer", str(problem), {"question": question, "rank": rank}
+        ) from problem
+    is_open = current.status == ParticipantStatus.ACTIVE or (
+        block == ABOUT and current.status == ParticipantStatus.CONSENTED
+    )
+    if not is_open:
+        raise not_active(current)
+    if not flow.may_change(place_of(current), at) or rank > list_length(current):
+        raise out_of_order(current)
+    given = {row.question: row for row in current.responses.filter(rank=rank)}
+    if not asked.is_shown({key: row.value for key, row in given.items()}):
+        raise ParallaxError(
+            "study.not_asked",
+            _("This question is not asked after the answers given before it."),
+            {"question": question, "rank": rank},
+        )
+    try:
+        checked = asked.check(value)
+    except ParameterError as problem:
+        raise ParallaxError(
+            "study.bad_answer", str(problem), {"question": question, "rank": rank}
+        ) from problem
+    touch(current)
+    mirror(participant, current)
+    row = _stored(current, question, rank, checked, provenance, given.get(question))
+    if block == ITEMS:
+        _withdraw_unasked(current, rank, {**given, question: row})
+    return row
+
+
+def _stored(
+    participant: Participant, question: str, rank: int, value: Any, provenance: str, row: Response | None
+) -> Response | None:
+    if value is None:
+        if row is not None:
+            row.delete()
+        return None
+    if row is None:
+        return Response.objects.create(
+            participant=participant, question=question, rank=rank, value=value, provenance=provenance
+        )
+    if row.value != value:
+        row.value, row.provenance, row.n_changes = value, provenance, row.n_changes + 1
+        row.save()
+    return row
+
+
+def _withdraw_unasked(participant: Participant, rank: int, given: Mapping[str, Response | None]) -> None:
+    values = {key: row.value for key, row in given.items() if row is not None}
+    for asked in questionnaire_from(participant.study.questionnaire).items:
+        row = given.get(asked.key)
+        if row is not None and not asked.is_shown(values):
+            Event.objects.create(
+                participant=participant,
+                kind="answer_withdrawn",
+                facts={"question": row.question, "rank": rank, "value": row.value},
+            )
+            row.delete()
+
+
+def missing_of(participant: Participant, rank: int) -> tuple[str, ...]:
+    """Questions about the item at `rank` that still want an answer."""
+    given = dict(participant.responses.filter(rank=rank).values_list("question", "value"))
+    return flow.missing_of_item(given)
+
+
+@transaction.atomic
+def finish_item(*, participant: Participant, rank: int) -> Participant:
+    """Leave the page of an item once its questions are answered.
+
+    Raises `study.missing_answers` with the keys of what is missing, `study.out_of_order`, `study.not_active`.
+    """
+    current = locked(participant)
+    if current.status != ParticipantStatus.COMPLETED:
+        require_active(current)
+        if not 1 <= rank <= list_length(current) or not flow.may_change(
+            place_of(current), Place(ITEMS, rank)
+        ):
+            raise out_of_order(current)
+        missing = missing_of(current, rank)
+        if missing:
+            raise _missing({str(rank): list(missing)})
+        advance(current, Place(ITEMS, rank))
+    mirror(participant, current)
+    return current
+
+
+@transaction.atomic
+def finish(*, participant: Participant) -> Participant:
+    """Complete the study: everything asked is answered, and a completion code is drawn.
+
+    Raises `study.missing_answers` with the missing keys by rank ("0" for the list as a whole),
+    `study.out_of_order`, `study.not_active`.
+    """
+    current = locked(participant)
+    if current.status != ParticipantStatus.COMPLETED:
+        require_active(current)
+        if current.step != flow.OVERALL:
+            raise out_of_order(current)
+        missing: dict[str, list[str]] = {}
+        for rank in range(1, list_length(current) + 1):
+            if of_item := missing_of(current, rank):
+                missing[str(rank)] = list(of_item)
+        given = dict(current.responses.filter(rank=0).values_list("question", "value"))
+        overall = questionnaire_from(current.study.questionnaire).overall
+        wanting = [q.key for q in overall if q.required and q.is_shown(given) and given.get(q.key) is None]
+        if wanting:
+            missing["0"] = wanting
+        if missing:
+            raise _missing(missing)
+        now = timezone.now()
+        move(
+            current,
+            to=ParticipantStatus.COMPLETED,
+            allowed=PARTICIPANT_MOVES,
+            reason="Answered everything.",
+            step=flow.THANKS,
+            item_rank=0,
+            completion_code=_completion_code(current),
+            completed_at=now,
+            last_seen_at=now,
+        )
+        logger.info("completed study=%s participant=%s", current.study.slug, current.code)
+    mirror(participant, current)
+    return current
+
+
+def _completion_code(participant: Participant) -> str:
+    while True:
+        code = drawn_code(COMPLETION_LENGTH)
+        # Two equal codes at the same instant are as good as impossible; the database would refuse the second.
+        if not Participant.objects.filter(study=participant.study_id, completion_code=code).exists():
+            return code
+
+
+def record_event(*, participant: Participant, kind: str, facts: Mapping[str, Any] | None = None) -> Event:
+    """Note something that happened on a page (`page_view`, `search`, `details_opened`, `trailer_opened`, …).
+
+    Raises `study.bad_event` for an empty or long kind or for more facts than a page has to tell.
+    """
+    told = dict(facts or {})
+    if not kind or len(kind) > LONGEST_KIND or len(json.dumps(told)) > LARGEST_FACTS:
+        raise ParallaxError(
+            "study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]}
+        )
+    return Event.objects.create(participant=participant, kind=kind, facts=told)

@@ -1,0 +1,206 @@
+"""Studies made from a template, and changed as long as they are drafts."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from catalog.models import DatasetVersion
+from core.errors import NotAllowedInState, ParallaxError, ParameterError
+from core.models import LogEntry
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from evaluation.selectors import newest_succeeded_run
+from studies.enums import Role, StudyStatus
+from studies.models import Condition, Study, StudyMembership
+from studies.presets.loader import Preset, check_design, load_preset
+
+MOST_PER_CONDITION = 10_000
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
+RESERVED_SLUGS = frozenset({"p", "new"})  # parts of addresses
+CHANGEABLE_TEXTS = ("title", "consent", "debriefing")
+
+
+def _check_slug(slug: str) -> None:
+    if not _SLUG.fullmatch(slug) or slug in RESERVED_SLUGS:
+        raise ParallaxError(
+            "study.bad_slug",
+            f"A study's link cannot end in {slug!r}. Use small letters, digits and hyphens, at most 80.",
+        )
+
+
+def _check_target(per_condition: int) -> None:
+    if not 1 <= per_condition <= MOST_PER_CONDITION:
+        raise ParallaxError(
+            "study.bad_target",
+            f"Each condition has 1 to {MOST_PER_CONDITION} participants; got {per_condition}.",
+        )
+
+
+def _preset(template: str) -> Preset:
+    try:
+        return load_preset(template)
+    except ParameterError as problem:
+        raise ParallaxError("study.unknown_template", str(problem)) from problem
+
+
+def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> EvaluationRun:
+    if run is None:
+        run = newest_succeeded_run(version)
+        if run is None:
+            raise ParallaxError(
+                "study.no_run",
+                f"No run on {version} has finished, so there are no models to study. "
+                "Evaluate the dataset first.",
+            )
+    if run.version_id != version.pk:
+        raise ParallaxError(
+            "study.run_of_other_dataset",
+            f"Run {run.pk} measured another dataset or version than {version}. Choose one of its own runs.",
+        )
+    if run.status != RunStatus.SUCCEEDED:
+        raise ParallaxError(
+            "study.run_not_finished", f"Run {run.pk} is {run.status}; a study needs a run that has succeeded."
+        )
+    return run
+
+
+@transaction.atomic
+def create_study(
+    *,
+    slug: str,
+    template: str = "cremonesi-2011",
+    version: DatasetVersion,
+    run: EvaluationRun | None = None,
+    per_condition: int = 30,
+    seed: int = 1,
+    owner: Any = None,
+    title: str = "",
+) -> Study:
+    """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
+
+    Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
+    `study.run_not_finished`, `study.run_of_other_dataset`, `study.bad_target`.
+    """
+    _check_slug(slug)
+    _check_target(per_condition)
+    preset = _preset(template)
+    chosen = _chosen_run(version, run)
+    try:
+        with transaction.atomic():
+            study = Study.objects.create(
+                slug=slug,
+                title=title or preset.title,
+                template=preset.key,
+                dataset_version=version,
+                run=chosen,
+                seed=seed,
+                settings=copy.deepcopy(preset.settings),
+                questionnaire=copy.deepcopy(preset.questionnaire),
+                texts=copy.deepcopy(preset.texts),
+            )
+    except IntegrityError as problem:
+        raise ParallaxError("study.slug_taken", f"There is a study called {slug} already.") from problem
+    measured = list(chosen.algorithms.select_related("model").order_by("position"))
+    Condition.objects.bulk_create(
+        Condition(
+            study=study,
+            position=position,
+            label=algorithm.label,
+            model=algorithm.model,
+            model_digest=algorithm.model.digest,
+            target=per_condition,
+        )
+        for position, algorithm in enumerate(measured)
+        if algorithm.model is not None
+    )
+    if owner is not None:
+        StudyMembership.objects.create(study=study, researcher=owner, role=Role.OWNER)
+    LogEntry.objects.create(
+        actor=owner,
+        kind="studies.study",
+        object_id=study.pk,
+        to_status=StudyStatus.DRAFT,
+        reason="Made from a template.",
+        facts={"template": preset.key, "run": chosen.pk, "per_condition": per_condition, "seed": seed},
+    )
+    return study
+
+
+def require_draft(study: Study) -> None:
+    """Raise `studies.not_draft` once the design is frozen."""
+    if study.status != StudyStatus.DRAFT:
+        raise NotAllowedInState(
+            "studies.not_draft",
+            "The design was frozen at the launch and cannot be changed any more.",
+            {"status": study.status},
+        )
+
+
+def age_limits(study: Study) -> tuple[int | None, int | None]:
+    """The youngest and oldest who may take part, as the questionnaire has them."""
+    for question in study.questionnaire.get("about", ()):
+        if question["key"] == "age":
+            admits = question.get("admits") or {}
+            return admits.get("minimum"), admits.get("maximum")
+    return None, None
+
+
+def _with_ages(questionnaire: Mapping[str, Any], youngest: int, oldest: int) -> dict[str, Any]:
+    if youngest > oldest:
+        raise ParallaxError(
+            "study.bad_settings", f"The youngest age {youngest} is above the oldest {oldest}."
+        )
+    changed: dict[str, Any] = copy.deepcopy(dict(questionnaire))
+    for question in changed.get("about", ()):
+        if question["key"] == "age":
+            question["admits"] = {"minimum": youngest, "maximum": oldest}
+    return changed
+
+
+@transaction.atomic
+def change_design(
+    *,
+    study: Study,
+    actor: Any = None,
+    title: str | None = None,
+    per_condition: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    ages: tuple[int, int] | None = None,
+    texts: Mapping[str, Mapping[str, str]] | None = None,
+) -> Study:
+    """Change parts of a draft; what is None stays. `texts` are Markdown by language and name.
+
+    Raises `studies.not_draft`, `study.bad_settings`, `study.bad_target`.
+    """
+    current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    require_draft(current)
+    if title is not None:
+        current.title = title
+    if per_condition is not None:
+        _check_target(per_condition)
+        current.conditions.update(target=per_condition)
+    current.settings = {**current.settings, **(settings or {})}
+    if ages is not None:
+        current.questionnaire = _with_ages(current.questionnaire, *ages)
+    for language, changed in (texts or {}).items():
+        kept = {name: text for name, text in changed.items() if name in CHANGEABLE_TEXTS}
+        current.texts = {**current.texts, language: {**current.texts.get(language, {}), **kept}}
+    try:
+        check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)
+    except ParameterError as problem:
+        raise ParallaxError("study.bad_settings", str(problem)) from problem
+    current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])
+    LogEntry.objects.create(
+        actor=actor,
+        kind="studies.study",
+        object_id=current.pk,
+        from_status=current.status,
+        to_status=current.status,
+        reason="Design changed.",
+    )
+    return current

@@ -1,0 +1,180 @@
+"""The launch, which freezes the design, and what follows it: pause, resume, close."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.errors import ArtefactError, ParallaxError, ParameterError
+from core.provenance import CODE_VERSION, digest_of
+from core.transitions import move
+from evaluation.enums import RunStatus
+from evaluation.services.serving import warm
+from studies.enums import STUDY_MOVES, StudyStatus
+from studies.models import Study, StudyVersion
+from studies.presets.loader import check_design
+
+logger = logging.getLogger(__name__)
+
+
+def design_snapshot(study: Study) -> dict[str, Any]:
+    """Everything that the design hash is over: what a participant could notice, and what decides results."""
+    return {
+        "format": 1,
+        "template": study.template,
+        "dataset": study.dataset_version.content_hash,
+        "run": study.run.inputs_hash,
+        "conditions": [
+            {
+                "label": condition.label,
+                "algorithm": condition.model.algorithm,
+                "params": condition.model.params,
+                "model": condition.model_digest,
+                "target": condition.target,
+            }
+            for condition in study.conditions.select_related("model").order_by("position")
+        ],
+        "questionnaire": study.questionnaire,
+        "texts": study.texts,
+        "settings": study.settings,
+        "primary": study.settings.get("primary"),
+        "seed": study.seed,
+    }
+
+
+def model_problems(study: Study) -> list[str]:
+    """What keeps the conditions' models from being used, in sentences; every model is opened and tried."""
+    problems = []
+    for condition in study.conditions.select_related("model").order_by("position"):
+        if condition.model.digest != condition.model_digest:
+            problems.append(f"{condition.label}: its model is no longer the one that the study pinned.")
+            continue
+        try:
+            warm(model=condition.model)
+        except (ArtefactError, OSError) as problem:
+            problems.append(f"{condition.label}: {problem}")
+    return problems
+
+
+def launch_problems(study: Study) -> list[str]:
+    """What keeps the study from being launched, in sentences; empty when nothing does."""
+    problems = []
+    if study.run.status != RunStatus.SUCCEEDED:
+        problems.append(
+            f"Run {study.run_id} is {study.run.status}; its models are not all trained and measured."
+        )
+    conditions = list(study.conditions.select_related("model").order_by("position"))
+    if len(conditions) < 2:
+        problems.append("A study compares at least two conditions.")
+    measured = set(study.run.algorithms.values_list("model_id", flat=True))
+    for condition in conditions:
+        if condition.model_id not in measured:
+            problems.append(f"{condition.label}: its model is not one that run {study.run_id} measured.")
+        if condition.target < 1:
+            problems.append(f"{condition.label} needs a target of at least one participant.")
+    try:
+        check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
+    except ParameterError as problem:
+        return [*problems, str(problem)]
+    needed = study.settings["ratings_asked"] + study.settings["list_length"]
+    n_items = study.dataset_version.n_items
+    if n_items < needed:
+        problems.append(
+            f"The dataset has {n_items} items; rating {study.settings['ratings_asked']} and recommending "
+            f"{study.settings['list_length']} others needs {needed}."
+        )
+    return [*problems, *model_problems(study)]
+
+
+def launch_study(*, study: Study, actor: Any = None, why: str = "") -> StudyVersion:
+    """Check everything, freeze the design under its hash, and open the study.
+
+    Raises `study.cannot_launch` with every problem in `extra["problems"]`, or `studies.not_live` where the
+    study is no draft.
+    """
+    current = Study.objects.select_related("run", "dataset_version").get(pk=study.pk)
+    # The models are opened before the transaction: that takes seconds, and writes nothing.
+    problems = launch_problems(current) if current.status == StudyStatus.DRAFT else []
+    if problems:
+        raise ParallaxError(
+            "study.cannot_launch",
+            "The study cannot be launched yet. " + " ".join(problems),
+            {"problems": problems},
+        )
+    version = _frozen(current.pk, actor, why)
+    study.refresh_from_db()
+    logger.info("launched study=%s hash=%s", study.slug, study.design_hash)
+    return version
+
+
+@transaction.atomic
+def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
+    # Read again under the lock: what is frozen is what stands now.
+    current = (
+        Study.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("run", "dataset_version")
+        .get(pk=study_id)
+    )
+    snapshot = design_snapshot(current)
+    design_hash = digest_of(snapshot)
+    move(
+        current,
+        to=StudyStatus.LIVE,
+        allowed={StudyStatus.DRAFT: STUDY_MOVES[StudyStatus.DRAFT]},
+        actor=actor,
+        reason=why or "Launched.",
+        facts={"design_hash": design_hash, "code": CODE_VERSION},
+        design_hash=design_hash,
+        launched_at=timezone.now(),
+    )
+    return StudyVersion.objects.create(
+        study=current,
+        number=current.versions.count() + 1,
+        design_hash=design_hash,
+        snapshot=snapshot,
+        made_by=actor,
+        why=why,
+    )
+
+
+def pause_study(*, study: Study, actor: Any = None, reason: str = "") -> Study:
+    """Take no new participants; those under way keep their answers. Raises `studies.not_paused`."""
+    move(study, to=StudyStatus.PAUSED, allowed=STUDY_MOVES, actor=actor, reason=reason or "Paused.")
+    return study
+
+
+def resume_study(*, study: Study, actor: Any = None) -> Study:
+    """Open a paused study again, once its models can be used.
+
+    Raises `study.cannot_resume` with the problems, or `studies.not_live` where the study is not paused.
+    """
+    if study.status == StudyStatus.PAUSED and (problems := model_problems(study)):
+        raise ParallaxError(
+            "study.cannot_resume",
+            "The study stays paused: " + " ".join(problems),
+            {"problems": problems},
+        )
+    move(
+        study,
+        to=StudyStatus.LIVE,
+        allowed={StudyStatus.PAUSED: STUDY_MOVES[StudyStatus.PAUSED]},
+        actor=actor,
+        reason="Resumed.",
+    )
+    return study
+
+
+def close_study(*, study: Study, actor: Any = None) -> Study:
+    """End the study for good: no answers are taken any more. Raises `studies.not_closed`."""
+    move(
+        study,
+        to=StudyStatus.CLOSED,
+        allowed=STUDY_MOVES,
+        actor=actor,
+        reason="Closed.",
+        closed_at=timezone.now(),
+    )
+    return study

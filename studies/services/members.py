@@ -1,0 +1,60 @@
+"""Who works on a study, and as what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from core.errors import ParallaxError
+from core.models import LogEntry
+from studies.enums import Role
+from studies.models import Study, StudyMembership
+
+
+def _log(study: Study, actor: Any, reason: str, **facts: Any) -> None:
+    LogEntry.objects.create(
+        actor=actor,
+        kind="studies.study",
+        object_id=study.pk,
+        from_status=study.status,
+        to_status=study.status,
+        reason=reason,
+        facts=facts,
+    )
+
+
+def _require_an_owner(study: Study) -> None:
+    if not study.memberships.filter(role=Role.OWNER).exists():
+        raise ParallaxError("study.last_owner", "A study needs an owner; make somebody else one first.")
+
+
+@transaction.atomic
+def add_member(*, study: Study, email: str, role: str, actor: Any = None) -> StudyMembership:
+    """Give a researcher a role in a study, or another one than they have.
+
+    Raises `study.unknown_researcher`, `study.unknown_role`, `study.last_owner`.
+    """
+    if role not in Role.values:
+        raise ParallaxError("study.unknown_role", f"A role is one of {', '.join(Role.values)}; got {role!r}.")
+    researcher = get_user_model().objects.filter(email=email.strip().lower(), is_active=True).first()
+    if researcher is None:
+        raise ParallaxError("study.unknown_researcher", f"Nobody has an account with the address {email}.")
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    membership, _made = StudyMembership.objects.update_or_create(
+        study=study, researcher=researcher, defaults={"role": role}
+    )
+    _require_an_owner(study)
+    _log(study, actor, "Member added or changed.", researcher=researcher.pk, role=role)
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, study: Study, membership: StudyMembership, actor: Any = None) -> None:
+    """Take a researcher off a study; `study.last_owner` keeps the last owner on it."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    researcher_id = membership.researcher_id
+    membership.delete()
+    _require_an_owner(study)
+    _log(study, actor, "Member removed.", researcher=researcher_id)

@@ -1,0 +1,48 @@
+"""Withdrawal: what is known of a person is erased, and a row without a person stays."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import transaction
+
+from core.transitions import move
+from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
+from studies.models import Participant, RecommendationList
+from studies.services.slots import locked_study, release_slot
+
+logger = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def withdraw(*, participant: Participant, reason: str = "Withdrew by their own link.") -> Participant:
+    """Erase answers, ratings, the list, events and the link's parameters; open the slot again.
+
+    Condition, stratum and status stay, so that the allocation can still be replayed. Done twice, the second
+    time changes nothing.
+    """
+    locked_study(participant.study_id)
+    current = (
+        Participant.objects.select_for_update(of=("self",))
+        .select_related("condition", "study")
+        .get(pk=participant.pk)
+    )
+    if current.status == ParticipantStatus.WITHDRAWN:
+        return current
+    release_slot(participant=current)
+    current.responses.all().delete()
+    current.profile.all().delete()
+    current.events.all().delete()
+    RecommendationList.objects.filter(participant=current).delete()
+    move(
+        current,
+        to=ParticipantStatus.WITHDRAWN,
+        allowed=PARTICIPANT_MOVES,
+        reason=reason,
+        place=None,
+        parameters={},
+        source_user="",
+    )
+    participant.status = current.status
+    logger.info("withdrawn study=%s participant=%s", current.study.slug, current.code)
+    return current

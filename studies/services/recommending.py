@@ -1,0 +1,156 @@
+"""The participant's list: computed once by the pinned model, stored, and never by another algorithm."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from core.errors import ArtefactError, NotAllowedInState, ParallaxError
+from evaluation.services.serving import Served, recommend
+from studies import flow
+from studies.enums import ParticipantStatus, StudyStatus
+from studies.flow import Place
+from studies.measures import RATING_HIGH, RATING_LOW
+from studies.models import Condition, Participant, RecommendationList, RecommendedItem
+from studies.services.launch import pause_study
+from studies.services.standing import (
+    advance,
+    list_length,
+    locked,
+    mirror,
+    out_of_order,
+    place_of,
+    recommendation_list,
+    require_active,
+)
+
+logger = logging.getLogger(__name__)
+
+SCALE = (float(RATING_LOW), float(RATING_HIGH), 1.0)
+
+
+def _profile(participant: Participant) -> list[tuple[int, float]]:
+    """Item indexes and ratings, by index: the order in which they were given does not matter to a model."""
+    rows = participant.profile.order_by("item__index").values_list("item__index", "rating")
+    return [(index, float(rating)) for index, rating in rows]
+
+
+def _served(participant: Participant, profile: list[tuple[int, float]]) -> Served:
+    """Ask the pinned model; where it is missing, damaged or another one, pause the study and say so."""
+    condition = participant.study.conditions.select_related("model").get(pk=participant.condition_id)
+    try:
+        served = recommend(
+            model=condition.model,
+            items=[index for index, _rating in profile],
+            ratings=[rating for _index, rating in profile],
+            scale=SCALE,
+            n=list_length(participant),
+        )
+    except (ArtefactError, OSError) as problem:
+        raise _unavailable(participant, condition, str(problem)) from problem
+    if served.digest != condition.model_digest:
+        raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
+    return served
+
+
+def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
+    logger.error(
+        "model unavailable study=%s condition=%s digest=%s why=%s",
+        participant.study.slug,
+        condition.label,
+        condition.model_digest,
+        why,
+    )
+    if participant.study.status == StudyStatus.LIVE:
+        # Where another participant met the same fault at the same instant, theirs has paused it.
+        with contextlib.suppress(NotAllowedInState):
+            pause_study(study=participant.study, reason=f"{condition.label}: model unusable. {why}")
+    return ParallaxError(
+        "study.model_unavailable",
+        _(
+            "We cannot compute your recommendations just now. "
+            "Your ratings are stored; please come back later."
+        ),
+        {"code": participant.code},
+    )
+
+
+def finish_rating(*, participant: Participant) -> RecommendationList:
+    """Leave the rating page: compute the list for exactly the ratings asked for, and store it once.
+
+    The model works outside the transaction. Sent twice, also at the same instant, one list is stored and both
+    get it. Raises `study.wrong_number_of_ratings`, `study.model_unavailable` (the study is paused then),
+    `study.out_of_order`, `study.not_active`.
+    """
+    while True:
+        current = Participant.objects.select_related("study").get(pk=participant.pk)
+        profile = _profile(current)
+        stored = _stored_already(participant, current, len(profile))
+        if stored is not None:
+            return stored
+        served = _served(current, profile)
+        kept = _kept(participant, profile, served)
+        if kept is not None:
+            return kept
+        # A rating was changed in another tab while the model worked: the list is for the newer ones.
+
+
+def _stored_already(
+    participant: Participant, current: Participant, n_rated: int
+) -> RecommendationList | None:
+    if current.status == ParticipantStatus.COMPLETED or (
+        current.status == ParticipantStatus.ACTIVE and place_of(current).order > Place(flow.RATE).order
+    ):
+        mirror(participant, current)
+        return recommendation_list(current)
+    require_active(current)
+    if current.step != flow.RATE:
+        raise out_of_order(current)
+    wanted = int(current.study.settings["ratings_asked"])
+    if n_rated != wanted:
+        raise ParallaxError(
+            "study.wrong_number_of_ratings",
+            _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
+            % {"given": n_rated, "wanted": wanted},
+            {"given": n_rated, "wanted": wanted},
+        )
+    return None
+
+
+@transaction.atomic
+def _kept(
+    participant: Participant, profile: list[tuple[int, float]], served: Served
+) -> RecommendationList | None:
+    """Store the list and move on; None where the ratings are no longer those it was computed for."""
+    current = locked(participant)
+    require_active(current)
+    if current.step != flow.RATE:
+        mirror(participant, current)
+        return recommendation_list(current)
+    if _profile(current) != profile:
+        return None
+    by_index = dict(
+        current.study.dataset_version.items.filter(index__in=served.items).values_list("index", "pk")
+    )
+    made = RecommendationList.objects.create(
+        participant=current, model_digest=served.digest, seconds=served.seconds
+    )
+    RecommendedItem.objects.bulk_create(
+        RecommendedItem(
+            recommendation_list=made,
+            rank=rank,
+            item_id=by_index[int(index)],
+            score=score if score is not None and math.isfinite(score) else None,
+            is_filled=is_filled,
+        )
+        for rank, (index, score, is_filled) in enumerate(
+            zip(served.items, served.scores, served.is_filled, strict=True), start=1
+        )
+    )
+    advance(current, Place(flow.RATE))
+    mirror(participant, current)
+    return recommendation_list(current)

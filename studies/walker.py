@@ -1,0 +1,254 @@
+"""A simulated participant over HTTP: reads the pages a person would see, and answers what they ask.
+
+Knows no database and no route: it follows links, fills the forms it finds and posts every answer by itself, as a
+browser does. What it answers comes from a `SimulatedPerson`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin
+
+import httpx
+import numpy as np
+from lxml import html
+
+from core.errors import ParallaxError
+from studies.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
+
+PROVENANCE_HEADER = "X-Answer-Provenance"
+MOST_STEPS = 60
+
+
+@dataclass
+class Page:
+    """A page as it came: its address and its parsed tree."""
+
+    url: str
+    tree: html.HtmlElement
+
+    def find(self, expression: str) -> html.HtmlElement:
+        """Return the one element that the XPath names.
+
+        Raises ParallaxError `walker.not_found`: the page is not as a participant needs it.
+        """
+        found = self.tree.xpath(expression)
+        if not isinstance(found, list) or not found:
+            title = self.tree.findtext(".//title", default="").strip()
+            raise ParallaxError(
+                "walker.not_found",
+                f"A simulated participant stopped at {self.url} ({title!r}): the page has no {expression}.",
+                {"url": self.url},
+            )
+        return found[0]
+
+    def text(self, expression: str) -> str:
+        """Return the text of the element that the XPath names."""
+        return str(self.find(expression).text_content()).strip()
+
+    def has(self, expression: str) -> bool:
+        """Return whether the XPath names anything."""
+        return bool(self.tree.xpath(expression))
+
+
+@dataclass
+class Walk:
+    """What came of one walk."""
+
+    code: str = ""
+    completion_code: str = ""
+    outcome: str = ""
+    n_requests: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class Walker:
+    """Walks one study from the consent page to the end.
+
+    Parameters
+    ----------
+    client : httpx.Client
+        With the site's address as `base_url`; cookies are the walker's own.
+    entry : str
+        Path of the study's link.
+    facts : mapping
+        Gender and age; what else is asked about the person is drawn from what the page offers.
+    person_for : callable
+        From the participant code printed on the page to the person who answers. Called once the participant
+        has a condition, because source users are drawn without replacement within a condition.
+    item_titles : mapping of int to str
+        Title of each item index, to search for it as a person would.
+    item_ids : mapping of int to int
+        Item index to the id by which pages name the item.
+    rng : numpy.random.Generator
+        For choices the person does not make: fields about the person, details looked at.
+    """
+
+    def __init__(
+        self,
+        *,
+        client: httpx.Client,
+        entry: str,
+        facts: Mapping[str, Any],
+        person_for: Callable[[str], SimulatedPerson],
+        item_titles: Mapping[int, str],
+        item_ids: Mapping[int, int],
+        rng: np.random.Generator,
+    ) -> None:
+        self.client = client
+        self.entry = entry
+        self.facts = facts
+        self.person_for = person_for
+        self.item_titles = item_titles
+        self.item_ids = item_ids
+        self.item_indexes = {pk: index for index, pk in item_ids.items()}
+        self.rng = rng
+        self.walk = Walk()
+        self.person: SimulatedPerson | None = None
+
+    def run(self) -> Walk:
+        """Walk to the end and return what came of it.
+
+        Raises
+        ------
+        ParallaxError
+            A page is not as a participant needs it, or the site answers with an error.
+        """
+        page = self._get(self.entry)
+        for _ in range(MOST_STEPS):
+            step = page.find("//body").get("data-step", "")
+            self.walk.counts[step] = self.walk.counts.get(step, 0) + 1
+            if step in ("thanks", "message"):
+                break
+            page = getattr(self, f"_at_{step}")(page)
+        else:
+            raise ParallaxError(
+                "walker.in_circles", f"A simulated participant went in circles at {page.url}."
+            )
+        self.walk.outcome = step
+        if step == "thanks":
+            self.walk.completion_code = page.text("//*[@id='completion-code']")
+        return self.walk
+
+    # One method a page -------------------------------------------------------------------------------
+
+    def _at_consent(self, page: Page) -> Page:
+        form = page.find("//form[@method='post']")
+        data = self._hidden(form)
+        data["box"] = [box.get("value", "") for box in form.xpath(".//input[@name='box']")]
+        return self._post(page.url, {**data, "choice": "yes"}, MODELLED)
+
+    def _at_about(self, page: Page) -> Page:
+        self.walk.code = page.text("//footer//*[@class='code']")
+        form = page.find("//form[@method='post']")
+        data = self._hidden(form)
+        for name, offered in self._fields(form).items():
+            if name in self.facts:
+                data[name] = str(self.facts[name])
+            elif offered:
+                # The questions of screening are asked so that "yes" lets someone in.
+                data[name] = "yes" if set(offered) == {"yes", "no"} else str(self.rng.choice(offered))
+        return self._post(page.url, data, MODELLED)
+
+    def _at_rate(self, page: Page) -> Page:
+        self.walk.code = page.text("//footer//*[@class='code']")
+        self.person = self.person_for(self.walk.code)
+        asked = int(page.find("//*[@id='tray']").get("data-asked", "5"))
+        for item, rating in self.person.profile(asked).items():
+            found = self._get(page.url, {"q": self.item_titles[item]})
+            form = found.find(f"//form[@id='rating-{self.item_ids[item]}']")
+            self._look_at_details(found, self.item_ids[item], probability=0.25)
+            self._post(
+                form.get("action", ""), {**self._hidden(form), "rating": str(rating)}, TRUE, is_htmx=True
+            )
+        return self._post(page.url, self._hidden(page.find("//*[@id='tray']//form")), MODELLED)
+
+    def _at_recommendations(self, page: Page) -> Page:
+        return self._post(page.url, self._hidden(page.find("//form[contains(@class, 'onward')]")), MODELLED)
+
+    def _at_item(self, page: Page) -> Page:
+        person = self._known_person(page)
+        item = int(page.find("//*[@data-item]").get("data-item", ""))
+        answers = person.about_item(self.item_indexes[item])
+        if not answers["watched"].value:
+            self._look_at_details(page, item, probability=0.8)
+        for key, answer in answers.items():
+            self._answer(page, key, answer)
+        return self._onward(page)
+
+    def _at_overall(self, page: Page) -> Page:
+        self._answer(page, "satisfaction", self._known_person(page).satisfaction())
+        return self._onward(page)
+
+    # What the pages have in common -------------------------------------------------------------------
+
+    def _known_person(self, page: Page) -> SimulatedPerson:
+        if self.person is None:
+            self.walk.code = page.text("//footer//*[@class='code']")
+            self.person = self.person_for(self.walk.code)
+        return self.person
+
+    def _answer(self, page: Page, key: str, answer: Answer) -> None:
+        """Post one answer by itself; a page that does not ask the question gets none."""
+        form = page.find("//form[@id='questions']")
+        value = (
+            {True: "yes", False: "no"}.get(answer.value, str(answer.value))
+            if isinstance(answer.value, bool)
+            else str(answer.value)
+        )
+        after = self._post(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
+        after.find(f"//input[@name='{key}'][@value='{value}'][@checked]")
+
+    def _onward(self, page: Page) -> Page:
+        form = page.find("//form[@id='questions']")
+        return self._post(page.url, {**self._hidden(form), "continue": "1"}, MODELLED)
+
+    def _look_at_details(self, page: Page, item: int, *, probability: float) -> None:
+        if self.rng.random() < probability:
+            link = page.find(f"//a[contains(@href, '/details/{item}/')]")
+            self._get(link.get("href", ""), is_htmx=True)
+
+    @staticmethod
+    def _hidden(form: html.HtmlElement) -> dict[str, Any]:
+        return {
+            field.get("name", ""): field.get("value", "") for field in form.xpath(".//input[@type='hidden']")
+        }
+
+    @staticmethod
+    def _fields(form: html.HtmlElement) -> dict[str, list[str]]:
+        """Return what the form asks: field name to the values it offers (none for free fields)."""
+        fields: dict[str, list[str]] = {}
+        for control in form.xpath(".//input[not(@type='hidden')] | .//select | .//textarea"):
+            offered = fields.setdefault(control.get("name", ""), [])
+            if control.tag == "select":
+                offered += [
+                    value for value in (o.get("value", "") for o in control.xpath(".//option")) if value
+                ]
+            elif control.get("type") in ("radio", "checkbox"):
+                offered.append(control.get("value", ""))
+        return fields
+
+    def _get(self, url: str, query: Mapping[str, str] | None = None, *, is_htmx: bool = False) -> Page:
+        headers = {"HX-Request": "true"} if is_htmx else {}
+        return self._page(self.client.get(url, params=query, headers=headers, follow_redirects=True))
+
+    def _post(self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False) -> Page:
+        target = urljoin(str(self.client.base_url), url)
+        headers = {
+            "Referer": target,
+            PROVENANCE_HEADER: provenance,
+            **({"HX-Request": "true"} if is_htmx else {}),
+        }
+        return self._page(self.client.post(target, data=dict(data), headers=headers, follow_redirects=True))
+
+    def _page(self, response: httpx.Response) -> Page:
+        self.walk.n_requests += 1 + len(response.history)
+        if response.is_error:
+            raise ParallaxError(
+                "walker.error",
+                f"{response.request.method} {response.url.path} answered {response.status_code}.",
+                {"url": str(response.url), "status": response.status_code},
+            )
+        return Page(str(response.url), html.document_fromstring(response.text))

@@ -1,0 +1,39 @@
+"""What algorithms are given of a version."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from catalog.models import Item
+from catalog.selectors import ratings as selectors
+from core import artefacts
+from core.errors import ArtefactError
+from tests.factories.catalog import make_parsed, make_version
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+def test_ratings_are_those_that_were_parsed() -> None:
+    parsed = make_parsed()
+    version = make_version()
+    ratings = selectors.ratings_of(version)
+    users, items, values = ratings.triples()
+    order = np.lexsort((parsed.items_rated, parsed.users))
+    assert (ratings.n_users, ratings.n_items, ratings.scale.high) == (60, 40, 5.0)
+    assert np.array_equal(users, parsed.users[order])
+    assert np.array_equal(items, parsed.items_rated[order])
+    assert np.array_equal(values, parsed.values[order])
+    assert selectors.user_ids_of(version).tolist() == parsed.user_ids.tolist()
+    assert selectors.item_ids_of(version).tolist() == [item.external_id for item in parsed.items]
+    assert selectors.timestamps_of(version).size == 0
+    counts = list(Item.objects.filter(version=version).order_by("index").values_list("n_ratings", flat=True))
+    assert counts == ratings.item_counts.tolist()
+
+
+def test_ratings_are_read_only_maps_opened_once() -> None:
+    version = make_version()
+    ratings = selectors.ratings_of(version)
+    assert selectors.ratings_of(version) is ratings
+    with pytest.raises(ValueError, match="read-only"):
+        ratings.user_items.data[0] = 1

@@ -1,0 +1,117 @@
+"""An installation of its own for tests with real workers: its files, its database, its broker."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DATASET = """
+import django
+django.setup()
+from tests.factories.catalog import make_version
+make_version(name="tiny", n_users=60, n_items=40, per_user=15)
+make_version(name="mid", n_users=2500, n_items=500, per_user=40)
+"""
+PATIENCE = 50.0
+
+
+@dataclass
+class Installation:
+    """Runs the project's commands as processes, with the settings that a real one has."""
+
+    environment: dict[str, str]
+    folder: Path
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT, env=self.environment, text=True, capture_output=True, timeout=PATIENCE, check=False,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command and let it run; it is ended with the test at the latest."""
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=ROOT, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )
+        self.processes.append(process)
+        return process
+
+    def evaluate(self, dataset: str, *options: str) -> list[str]:
+        """The command line of a short evaluation."""
+        return [
+            "manage.py", "evaluate", dataset, "--split", "probe:share=0.2", "--reserve", "0.1", "--relevant", "4",
+            "--irrelevant", "2", "--negatives", "200", "--seed", "3", *options,
+        ]
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Read the installation's database from outside."""
+        url = self.environment["DATABASE_URL"]
+        if url.startswith("sqlite"):
+            connection = sqlite3.connect(f"file:{url.removeprefix('sqlite:///')}?mode=ro", uri=True, timeout=30)
+            try:
+                return connection.execute(sql).fetchall()
+            finally:
+                connection.close()
+        import psycopg
+
+        with psycopg.connect(url, autocommit=True) as server:
+            return server.execute(sql).fetchall()
+
+    def until(self, condition: Callable[[], Any], what: str) -> Any:
+        """Wait for a condition and give its value."""
+        ends = time.monotonic() + PATIENCE
+        while time.monotonic() < ends:
+            if found := condition():
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"Waited {PATIENCE:.0f} s in vain for: {what}")
+
+    def document(self, name: str) -> dict[str, Any]:
+        """A JSON file that a command wrote."""
+        return json.loads((self.folder / name).read_text())
+
+
+@pytest.fixture(scope="module")
+def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Installation]]:
+    """Makes installations with a migrated database and two small datasets; ends what they started."""
+    made: list[Installation] = []
+
+    def make(**settings: str) -> Installation:
+        folder = tmp_path_factory.mktemp("installation")
+        environment = {
+            **os.environ,
+            "PARALLAX_VAR": str(folder / "var"),
+            "DATABASE_URL": f"sqlite:///{folder / 'database.sqlite3'}",
+            "LEASE_SECONDS": "3",
+            "NUMERIC_THREADS": "1",
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")])),
+            **settings,
+        }
+        environment.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
+        one = Installation(environment, folder)
+        made.append(one)
+        for arguments in (["manage.py", "migrate", "--verbosity", "0"], ["-c", DATASET]):
+            done = one.run(*arguments)
+            assert done.returncode == 0, done.stderr
+        return one
+
+    yield make
+    for one in made:
+        for process in one.processes:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()

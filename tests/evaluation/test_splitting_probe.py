@@ -1,0 +1,119 @@
+"""The probe split: exact numbers, no leak, the same whatever the block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.sparse import coo_array, csr_array
+
+from core.errors import DataError, ParameterError
+from evaluation.splitting.probe import check_csr, probe, split_by
+from evaluation.splitting.reserve import reserve, without_users
+
+pytestmark = pytest.mark.unit
+
+
+def ratings_of(rng: np.random.Generator, n_users: int, n_items: int, density: float) -> csr_array:
+    is_rated = rng.random((n_users, n_items)) < density
+    return csr_array(np.where(is_rated, rng.integers(1, 6, (n_users, n_items)), 0).astype(np.float32))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 12), st.integers(1, 12), st.floats(0, 0.99), st.integers(0, 10**9))
+def test_probe_hides_exactly_the_share_and_leaks_nothing(n_users, n_items, share, seed):
+    user_items = ratings_of(np.random.default_rng(seed), n_users, n_items, 0.5)
+    split = probe(user_items, share=share, seed=seed)
+    assert len(split.hidden_values) == round(share * user_items.nnz) == split.is_hidden.sum()
+    hidden = csr_array(
+        (split.hidden_values, (split.hidden_users, split.hidden_items)), shape=user_items.shape
+    )
+    # No hidden rating is in training, and the two together are what was split.
+    assert (hidden.multiply(split.train)).nnz == 0
+    assert (hidden + split.train != user_items).nnz == 0
+    assert split.train.nnz + hidden.nnz == user_items.nnz
+    check_csr(split.train)
+    trained_users, trained_items = (
+        np.diff(split.train.indptr),
+        np.bincount(split.train.indices, minlength=n_items),
+    )
+    assert split.left_out == {
+        "hidden ratings of users without training ratings": sum(
+            trained_users[u] == 0 for u in split.hidden_users
+        ),
+        "hidden ratings of items without training ratings": sum(
+            trained_items[i] == 0 for i in split.hidden_items
+        ),
+    }
+
+
+def test_probe_does_not_depend_on_blocks_or_on_other_users_rows():
+    user_items = ratings_of(np.random.default_rng(1), 50, 40, 0.3)
+    whole = probe(user_items, share=0.2, seed=9)
+    for block in (1, 7, 100):
+        assert np.array_equal(probe(user_items, share=0.2, seed=9, block=block).is_hidden, whole.is_hidden)
+    assert not np.array_equal(probe(user_items, share=0.2, seed=10).is_hidden, whole.is_hidden)
+
+
+def test_probe_hides_more_when_asked_without_changing_what_it_hid():
+    user_items = ratings_of(np.random.default_rng(2), 50, 40, 0.3)
+    few = probe(user_items, share=0.1, seed=3).is_hidden
+    many = probe(user_items, share=0.3, seed=3).is_hidden
+    assert (many | ~few).all()
+
+
+def test_probe_chooses_every_rating_equally_often():
+    user_items = csr_array(np.ones((20, 10), dtype=np.float32))
+    times = sum(probe(user_items, share=0.5, seed=seed).is_hidden.astype(int) for seed in range(400))
+    # Half of 200 without replacement: the counts' variance is that of 400 coins, slightly less free.
+    statistic = ((times - 200) ** 2 / (400 * 0.25)).sum() * 199 / 200
+    assert 1e-4 < stats.chi2.sf(statistic, 199) < 1 - 1e-4
+
+
+def test_probe_hides_no_rating_of_a_reserved_user():
+    user_items = ratings_of(np.random.default_rng(4), 60, 30, 0.4)
+    reserved = reserve(60, 0.15, seed=1)
+    split = probe(without_users(user_items, reserved), share=0.3, seed=1)
+    assert len(reserved) == 9
+    assert not np.isin(split.hidden_users, reserved).any()
+    assert split.train[reserved].nnz == 0
+    others = np.setdiff1d(np.arange(60), reserved)
+    assert split.train.nnz + len(split.hidden_users) == user_items[others].nnz
+
+
+def test_split_by_finds_the_users_itself():
+    user_items = csr_array(np.array([[0, 2, 0], [0, 0, 0], [4, 0, 5]], dtype=np.float32))
+    split = split_by(user_items, np.array([True, False, True]))
+    assert split.hidden_users.tolist() == [0, 2]
+    assert split.hidden_items.tolist() == [1, 2]
+    assert split.hidden_values.tolist() == [2, 5]
+    assert split.train.toarray().tolist() == [[0, 0, 0], [0, 0, 0], [4, 0, 0]]
+
+
+def test_probe_refuses_a_block_below_one():
+    with pytest.raises(ParameterError, match="at least 1"):
+        probe(csr_array((2, 2)), share=0.1, seed=1, block=0)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        np.ones((2, 2)),
+        coo_array(np.ones((2, 2))),
+        csr_array((np.ones(2), np.array([1, 0]), np.array([0, 2])), shape=(1, 2)),
+        csr_array((np.ones(2), np.array([1, 1]), np.array([0, 2])), shape=(1, 2)),
+    ],
+)
+def test_check_csr_refuses_other_shapes_of_storage(matrix):
+    with pytest.raises(DataError, match=r"CSR|sorted"):
+        check_csr(matrix)
+
+
+@pytest.mark.parametrize("rows", [[[0, 0, 3], [], [1]], [[], [5], [], [2], []], [[4]], []])
+def test_check_csr_allows_items_to_fall_between_rows(rows):
+    rows = [sorted(set(row)) for row in rows]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(int)
+    indices = np.array([item for row in rows for item in row], dtype=int)
+    check_csr(csr_array((np.ones(len(indices)), indices, indptr), shape=(len(rows), 6)))

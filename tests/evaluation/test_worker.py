@@ -1,0 +1,187 @@
+"""Runs on real Celery workers: processes that die, are stopped, or never come."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.evaluation.conftest import Installation
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+ALGORITHMS = "toppop,corngr,nncosngr,asysvd:factors=8,puresvd:factors=10,lsa:factors=10"
+# What differs between two runs on the same inputs: row numbers, times, and whether a model was there before.
+INCIDENTAL = {"run", "fit_seconds", "score_seconds", "was_reused"}
+
+
+def essence(document: Any) -> Any:
+    """A run's document without what may differ: every number and every hash stays."""
+    if isinstance(document, dict):
+        return {key: essence(value) for key, value in document.items() if key not in INCIDENTAL}
+    if isinstance(document, list):
+        return [essence(value) for value in document]
+    return document
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs (one that ended and was not collected yet does not)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def children_of(pid: int) -> list[int]:
+    """Process ids of a process's children that run."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def kill_holder_of_a_lease(installation: Installation, *, kind: str) -> int:
+    """SIGKILL a worker while it holds a part of this kind; returns the part."""
+
+    def held() -> tuple[int, int] | None:
+        sql = f"SELECT id, lease FROM evaluation_runpart WHERE status = 'leased' AND kind = '{kind}'"  # noqa: S608 — a literal
+        for part, lease in installation.query(sql):
+            pid = int(lease.split(":")[1])
+            # Stopped first: what the database then says of it stays true until it is killed.
+            os.kill(pid, signal.SIGSTOP)
+            if installation.query(f"SELECT 1 FROM evaluation_runpart WHERE id = {part} AND lease = '{lease}' "  # noqa: S608 — as above
+                                  "AND status = 'leased'"):
+                os.kill(pid, signal.SIGKILL)
+                return part, pid
+            os.kill(pid, signal.SIGCONT)
+        return None
+
+    return installation.until(held, f"a worker with a {kind} part")[0]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(make_installation: Callable[..., Installation]) -> dict[str, Any]:
+    """The document of a run by one worker that nothing happened to, on an installation of its own."""
+    installation = make_installation()
+    file = str(installation.folder / "quiet.json")
+    done = installation.run(*installation.evaluate("mid", "--algorithms", ALGORITHMS, "--workers", "1", "--json", file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return installation.document("quiet.json")
+
+
+@pytest.fixture
+def redis_left_as_found(redis_url: str) -> Iterator[str]:
+    """The tests' Redis database; keys made meanwhile are removed at the end."""
+    import redis
+
+    client = redis.Redis.from_url(redis_url)
+    before = set(client.keys())
+    yield redis_url
+    made = set(client.keys()) - before
+    if made:
+        client.delete(*made)
+    client.close()
+
+
+@pytest.fixture(params=["filesystem and SQLite", "Redis and SQLite", "Redis and PostgreSQL"])
+def installation(request: pytest.FixtureRequest, make_installation: Callable[..., Installation]) -> Installation:
+    """An installation on each broker and database."""
+    settings = {}
+    if "Redis" in request.param:
+        settings["REDIS_URL"] = request.getfixturevalue("redis_left_as_found")
+    if "PostgreSQL" in request.param:
+        settings["DATABASE_URL"] = request.getfixturevalue("postgresql_url")
+    return make_installation(**settings)
+
+
+@pytest.mark.parametrize("kind", ["fit", "measure"])
+def test_run_whose_worker_was_killed_gives_the_same_bytes(
+    installation: Installation, undisturbed: dict[str, Any], kind: str
+) -> None:
+    file = str(installation.folder / "killed.json")
+    command = installation.start(
+        *installation.evaluate("mid", "--algorithms", ALGORITHMS, "--workers", "2", "--part-users", "256", "--json", file)
+    )
+    part = kill_holder_of_a_lease(installation, kind=kind)
+    said, _ = command.communicate(timeout=50)
+    assert command.returncode == 0, said
+    assert "A worker was gone; another was started in its place." in said
+    assert installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}") == [(2, "done")]  # noqa: S608 — a number
+    assert essence(installation.document("killed.json")) == essence(undisturbed)
+    assert_broker_is_empty(installation)
+
+
+def assert_broker_is_empty(installation: Installation) -> None:
+    """Nothing of a run's own queue is left behind."""
+    if url := installation.environment.get("REDIS_URL"):
+        import redis
+
+        client = redis.Redis.from_url(url)
+        assert [key for key in client.keys() if b"parallax-run-" in key] == []
+        client.close()
+    else:
+        broker = Path(installation.environment["PARALLAX_VAR"]) / "broker"
+        assert [file for file in broker.rglob("*") if "parallax-run-" in file.name] == []
+
+
+@pytest.fixture(scope="module")
+def embedded(make_installation: Callable[..., Installation]) -> Installation:
+    """One installation in the embedded shape, for what does not compare numbers."""
+    return make_installation()
+
+
+def started(installation: Installation) -> tuple[Any, list[int]]:
+    """A running evaluation with two workers of its own, and their process ids."""
+    many = ",".join(f"asysvd:factors=8,epochs={epochs}" for epochs in range(100, 140))
+    command = installation.start(*installation.evaluate("mid", "--algorithms", many, "--workers", "2"))
+    sql = "SELECT id FROM evaluation_evaluationrun WHERE status = 'running'"
+    installation.until(lambda: installation.query(sql), "a running run")
+    installation.until(lambda: len(children_of(command.pid)) == 2, "two workers")
+    return command, children_of(command.pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_command_that_is_interrupted_cancels_its_run_and_stops_its_workers(embedded: Installation, number: int) -> None:
+    command, children = started(embedded)
+    command.send_signal(number)
+    said, _ = command.communicate(timeout=30)
+    assert command.returncode == 130, said
+    assert "was cancelled" in said
+    assert not [pid for pid in children if is_alive(pid)]
+    assert embedded.query("SELECT status FROM evaluation_evaluationrun ORDER BY id DESC LIMIT 1") == [("cancelled",)]
+    assert_broker_is_empty(embedded)
+
+
+def test_workers_leave_when_the_command_that_started_them_is_killed(embedded: Installation) -> None:
+    command, children = started(embedded)
+    command.kill()
+    command.communicate()
+    embedded.until(lambda: not [pid for pid in children if is_alive(pid)], "the workers to leave")
+
+
+def test_command_says_when_no_worker_answers_and_goes_on_when_one_comes(embedded: Installation) -> None:
+    command = embedded.start(*embedded.evaluate("tiny", "--algorithms", "toppop"))
+    assert command.stdout is not None
+    began = time.monotonic()
+    while "No worker has answered" not in (line := command.stdout.readline()):
+        assert line or command.poll() is None
+    assert 9 < time.monotonic() - began < 30
+    worker = embedded.start(
+        "-m", "celery", "-A", "parallax", "worker", "--pool", "solo",
+        "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "ERROR",
+    )
+    said, _ = command.communicate(timeout=45)
+    worker.terminate()
+    worker.communicate(timeout=30)
+    assert command.returncode == 0, said
+    assert "TopPop" in said

@@ -1,0 +1,55 @@
+"""Runs in tests, made and brought to a state by the real services."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from catalog.models import DatasetVersion
+from evaluation.models import EvaluationRun
+from evaluation.services.parts import lease_part
+from evaluation.services.runs import cancel_run, create_run, fail_part
+from evaluation.services.working import execute, work_on
+from tests.factories.catalog import make_version
+
+ALGORITHMS = "toppop,puresvd:factors=4"
+
+
+def make_run(*, version: DatasetVersion | None = None, **kwargs: Any) -> EvaluationRun:
+    """A queued run on a small dataset, unless told otherwise."""
+    given = {
+        "algorithms": ALGORITHMS,
+        "split": {"name": "probe", "share": 0.2},
+        "protocol": {"name": "one-plus-random", "negatives": 20, "relevant": 4.0, "irrelevant": 2.0},
+        "reserve": 0.1,
+        "seed": 1,
+    }
+    return create_run(version=version or make_version(), **{**given, **kwargs})
+
+
+def work_off(run: EvaluationRun) -> EvaluationRun:
+    """Do all of a run's work in this process."""
+    while work_on(run_id=run.pk):
+        pass
+    run.refresh_from_db()
+    return run
+
+
+def make_run_at(status: str, **kwargs: Any) -> EvaluationRun:
+    """A run in the state `status`, which it reached as real ones do."""
+    run = make_run(**kwargs)
+    if status == "queued":
+        return run
+    if status == "cancelled":
+        return cancel_run(run=run)
+    if status == "succeeded":
+        return work_off(run)
+    part = lease_part(run=run)
+    assert part is not None
+    if status == "running":
+        execute(part=part)
+    elif status == "failed":
+        fail_part(part=part, reason="The test wanted it so.")
+    else:
+        raise ValueError(f"No run can be brought to {status!r}.")
+    run.refresh_from_db()
+    return run

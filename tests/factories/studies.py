@@ -1,0 +1,123 @@
+"""Studies in tests, made and brought to a state by the real services, and people who walk through them."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from catalog.models import DatasetVersion, Item
+from evaluation.models import EvaluationRun
+from studies.enums import Mode
+from studies.models import Condition, Participant, Study
+from studies.services import answers, enrolment
+from studies.services.design import change_design, create_study
+from studies.services.launch import close_study, launch_study, pause_study
+from tests.factories.accounts import UserFactory
+from tests.factories.evaluation import make_run_at
+
+ABOUT = {
+    "not_met_before": True,
+    "no_technical_knowledge": True,
+    "age": 30,
+    "gender": "woman",
+    "education": "master",
+    "nationality": "Italian",
+    "movies_per_month": "3_to_5",
+}
+
+
+def make_study(
+    *,
+    slug: str = "good-films",
+    status: str = "live",
+    per_condition: int = 2,
+    run: EvaluationRun | None = None,
+    version: DatasetVersion | None = None,
+    owner: Any = None,
+    seed: int = 1,
+    settings: dict[str, Any] | None = None,
+) -> Study:
+    """A study of TopPop and PureSVD4 on a small dataset, in the state asked for."""
+    if run is None:
+        run = make_run_at("succeeded", **({"version": version} if version else {}))
+    study = create_study(
+        slug=slug,
+        version=run.version,
+        run=run,
+        per_condition=per_condition,
+        seed=seed,
+        owner=owner or UserFactory(),
+    )
+    if settings:
+        change_design(study=study, settings=settings)
+    if status != "draft":
+        study.refresh_from_db()
+        launch_study(study=study)
+    if status == "paused":
+        pause_study(study=study)
+    if status == "closed":
+        close_study(study=study)
+    study.refresh_from_db()
+    return study
+
+
+def add_conditions(study: Study, n: int) -> None:
+    """Give a draft `n` conditions in all: assignment does not care that two share a model."""
+    first = study.conditions.order_by("position").first()
+    assert first is not None
+    for position in range(study.conditions.count(), n):
+        Condition.objects.create(
+            study=study,
+            position=position,
+            label=f"Condition {position}",
+            model=first.model,
+            model_digest=first.model_digest,
+            target=first.target,
+        )
+
+
+def enter(study: Study, mode: str = Mode.LIVE, **kwargs: Any) -> enrolment.Entry:
+    """Someone who has just given consent."""
+    return enrolment.consent(study=study, entry_key=secrets.token_urlsafe(32), mode=mode, **kwargs)
+
+
+def assigned(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
+    """Someone who has told about themselves, and holds a slot where there was one."""
+    entry = enter(study, mode)
+    return enrolment.accept_about(participant=entry.participant, answers={**ABOUT, **about})
+
+
+def items_of(study: Study, n: int) -> list[Item]:
+    """The first items of the study's dataset."""
+    return list(study.dataset_version.items.order_by("index")[:n])
+
+
+def rated(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
+    """Someone who has rated what they were asked to, and has their list."""
+    participant = assigned(study, mode, **about)
+    for number, item in enumerate(items_of(study, study.settings["ratings_asked"])):
+        answers.rate_item(participant=participant, item=item, rating=1 + number % 5)
+    answers.finish_rating(participant=participant)
+    return participant
+
+
+def answer_item(participant: Participant, rank: int, number: int = 0) -> None:
+    """Answer about one item, one of four ways by `number`."""
+    answers.answer(participant=participant, question="watched", value=number % 4 == 0, rank=rank)
+    if number % 4:
+        answers.answer(participant=participant, question="heard", value=number % 4 == 1, rank=rank)
+        answers.answer(participant=participant, question="trailer_seen", value=number % 4 == 2, rank=rank)
+    answers.answer(participant=participant, question="rating", value=1 + number % 5, rank=rank)
+
+
+def completed(study: Study, mode: str = Mode.LIVE, number: int = 0, **about: Any) -> Participant:
+    """Someone who has answered everything."""
+    participant = rated(study, mode, **about)
+    answers.finish_recommendations(participant=participant)
+    for rank in range(1, study.settings["list_length"] + 1):
+        answer_item(participant, rank, number + rank)
+        answers.finish_item(participant=participant, rank=rank)
+    answers.answer(participant=participant, question="satisfaction", value=1 + number % 5)
+    answers.answer(participant=participant, question="comment", value="=1+1, fine")
+    answers.finish(participant=participant)
+    return participant

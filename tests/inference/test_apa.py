@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from inference import anova, apa
+from inference.results import AgreementResult, Pair, SignTestResult
+
+
+def test_p_shows_the_side_of_any_level() -> None:
+    assert apa.p_value(0.00999, alpha=0.01) == "p = .00999"
+    assert apa.p_value(0.00999) == "p = .010"
+    assert apa.p_value(0.05 * (1 - 1e-15)) == "p = .04999999999999995"
+
+
+@pytest.mark.parametrize(("value", "text"), [(-0.0, "0.00"), (12.345, "12.35"), (-1.5, "-1.50")])
+def test_numbers_keep_their_leading_zero_and_lose_a_negative_one(value: float, text: str) -> None:
+    assert apa.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(-1.0, "-1.00"), (0.999, "1.00"), (-0.001, ".00"), (-0.5, "-.50")]
+)
+def test_shares_have_no_leading_zero(value: float, text: str) -> None:
+    assert apa.share(value) == text
+
+
+def test_untested_pair_says_so() -> None:
+    assert apa.post_hoc(Pair("A", "B", -1.0, None, False)) == "A – B: mean difference -1.00, not tested"
+
+
+def test_a_pair_without_interval_prints_its_test() -> None:
+    assert apa.post_hoc(Pair("A", "B", 2.0, 0.03, True), "GH") == "A – B: mean difference 2.00, p_GH = .030"
+
+
+def test_tau_names_an_approximation() -> None:
+    text = apa.tau(AgreementResult(-0.5, 0.01, "normal approximation", 40, 0.2))
+    assert text == "τ_b = -.50, p = .010 (normal approximation, n = 40)"
+
+
+def test_sign_test_names_its_sides_and_algorithm() -> None:
+    text = apa.sign(SignTestResult(9, 1, 2, 0, 0.021484, "two-sided"), "TopPop")
+    assert text == "9 of 10 users favoured TopPop, exact sign test, two-sided p = .021"
+
+
+def test_anova_prints_the_interval_of_its_own_result() -> None:
+    result = anova.one_way({"A": [1, 2, 3, 2], "B": [3, 4, 5, 4], "C": [2, 2, 1, 4]})
+    low, high = (apa.share(end) for end in (result.eta_squared_ci.low, result.eta_squared_ci.high))
+    assert apa.anova(result).startswith("F(2, 9) = ")
+    assert apa.anova(result).endswith(f"95% CI [{low}, {high}]")
+
+
+def test_anova_without_an_interval_ends_with_eta_squared() -> None:
+    result = anova.one_way({"A": [0, 0.001], "B": [1e6, 1e6]})
+    assert apa.anova(result).endswith("η² = 1.00")

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from core.errors import ParameterError
+from inference import assumptions
+from inference.results import Undefined
+
+
+def test_spread_is_not_compared_where_distances_do_not_vary() -> None:
+    found = assumptions.brown_forsythe({"A": [1, 2], "B": [5, 9]})
+    assert isinstance(found, Undefined)
+    assert "equally far from its median" in found.reason
+    assert found.procedure == "Brown-Forsythe"
+
+
+def test_spread_needs_two_conditions() -> None:
+    found = assumptions.levene({"A": [1, 2, 3], "B": []})
+    assert "two conditions" in found.reason
+
+
+def test_spread_names_the_empty_condition() -> None:
+    found = assumptions.levene({"A": [1, 2, 4], "B": [], "C": [5, 9, 20]})
+    assert found.left_out == ("B",)
+    assert (found.test, found.df_between, found.df_within) == ("Levene", 1, 4)
+
+
+def test_spread_refuses_an_unknown_centre() -> None:
+    with pytest.raises(ParameterError, match="choose mean or median"):
+        assumptions.levene({"A": [1, 2], "B": [1, 2]}, center="trimmed")  # type: ignore[arg-type]
+
+
+def test_residuals_leave_single_observations_out_by_name() -> None:
+    found = assumptions.shapiro_residuals({"A": [1, 2, 4], "B": [7], "C": [3, 3.5, 9]})
+    assert (found.n, found.left_out) == (6, ("B",))
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [([1, 2], "there are 2"), ([3, 3, 3], "All residuals are 0"), (range(5001), "there are 5001")],
+)
+def test_normality_names_the_reason_when_it_is_undefined(values: list[int], reason: str) -> None:
+    found = assumptions.shapiro_groups({"A": values})["A"]
+    assert isinstance(found, Undefined)
+    assert reason in found.reason
+
+
+def test_normality_by_condition_covers_the_empty_ones() -> None:
+    found = assumptions.shapiro_groups({"A": [1, 2, 4], "B": []})
+    assert list(found) == ["A", "B"]
+    assert found["B"].reason == "There are no observations."
+
+
+def test_normality_knows_no_unit() -> None:
+    values = [0.1, 0.4, 0.5, 1.9, 2.2]
+    small = assumptions.shapiro_groups({"A": [value * 1e-140 for value in values]})["A"]
+    plain = assumptions.shapiro_groups({"A": values})["A"]
+    assert small.w == pytest.approx(plain.w, rel=1e-9)

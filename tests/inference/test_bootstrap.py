@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.errors import DataError, ParameterError
+from inference import bootstrap
+from inference.results import Undefined
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    groups = {"A": [1, 2, 5], "B": [2, 2, 4, 1]}
+    one, two = (bootstrap.condition_means(groups, 50, rng(4)) for _ in range(2))
+    assert one.tobytes() == two.tobytes()
+    assert one.tobytes() != bootstrap.condition_means(groups, 50, rng(5)).tobytes()
+
+
+def test_participants_are_resampled_within_their_condition() -> None:
+    means = bootstrap.condition_means({"A": [0, 1, 2], "B": [10, 11], "C": [7, 7, 7]}, 300, rng())
+    assert means.shape == (300, 3)
+    assert set(np.round(means[:, 0] * 3, 9)) <= set(range(7))
+    assert set(means[:, 1]) == {10.0, 10.5, 11.0}
+    assert set(means[:, 2]) == {7.0}
+
+
+@given(st.integers(1, 7), st.integers(1, 7))
+def test_resampled_means_equal_on_paper_are_equal_whatever_the_sizes(n_a: int, n_b: int) -> None:
+    means = bootstrap.condition_means({"A": [0.2] * (3 * n_a), "B": [0.2] * n_b}, 5, rng())
+    assert (means == 0.2).all()
+
+
+def test_values_of_many_digits_are_resampled_as_floats() -> None:
+    values = [0.1234567890123456, 0.9876543210987654, 1e-120]
+    means = bootstrap.condition_means({"A": values}, 200, rng())
+    possible = {round(a + b + c, 9) for a in values for b in values for c in values}
+    assert {round(3 * mean, 9) for mean in means[:, 0]} <= possible
+
+
+def test_a_condition_without_participants_cannot_be_resampled() -> None:
+    found = bootstrap.condition_means({"A": [1], "B": [], "C": []}, 5, rng())
+    assert found.reason == "B and C: no observations to resample."
+    assert isinstance(bootstrap.condition_means({}, 5, rng()), Undefined)
+    assert isinstance(bootstrap.rank_probabilities({"A": []}, 5, rng()), Undefined)
+
+
+def test_users_count_for_every_algorithm_or_for_none() -> None:
+    values = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
+    means = bootstrap.user_means(values, 200, rng())
+    assert np.allclose(means[:, 1], 10 * means[:, 0])
+    assert len(set(means[:, 0])) > 5
+
+
+def test_users_without_all_values_are_left_out() -> None:
+    means = bootstrap.user_means([[1.0, 2.0], [9.0, np.nan], [1.0, 2.0]], 20, rng())
+    assert (means == [1.0, 2.0]).all()
+    assert isinstance(bootstrap.user_means([[np.nan, 1.0]], 5, rng()), Undefined)
+    assert isinstance(bootstrap.user_means(np.empty((4, 0)), 5, rng()), Undefined)
+
+
+def test_algorithms_with_equal_values_are_equal_in_every_resample() -> None:
+    column = rng(9).random(500)
+    means = bootstrap.user_means(np.column_stack([column, rng(8).random(500), column]), 100, rng())
+    assert (means[:, 0] == means[:, 2]).all()
+
+
+def test_resampling_in_pieces_has_the_moments_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = rng(2).random((50, 2))
+    monkeypatch.setattr(bootstrap, "CHUNK", 1000)  # ten resamples at a time
+    means = bootstrap.user_means(values, 4005, rng())
+    error = values.std(axis=0) / np.sqrt(50)
+    assert means.mean(axis=0) == pytest.approx(values.mean(axis=0), abs=6 * error.max() / np.sqrt(4005))
+    assert means.std(axis=0) == pytest.approx(error, rel=0.08)
+
+
+def test_bootstrap_refuses_what_it_cannot_resample() -> None:
+    with pytest.raises(ParameterError, match="0 resamples"):
+        bootstrap.condition_means({"A": [1]}, 0, rng())
+    with pytest.raises(ParameterError):
+        bootstrap.user_means([[1.0]], -1, rng())
+    with pytest.raises(DataError, match="1 dimensions"):
+        bootstrap.user_means([1.0, 2.0], 5, rng())
+    with pytest.raises(DataError, match="infinity"):
+        bootstrap.user_means([[1.0], [np.inf]], 5, rng())
+
+
+def test_percentile_intervals_refuse_what_is_not_a_sample() -> None:
+    with pytest.raises(ParameterError):
+        bootstrap.percentile_intervals([[1.0]], confidence=1.0)
+    with pytest.raises(DataError, match="shape"):
+        bootstrap.percentile_intervals([1.0, 2.0])
+    with pytest.raises(DataError, match="shape"):
+        bootstrap.percentile_intervals(np.empty((0, 3)))
+    with pytest.raises(DataError, match="not finite"):
+        bootstrap.percentile_intervals([[1.0], [np.nan]])
+
+
+samples = st.integers(1, 5).flatmap(
+    lambda k: st.lists(st.lists(st.integers(0, 3), min_size=k, max_size=k), min_size=1, max_size=20)
+)
+
+
+@given(samples, st.booleans())
+def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(
+    rows: list[list[int]], higher_is_better: bool
+) -> None:
+    k = len(rows[0])
+    found = bootstrap.rank_distribution(rows, [str(place) for place in range(k)], higher_is_better)
+    table = np.array(found.probabilities)
+    assert table.sum(axis=0) == pytest.approx(np.ones(k))
+    assert table.sum(axis=1) == pytest.approx(np.ones(k))
+    ranks = stats.rankdata(np.array(rows) * (-1 if higher_is_better else 1), axis=1).mean(axis=0)
+    assert found.mean_ranks == pytest.approx(tuple(ranks))
+    assert table @ np.arange(1, k + 1) == pytest.approx(ranks)
+
+
+def test_rank_probabilities_come_from_participants() -> None:
+    found = bootstrap.rank_probabilities({"A": [1, 5], "B": [3, 3]}, 4000, rng(), higher_is_better=False)
+    # The mean of A is 1, 3 or 5 with chances 1/4, 1/2, 1/4; a tie shares the ranks.
+    assert found.best() == pytest.approx({"A": 0.5, "B": 0.5}, abs=0.03)
+    assert (found.names, found.resamples) == (("A", "B"), 4000)
+
+
+def test_rank_distribution_refuses_names_that_do_not_match() -> None:
+    with pytest.raises(DataError, match="1 names for 2 columns"):
+        bootstrap.rank_distribution([[1.0, 2.0]], ["A"])
+
+
+@given(samples, st.randoms())
+def test_tau_of_each_resample_is_kendalls(rows: list[list[int]], shuffler) -> None:
+    other = [list(row) for row in rows]
+    for row in other:
+        shuffler.shuffle(row)
+    taus = [
+        stats.kendalltau(a, b).statistic
+        for a, b in zip(rows, other, strict=True)
+        if len(set(a)) > 1 and len(set(b)) > 1
+    ]
+    found = bootstrap.tau_distribution(rows, other)
+    if not taus:
+        assert isinstance(found, Undefined)
+        return
+    assert (found.n_defined, found.n_undefined) == (len(taus), len(rows) - len(taus))
+    assert found.mean == pytest.approx(np.mean(taus))
+    assert found.median == pytest.approx(np.median(taus))
+    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
+    assert sum(share for _, share in found.distribution) == pytest.approx(1)
+    assert found.share_positive == pytest.approx(np.mean([tau > 1e-12 for tau in taus]))
+
+
+def test_tau_distribution_refuses_bootstraps_of_different_shape() -> None:
+    with pytest.raises(DataError, match="have to match"):
+        bootstrap.tau_distribution([[1.0, 2.0]], [[1.0, 2.0, 3.0]])

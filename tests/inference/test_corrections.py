@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import DataError, ParameterError
+from inference.corrections import adjust, bonferroni, holm, sidak, sidak_level
+
+families = st.lists(st.floats(0, 1), max_size=12)
+
+
+@given(families)
+def test_holm_lies_between_each_p_and_bonferroni_and_keeps_their_order(p_values: list[float]) -> None:
+    for p, by_holm, by_bonferroni in zip(p_values, holm(p_values), bonferroni(p_values), strict=True):
+        assert p <= by_holm <= by_bonferroni <= 1
+    ordered = sorted(zip(p_values, holm(p_values), strict=True))
+    assert [adjusted for _, adjusted in ordered] == sorted(holm(p_values))
+
+
+@given(families)
+def test_sidak_is_no_larger_than_bonferroni(p_values: list[float]) -> None:
+    for p, by_sidak, by_bonferroni in zip(p_values, sidak(p_values), bonferroni(p_values), strict=True):
+        assert p * (1 - 1e-12) <= by_sidak <= by_bonferroni * (1 + 1e-12) <= 1 + 1e-12
+
+
+@given(st.integers(1, 50))
+def test_sidak_level_is_the_p_that_sidak_adjusts_to_alpha(n: int) -> None:
+    assert sidak([sidak_level(0.05, n)] * n)[0] == pytest.approx(0.05, rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [-0.01, 1.01, float("nan")])
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "sidak"])
+def test_corrections_refuse_what_is_no_probability(correction, p: float) -> None:
+    with pytest.raises(DataError, match="position 1"):
+        adjust([0.5, p], correction)
+
+
+def test_levels_refuse_what_makes_no_family() -> None:
+    with pytest.raises(ParameterError):
+        sidak_level(0.05, 0)
+    with pytest.raises(ParameterError):
+        sidak_level(1.0, 3)

@@ -1,0 +1,294 @@
+"""What every algorithm of the registry owes, whoever wrote it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from core.errors import DataError, ParameterError
+from recommenders import registry
+from recommenders.base import Algorithm
+from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
+from recommenders.parameters import Parameters
+from recommenders.ranking import top_n, top_n_batch
+
+pytestmark = pytest.mark.unit
+
+# Defaults are meant for real data; these fit data of a dozen users.
+SMALL: dict[str, dict[str, object]] = {
+    "asysvd": {"factors": 2, "epochs": 5},
+    "puresvd": {"factors": 2},
+    "lsa": {"factors": 2},
+}
+# Algorithms that give everybody the same list, and so have no checkerboard to solve.
+FOR_EVERYBODY = {"toppop"}
+# Algorithms that visit users and items in an order of their own, so that renumbering them changes the path.
+PATH_DEPENDENT = {"asysvd"}
+
+HALF_STARS = Scale(0.5, 5.0, 0.5)
+every_algorithm = pytest.mark.parametrize("key", registry.keys())
+
+
+def fitted(
+    key: str, ratings: Ratings, features: ItemFeatures, *, seed: int = 5, **options: object
+) -> Algorithm:
+    found = registry.algorithm(key)
+    params = registry.params_of(key, SMALL.get(key, {}) | options)
+    given = features if found.needs_features else None
+    return found.fit(ratings, params, features=given, rng=np.random.default_rng(seed))
+
+
+def smallest(key: str) -> dict[str, object]:
+    """Options that one user and one item can bear."""
+    return {"factors": 1} if "factors" in SMALL.get(key, {}) else {}
+
+
+def features_of(n_items: int) -> ItemFeatures:
+    return ItemFeatures(sparse.csr_array(np.ones((n_items, 1), dtype=np.float32)), (("genre", "Drama"),))
+
+
+@every_algorithm
+def test_class_attributes_are_complete(key):
+    found = registry.algorithm(key)
+    assert found.key == key
+    assert found.title.endswith(f"({found.name})") or found.name in found.title
+    assert found.version >= 1
+    assert found.score_kind in {"rating", "order"}
+    assert found.label(found.Params()).startswith(found.name)
+    for info in found.Params.described():
+        assert info.description.endswith(".")
+        assert info.type in {int, float, str, bool}
+
+
+@every_algorithm
+def test_scores_have_shape_and_no_nan(key, ratings, features, strangers):
+    scores = fitted(key, ratings, features).score(strangers)
+    assert scores.shape == (6, 10)
+    assert scores.dtype == np.float64
+    assert not np.isnan(scores).any()
+    assert not np.isposinf(scores).any()
+    assert np.isfinite(scores).any()
+
+
+@every_algorithm
+def test_checkerboard_is_completed(key):
+    """Even users love even items and hate odd ones; each has one of either kind left to rate."""
+    if key in FOR_EVERYBODY:
+        pytest.skip("gives everybody the same list")
+    n_users, n_items = 24, 12
+    users, items = (side.ravel() for side in np.indices((n_users, n_items)))
+    is_match = (users + items) % 2 == 0
+    is_hidden = (items // 2) == (users // 2) % (n_items // 2)  # one item of each parity a user
+    values = np.where(is_match, 5.0, 1.0)
+    ratings = Ratings.from_triples(
+        users[~is_hidden], items[~is_hidden], values[~is_hidden], n_users, n_items, Scale(1, 5, 1)
+    )
+    parity = np.zeros((n_items, 2), dtype=np.float32)
+    parity[np.arange(n_items), np.arange(n_items) % 2] = 1
+    features = ItemFeatures(sparse.csr_array(parity), (("genre", "even"), ("genre", "odd")))
+    options = {"epochs": 200, "patience": 200, "learning_rate": 0.02} if key == "asysvd" else {}
+    model = fitted(key, ratings, features, **options)
+    everybody = Profiles.of(ratings, np.arange(n_users))
+    best = top_n_batch(model.score(everybody), model.popularity, everybody, n=1)
+    assert [int(one.items[0]) % 2 for one in best] == [user % 2 for user in range(n_users)]
+
+
+@every_algorithm
+def test_item_nobody_rated_has_no_score_unless_features_tell_of_it(key, ratings, features, strangers):
+    scores = fitted(key, ratings, features).score(strangers)
+    unrated = ratings.n_items - 1
+    assert ratings.item_counts[unrated] == 0
+    if registry.algorithm(key).needs_features:
+        assert np.isfinite(scores[:-1, unrated]).all()
+    else:
+        assert np.isneginf(scores[:, unrated]).all()
+
+
+@every_algorithm
+def test_empty_profile_is_filled_by_popularity(key, ratings, features):
+    model = fitted(key, ratings, features)
+    scores = model.score(Profiles.one([], [], ratings.n_items, HALF_STARS))
+    best = top_n(scores[0], model.popularity, [], n=4)
+    by_popularity = np.lexsort((np.arange(ratings.n_items), -ratings.item_counts))
+    assert best.items.tolist() == by_popularity[:4].tolist()
+    if key not in FOR_EVERYBODY:
+        assert np.isneginf(scores).all()
+        assert best.is_filled.all()
+
+
+@every_algorithm
+def test_profile_of_unknown_items_only_is_no_profile(key, ratings):
+    """The one item of the profile was rated by nobody and has no features."""
+    if key in FOR_EVERYBODY:
+        pytest.skip("does not look at the profile")
+    last = ratings.n_items - 1
+    counts = np.ones((ratings.n_items, 2), dtype=np.float32)
+    counts[last] = 0
+    features = ItemFeatures(sparse.csr_array(counts), (("genre", "Drama"), ("tag", "slow")))
+    scores = fitted(key, ratings, features).score(Profiles.one([last], [4.0], ratings.n_items, HALF_STARS))
+    assert np.isneginf(scores).all()
+
+
+@every_algorithm
+def test_single_user_single_item(key):
+    ratings = Ratings.from_triples([0], [0], [3], n_users=1, n_items=1, scale=Scale(1, 5, 1))
+    model = fitted(key, ratings, features_of(1), **smallest(key))
+    profiles = Profiles(sparse.csr_array(np.array([[4.0], [0.0]])), Scale(1, 5, 1))
+    scores = model.score(profiles)
+    assert scores.shape == (2, 1)
+    assert not np.isnan(scores).any()
+    assert top_n(scores[0], model.popularity, [0], n=5).items.size == 0
+
+
+@every_algorithm
+def test_all_ratings_equal(key, features):
+    everything = np.indices((6, 10)).reshape(2, -1)
+    ratings = Ratings.from_triples(*everything, np.full(60, 3.0), 6, 10, Scale(1, 5, 1))
+    scores = fitted(key, ratings, features).score(Profiles.one([0, 4], [3, 3], 10, Scale(1, 5, 1)))
+    assert not np.isnan(scores).any()
+
+
+@every_algorithm
+def test_same_seed_gives_same_bytes(key, ratings, features):
+    first, second = fitted(key, ratings, features).state(), fitted(key, ratings, features).state()
+    assert list(first) == list(second)
+    for name in first:
+        assert first[name].tobytes() == second[name].tobytes(), name
+
+
+@every_algorithm
+def test_state_round_trip_through_memory_maps_is_exact(key, ratings, features, strangers, tmp_path):
+    model = fitted(key, ratings, features)
+    for name, array in model.state().items():
+        assert type(array) is np.ndarray
+        np.save(tmp_path / f"{name}.npy", array, allow_pickle=False)
+    mapped = {path.stem: np.load(path, mmap_mode="r", allow_pickle=False) for path in tmp_path.glob("*.npy")}
+    again = type(model).from_state(mapped, model.params, model.scale)
+    assert again.score(strangers).tobytes() == model.score(strangers).tobytes()
+    assert {name: array.tobytes() for name, array in again.state().items()} == {
+        name: array.tobytes() for name, array in model.state().items()
+    }
+
+
+@every_algorithm
+def test_batch_and_single_profiles_agree(key, ratings, features, strangers):
+    model = fitted(key, ratings, features)
+    together = model.score(strangers)
+    for row in range(strangers.n_profiles):
+        alone = model.score(Profiles(strangers.user_items[[row]], strangers.scale))
+        np.testing.assert_allclose(alone[0], together[row], rtol=0, atol=1e-9)
+
+
+@every_algorithm
+def test_no_profile_gives_no_row(key, ratings, features):
+    none = Profiles(sparse.csr_array((0, ratings.n_items), dtype=np.float32), HALF_STARS)
+    assert fitted(key, ratings, features).score(none).shape == (0, ratings.n_items)
+
+
+@every_algorithm
+def test_training_user_is_scored_as_a_stranger_with_the_same_ratings(key, ratings, features):
+    model = fitted(key, ratings, features)
+    own = ratings.user_items[[0]]
+    as_user = model.score(Profiles.of(ratings, [0]))
+    as_stranger = model.score(Profiles.one(own.indices, own.data, ratings.n_items, HALF_STARS))
+    assert as_user.tobytes() == as_stranger.tobytes()
+
+
+@every_algorithm
+def test_profile_on_another_scale_is_mapped(key, ratings, features):
+    model = fitted(key, ratings, features)
+    ten_points = Profiles.one([0, 2, 5], [1, 6, 10], ratings.n_items, Scale(1, 10, 1))
+    half_stars = Profiles.one([0, 2, 5], [0.5, 3.0, 5.0], ratings.n_items, HALF_STARS)
+    np.testing.assert_allclose(model.score(ten_points), model.score(half_stars), rtol=0, atol=1e-6)
+
+
+@every_algorithm
+def test_input_is_not_changed(key, ratings, features, strangers):
+    def content(matrix):
+        return matrix.data.tobytes(), matrix.indices.tobytes(), matrix.indptr.tobytes()
+
+    held = (ratings.user_items, features.item_terms, strangers.user_items)
+    before = [content(matrix) for matrix in held]
+    model = fitted(key, ratings, features)
+    state = {name: array.tobytes() for name, array in model.state().items()}
+    model.score(strangers)
+    assert [content(matrix) for matrix in held] == before
+    assert {name: array.tobytes() for name, array in model.state().items()} == state
+
+
+@every_algorithm
+def test_list_longer_than_the_catalogue_ends_with_it(key, ratings, features, strangers):
+    model = fitted(key, ratings, features)
+    for best, row in zip(
+        top_n_batch(model.score(strangers), model.popularity, strangers, n=99),
+        strangers.user_items.toarray(),
+        strict=True,
+    ):
+        assert sorted(best.items.tolist()) == np.flatnonzero(row == 0).tolist()
+
+
+@every_algorithm
+def test_renumbering_users_and_items_renumbers_the_result(key, ratings, features, strangers):
+    if key in PATH_DEPENDENT:
+        pytest.skip("visits ratings in the order of their numbers")
+    rng = np.random.default_rng(8)
+    users, items = rng.permutation(ratings.n_users), rng.permutation(ratings.n_items)
+    renumbered = Ratings(sparse.csr_array(ratings.user_items[users][:, items]), ratings.scale)
+    moved = ItemFeatures(features.item_terms[items], features.terms)
+    profiles = Profiles(sparse.csr_array(strangers.user_items[:, items]), strangers.scale)
+    expected = fitted(key, ratings, features).score(strangers)[:, items]
+    np.testing.assert_allclose(fitted(key, renumbered, moved).score(profiles), expected, rtol=0, atol=1e-9)
+
+
+@every_algorithm
+def test_too_many_factors_are_refused_with_the_maximum(key, ratings, features):
+    if "factors" not in SMALL.get(key, {}):
+        pytest.skip("has no factors")
+    most = 8 if key == "lsa" else 10  # 14 users, 10 items, 8 terms
+    with pytest.raises(ParameterError, match=rf"11 factors .* maximum is min\(.*\) = {most}\."):
+        fitted(key, ratings, features, factors=11)
+    fitted(key, ratings, features, factors=most)
+
+
+@every_algorithm
+def test_wrong_inputs_are_refused(key, ratings, features, strangers):
+    found = registry.algorithm(key)
+    rng = np.random.default_rng(0)
+    empty = Ratings(sparse.csr_array((3, 10), dtype=np.float32), HALF_STARS)
+    with pytest.raises(DataError, match="not a single rating"):
+        found.fit(empty, features=features, rng=rng)
+    with pytest.raises(ParameterError, match="its own parameters"):
+        found.fit(ratings, Parameters(), features=features, rng=rng)
+    with pytest.raises(DataError, match="describe 3 items, but the ratings are of 10"):
+        found.fit(ratings, features=features_of(3), rng=rng)
+    if found.needs_features:
+        with pytest.raises(DataError, match="needs item features"):
+            found.fit(ratings, rng=rng)
+    model = fitted(key, ratings, features)
+    with pytest.raises(DataError, match="over 4 items, but the model was fitted on 10"):
+        model.score(Profiles.one([0], [3], 4, HALF_STARS))
+    with pytest.raises(ParameterError, match="its own parameters"):
+        found.from_state(model.state(), Parameters(), model.scale)
+    with pytest.raises(DataError, match="popularity"):
+        found.from_state({}, model.params, model.scale)
+    with pytest.raises(DataError, match=r"has the arrays .*popularity.*these are .*surplus"):
+        found.from_state(model.state() | {"surplus": np.zeros(1)}, model.params, model.scale)
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "label"),
+    [
+        ("toppop", {}, "TopPop"),
+        ("corngr", {}, "CorNgr"),
+        ("nncosngr", {}, "NNCosNgr"),
+        ("asysvd", {}, "AsySVD"),
+        ("puresvd", {"factors": 50}, "PureSVD50"),
+        ("puresvd", {"factors": 300}, "PureSVD300"),
+        ("lsa", {}, "LSA"),
+        ("nncosngr", {"sum_of": "ratings"}, "NNCosNgr (sum_of=ratings)"),
+        ("corngr", {"neighbours": 50, "shrinkage": 0.5}, "CorNgr (neighbours=50, shrinkage=0.5)"),
+    ],
+)
+def test_label_names_the_condition(key, options, label):
+    assert registry.label(key, options) == label

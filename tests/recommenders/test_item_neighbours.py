@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recommenders.data import Profiles, Ratings, Scale
+from recommenders.item_neighbours import CorNgr, NNCosNgr
+
+pytestmark = pytest.mark.unit
+
+
+def similarity_reference(
+    model, matrix: np.ndarray, kind: str, shrinkage: float, values: np.ndarray
+) -> np.ndarray:
+    """Dense shrunk similarities by the definition; 0 for no neighbours."""
+    n_items = matrix.shape[1]
+    result = np.zeros((n_items, n_items))
+    for i in range(n_items):
+        for j in range(n_items):
+            both = (matrix[:, i] > 0) & (matrix[:, j] > 0)
+            if i == j or not both.any():
+                continue
+            if kind == "cosine":
+                norm = np.linalg.norm(matrix[:, i]) * np.linalg.norm(matrix[:, j])
+                value = matrix[:, i] @ matrix[:, j] / norm
+            else:
+                x, y = values[both, i], values[both, j]
+                if np.ptp(x) < 1e-9 or np.ptp(y) < 1e-9:
+                    continue
+                value = np.corrcoef(x, y)[0, 1]
+            result[i, j] = max(0.0, both.sum() / (both.sum() + shrinkage) * value)
+    return result
+
+
+def reference_scores(model, ratings: Ratings, profiles: Profiles) -> np.ndarray:
+    """Everything again, profile by profile and item by item, from the formulas."""
+    params = model.params
+    matrix = ratings.user_items.toarray().astype(float)
+    n_users, n_items = matrix.shape
+    rated = matrix > 0
+    mean = matrix[rated].mean()
+    item_bias = [
+        (matrix[rated[:, i], i] - mean).sum() / (params.reg_item + rated[:, i].sum()) for i in range(n_items)
+    ]
+
+    def bias_of(row):
+        items = np.flatnonzero(row)
+        return sum(row[i] - mean - item_bias[i] for i in items) / (params.reg_user + len(items))
+
+    values = matrix
+    if getattr(params, "correlate", "") == "residuals":
+        values = np.array(
+            [
+                [matrix[u, i] - mean - bias_of(matrix[u]) - item_bias[i] for i in range(n_items)]
+                for u in range(n_users)
+            ]
+        )
+    kind = "pearson" if isinstance(model, CorNgr) else "cosine"
+    close = similarity_reference(model, matrix, kind, params.shrinkage, values)
+    scores = np.full(profiles.user_items.shape, -np.inf)
+    for u, row in enumerate(profiles.user_items.toarray().astype(float)):
+        for i in range(n_items):
+            if params.neighbourhood == "rated":
+                candidates = [j for j in np.flatnonzero(row) if close[i, j] > 0]
+                chosen = sorted(candidates, key=lambda j: (-close[i, j], j))[: params.neighbours]
+            else:
+                nearest = sorted(range(n_items), key=lambda j: (-close[i, j], j))[: params.neighbours]
+                chosen = [j for j in nearest if close[i, j] > 0 and row[j] > 0]
+            if not chosen:
+                continue
+            if getattr(params, "sum_of", "residuals") == "ratings":
+                scores[u, i] = sum(close[i, j] * row[j] for j in chosen)
+                continue
+            departures = [close[i, j] * (row[j] - mean - bias_of(row) - item_bias[j]) for j in chosen]
+            total = sum(departures)
+            if kind == "pearson":
+                total /= sum(close[i, j] for j in chosen)
+            scores[u, i] = mean + bias_of(row) + item_bias[i] + total
+    return scores
+
+
+@pytest.mark.parametrize("neighbourhood", ["rated", "item"])
+@pytest.mark.parametrize("neighbours", [1, 3, 200])
+@pytest.mark.parametrize(
+    ("algorithm", "option"),
+    [
+        (CorNgr, {"correlate": "ratings"}),
+        (CorNgr, {"correlate": "residuals"}),
+        (NNCosNgr, {"sum_of": "residuals"}),
+        (NNCosNgr, {"sum_of": "ratings"}),
+    ],
+)
+def test_scores_agree_with_loops(make_ratings, algorithm, option, neighbours, neighbourhood):
+    ratings = make_ratings(11, 25, 12, density=0.45)
+    # More profiles than are walked together, sparse and dense ones among them.
+    profiles = Profiles(make_ratings(12, 21, 12, density=0.5).user_items, ratings.scale)
+    params = algorithm.Params(
+        neighbours=neighbours,
+        neighbourhood=neighbourhood,
+        shrinkage=4.0,
+        reg_item=3.0,
+        reg_user=2.0,
+        **option,
+    )
+    model = algorithm.fit(ratings, params, rng=np.random.default_rng(0))
+    expected = reference_scores(model, ratings, profiles)
+    assert np.isfinite(expected).any()
+    np.testing.assert_allclose(model.score(profiles), expected, rtol=0, atol=1e-9)
+
+
+def test_defaults_are_those_of_the_papers():
+    for algorithm in (CorNgr, NNCosNgr):
+        params = algorithm.Params()
+        assert (params.neighbours, params.shrinkage, params.neighbourhood) == (200, 100.0, "rated")
+        assert (params.reg_item, params.reg_user) == (25.0, 10.0)
+    assert CorNgr.Params().correlate == "ratings"
+    assert NNCosNgr.Params().sum_of == "residuals"
+
+
+def test_correlation_neighbourhood_by_hand():
+    """Two common raters, ratings (1, 2) and (5, 4): correlation 1, shrunk by 2 / (2 + 2) to 1/2.
+
+    The mean is 3, the items' offsets are 0. A stranger gives item 0 a 5: b_u = 2 / (1 + 1) = 1, the residual is
+    5 - 3 - 1 = 1, and item 1 gets 3 + 1 + (0.5 * 1) / 0.5 = 5.
+    """
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 5, 4], 2, 2, Scale(1, 5, 1))
+    params = CorNgr.Params(shrinkage=2, reg_item=0, reg_user=1)
+    model = CorNgr.fit(ratings, params, rng=np.random.default_rng(0))
+    assert model.neighbour_similarities.tolist() == [0.5, 0.5]
+    assert model.score(Profiles.one([0], [5], 2, ratings.scale))[0, 1] == pytest.approx(5.0)
+
+
+def test_cosine_neighbourhood_by_hand():
+    """The same data: cosine (1*2 + 5*4) / sqrt(26 * 20), shrunk by 1/2, added to 3 + 1 without dividing."""
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 5, 4], 2, 2, Scale(1, 5, 1))
+    params = NNCosNgr.Params(shrinkage=2, reg_item=0, reg_user=1)
+    model = NNCosNgr.fit(ratings, params, rng=np.random.default_rng(0))
+    expected = 3 + 1 + 0.5 * 22 / np.sqrt(520)
+    assert model.score(Profiles.one([0], [5], 2, ratings.scale))[0, 1] == pytest.approx(expected)
+
+
+def test_negative_correlation_is_no_neighbour():
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 5, 5, 1], 2, 2, Scale(1, 5, 1))
+    model = CorNgr.fit(ratings, rng=np.random.default_rng(0))
+    assert np.isneginf(model.score(Profiles.one([0], [5], 2, ratings.scale))).all()
+
+
+def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings):
+    ratings = make_ratings(13, 40, 12)
+    for neighbours in (2, 200):
+        model = CorNgr.fit(ratings, CorNgr.Params(neighbours=neighbours), rng=np.random.default_rng(0))
+        together = model.score(Profiles.of(ratings, np.arange(40)))
+        for user in range(40):
+            assert model.score(Profiles.of(ratings, [user]))[0].tobytes() == together[user].tobytes()

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import DataError, ParameterError
+from recommenders.data import Profiles, Scale
+from recommenders.ranking import top_n, top_n_batch
+
+pytestmark = pytest.mark.unit
+
+
+def test_equal_scores_go_by_popularity_then_by_item():
+    best = top_n(np.full(5, 1.0), np.array([2, 7, 2, 7, 9]), [], n=5)
+    assert best.items.tolist() == [4, 1, 3, 0, 2]
+    assert not best.is_filled.any()
+
+
+def test_items_without_score_fill_up_by_popularity_and_say_so():
+    scores = np.array([-np.inf, 0.5, -np.inf, -np.inf])
+    best = top_n(scores, np.array([1, 0, 3, 3]), [3], n=4)
+    assert best.items.tolist() == [1, 2, 0]
+    assert best.is_filled.tolist() == [False, True, True]
+    assert best.scores.tolist() == [0.5, -np.inf, -np.inf]
+    assert best.items.dtype == np.int64
+
+
+def test_excluded_items_never_come():
+    assert top_n(np.array([9.0, 1.0, 2.0]), np.ones(3, dtype=np.int64), [0, 2], n=3).items.tolist() == [1]
+
+
+few_scores = st.lists(
+    st.tuples(st.sampled_from([-np.inf, 0.0, 1.0, 2.5]), st.integers(0, 3), st.booleans()), max_size=30
+)
+
+
+@given(few_scores, st.integers(1, 35))
+def test_list_is_the_head_of_the_full_order(rows, n):
+    scores = np.array([row[0] for row in rows])
+    popularity = np.array([row[1] for row in rows], dtype=np.int64)
+    exclude = [item for item, row in enumerate(rows) if row[2]]
+    expected = sorted(
+        (item for item in range(len(rows)) if item not in exclude),
+        key=lambda item: (-scores[item], -popularity[item], item),
+    )
+    assert top_n(scores, popularity, exclude, n).items.tolist() == expected[:n]
+
+
+def test_inputs_that_cannot_be_ranked_are_refused():
+    popularity = np.ones(2, dtype=np.int64)
+    with pytest.raises(ParameterError, match="n is 0"):
+        top_n(np.zeros(2), popularity, [], n=0)
+    with pytest.raises(DataError, match="score of item 1 is not a number"):
+        top_n(np.array([0.0, np.nan]), popularity, [], n=1)
+    with pytest.raises(DataError, match="rows over the same items"):
+        top_n(np.zeros(3), popularity, [], n=1)
+    with pytest.raises(DataError, match="do not belong to profiles"):
+        top_n_batch(np.zeros((2, 2)), popularity, Profiles.one([0], [1], 2, Scale(1, 5, 1)), n=1)
+
+
+def test_batch_leaves_out_each_profiles_own_items():
+    scores = np.tile(np.array([3.0, 2.0, 1.0]), (3, 1))
+    rows = Profiles.one([0], [5], 3, Scale(1, 5, 1)).user_items.toarray()
+    profiles = Profiles(
+        type(Profiles.one([], [], 3, Scale(1, 5, 1)).user_items)(np.vstack([rows, 0 * rows, rows[:, ::-1]])),
+        Scale(1, 5, 1),
+    )
+    lists = top_n_batch(scores, np.ones(3, dtype=np.int64), profiles, n=2)
+    assert [one.items.tolist() for one in lists] == [[1, 2], [0, 1], [0, 1]]

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from core.errors import ParameterError
+from recommenders import registry
+from recommenders.base import Algorithm
+from recommenders.popularity import TopPop
+from recommenders.puresvd import PureSVD
+
+pytestmark = pytest.mark.unit
+
+
+class FromElsewhere(TopPop):
+    key = "elsewhere"
+    name = "Elsewhere"
+
+
+NotAnAlgorithm = "just a word"
+
+
+@pytest.fixture
+def entry_point(monkeypatch):
+    """Pretend that packages with these (key, object) entry points are installed."""
+
+    def install(*points):
+        made = [
+            EntryPoint(key, f"{module}:{name}", registry.ENTRY_POINT_GROUP) for key, module, name in points
+        ]
+        monkeypatch.setattr(registry, "entry_points", lambda group: made if group == made[0].group else [])
+
+    monkeypatch.setitem(sys.modules, "elsewhere_package", sys.modules[__name__])
+    return install
+
+
+def test_the_study_algorithms_are_there():
+    assert registry.keys() == KEYS, "corngr", "nncosngr", "asysvd", "puresvd", "lsa")
+    assert all(issubclass(registry.algorithm(key), Algorithm) for key in KEYS)
+
+
+def test_unknown_key_names_the_known_ones():
+    with pytest.raises(ParameterError, match="no algorithm 'top'; the algorithms are: toppop, corngr"):
+        registry.algorithm("top")
+
+
+def test_parameters_are_read_and_refused_in_the_name_of_the_algorithm():
+    assert registry.params_of("puresvd", {"factors": "7"}) == PureSVD.Params(factors=7)
+    assert registry.params_of("puresvd") == PureSVD.Params(factors=50)
+    with pytest.raises(ParameterError, match=r"PureSVD \(puresvd\): .*factors must be at least 1"):
+        registry.params_of("puresvd", {"factors": 0})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("toppop", [("toppop", {})]),
+        ("puresvd:factors=50,puresvd:factors=300", [("puresvd", {}), ("puresvd", {"factors": 300})]),
+        (
+            "asysvd:factors=8,reg=0.1, toppop ,",
+            [("asysvd", {"factors": 8, "reg": 0.1}), ("toppop", {})],
+        ),
+        ("nncosngr,neighbours=20", [("nncosngr", {"neighbours": 20})]),
+    ],
+)
+def test_commands_are_parsed(text, expected):
+    assert [(key, params.changed()) for key, params in registry.parse_many(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "Name at least one algorithm"),
+        (" , ", "Name at least one algorithm"),
+        ("puresvd:factors", "not of the form name=value"),
+        ("puresvd:factors=", "not of the form name=value"),
+        ("puresvd:=4", "not of the form name=value"),
+        ("puresvd:factors=4,factors=5", "factors comes twice"),
+        ("puresvd,puresvd:factors=50", "PureSVD50 comes twice"),
+        ("factors=5", "no algorithm 'factors=5'"),
+        ("toppop:factors=5", "no parameter factors"),
+    ],
+)
+def test_commands_that_cannot_be_read_are_refused(text, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        registry.parse_many(text)
+
+
+def test_third_party_algorithm_is_found_by_its_entry_point(entry_point):
+    entry_point(("elsewhere", "elsewhere_package", "FromElsewhere"))
+    assert registry.keys()[-1] == "elsewhere"
+    assert registry.algorithm("elsewhere") is FromElsewhere
+    assert registry.parse("elsewhere")[0] == "elsewhere"
+
+
+def test_third_party_entry_point_is_not_imported_before_it_is_asked_for(entry_point):
+    entry_point(("broken", "no_such_package_anywhere", "Thing"))
+    assert "broken" in registry.keys()
+    assert registry.algorithm("toppop") is TopPop
+    with pytest.raises(ModuleNotFoundError):
+        registry.algorithm("broken")
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [("elsewhere", "NotAnAlgorithm"), ("other", "FromElsewhere"), ("elsewhere", "entry_point")],
+)
+def test_entry_point_that_is_no_algorithm_of_its_key_is_refused(entry_point, key, name):
+    entry_point((key, "elsewhere_package", name))
+    with pytest.raises(ParameterError, match=f"is not an Algorithm with key '{key}'"):
+        registry.algorithm(key)
+
+
+def test_taken_key_is_refused(entry_point):
+    entry_point(("toppop", "elsewhere_package", "FromElsewhere"))
+    with pytest.raises(ParameterError, match="wants the key 'toppop', which is taken"):
+        registry.keys()
+    entry_point(("new", "elsewhere_package", "FromElsewhere"), ("new", "elsewhere_package", "NotAnAlgorithm"))
+    with pytest.raises(ParameterError, match="wants the key 'new', which is taken"):
+        registry.keys()
+
+
+def test_import_of_the_registry_is_light():
+    """A process that only lists algorithms never loads the compiler or linear algebra."""
+    heavy = ("numba", "scipy.linalg", "scipy.sparse.linalg", "pandas", "recommenders.kernels")
+    program = f"import sys, recommenders.registry; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

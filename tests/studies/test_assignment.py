@@ -1,0 +1,204 @@
+"""Permuted blocks within strata: balance, room, slots given back, replay."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import ParameterError
+from studies.assignment import block_order, first_open, own_slot, slots, stratum_of
+
+pytestmark = pytest.mark.unit
+
+STRATA = ("women, 20-34", "women, 35-50", "men, 20-34", "all others, 35-50")
+
+
+class Sequence:
+    """A whole study's assignment in memory: who holds which place of which stratum."""
+
+    def __init__(self, seed: int, targets: list[int], multiples: tuple[int, ...] = (1,)) -> None:
+        self.seed, self.targets, self.multiples = seed, targets, multiples
+        self.held: dict[tuple[str, int], int] = {}
+        self.skips: list[tuple[str, int, int]] = []
+
+    def counts(self, stratum: str | None = None) -> Counter[int]:
+        return Counter(c for (s, _place), c in self.held.items() if stratum in (None, s))
+
+    def rooms(self) -> list[bool]:
+        counts = self.counts()
+        return [counts[c] < target for c, target in enumerate(self.targets)]
+
+    def taken(self, stratum: str) -> set[int]:
+        return {place for s, place in self.held if s == stratum}
+
+    def arrive(self, stratum: str) -> int | None:
+        found = first_open(
+            seed=self.seed,
+            stratum=stratum,
+            taken=self.taken(stratum),
+            has_room=self.rooms(),
+            multiples=self.multiples,
+        )
+        if found is None:
+            return None
+        assert (stratum, found.slot.place) not in self.held
+        self.skips += [(stratum, slot.place, slot.condition) for slot in found.passed_over]
+        self.held[stratum, found.slot.place] = found.slot.condition
+        return found.slot.condition
+
+    def spread(self, stratum: str) -> int:
+        rooms, counts = self.rooms(), self.counts(stratum)
+        open_ones = [counts[c] for c, has_room in enumerate(rooms) if has_room]
+        return max(open_ones) - min(open_ones) if open_ones else 0
+
+
+def test_block_order_holds_each_condition_once() -> None:
+    assert sorted(block_order(7, "women", 3, 7)) == list(range(7))
+
+
+def test_block_order_holds_each_condition_as_often_as_one_of_the_multiples() -> None:
+    sizes = {len(block_order(7, "women", block, 3, (1, 2))) for block in range(40)}
+    assert sizes == {3, 6}
+    for block in range(40):
+        counts = Counter(block_order(7, "women", block, 3, (1, 2)))
+        assert set(counts) == {0, 1, 2}
+        assert len(set(counts.values())) == 1
+
+
+def test_block_order_depends_on_seed_stratum_and_block_alone() -> None:
+    same = [block_order(1, "men", 0, 7) for _ in range(3)]
+    assert len(set(same)) == 1
+    others = {block_order(2, "men", 0, 7), block_order(1, "women", 0, 7), block_order(1, "men", 1, 7)}
+    assert same[0] not in others
+
+
+def test_block_order_written_down_once_stays_the_same() -> None:
+    # A study under way must meet the same sequence after any upgrade: these digits may never change.
+    assert block_order(1, "women, 20-34", 0, 7) == (0, 1, 5, 4, 6, 2, 3)
+    assert block_order(2011, "men, 35-50", 5, 3, (1, 2)) == (0, 0, 1, 2, 1, 2)
+
+
+def test_block_orders_are_equally_likely() -> None:
+    drawn = Counter(block_order(seed, "s", 0, 3) for seed in range(6000))
+    assert len(drawn) == 6
+    # Five standard deviations of a binomial count with n = 6000, p = 1/6.
+    assert all(abs(count - 1000) < 145 for count in drawn.values())
+
+
+@pytest.mark.parametrize(("n_conditions", "multiples"), [(0, (1,)), (3, ()), (3, (0,))])
+def test_block_order_refuses_an_empty_block(n_conditions: int, multiples: tuple[int, ...]) -> None:
+    with pytest.raises(ParameterError):
+        block_order(1, "s", 0, n_conditions, multiples)
+
+
+def test_slots_number_places_and_blocks() -> None:
+    first = list(islice(slots(1, "s", 3), 7))
+    assert [slot.place for slot in first] == list(range(7))
+    assert [slot.block for slot in first] == [0, 0, 0, 1, 1, 1, 2]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**62),
+    targets=st.lists(st.integers(1, 8), min_size=2, max_size=7),
+    multiples=st.sampled_from([(1,), (2,), (1, 2)]),
+    arrivals=st.lists(st.sampled_from(STRATA), min_size=60, max_size=120),
+)
+def test_a_study_that_fills_keeps_every_invariant(
+    seed: int, targets: list[int], multiples: tuple[int, ...], arrivals: list[str]
+) -> None:
+    study = Sequence(seed, targets, multiples)
+    given_out = []
+    for stratum in arrivals:
+        given_out.append(study.arrive(stratum))
+        assert all(count <= targets[c] for c, count in study.counts().items())
+        for name in STRATA:
+            assert study.spread(name) <= max(multiples)
+    n = sum(targets)
+    assert [c is None for c in given_out] == [False] * n + [True] * (len(arrivals) - n)
+    assert study.counts() == Counter(dict(enumerate(targets)))
+    replayed = Sequence(seed, targets, multiples)
+    assert [replayed.arrive(stratum) for stratum in arrivals] == given_out
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 2**62), n_conditions=st.integers(2, 5))
+def test_slots_given_back_are_filled_first_and_balance_returns(
+    data: st.DataObject, seed: int, n_conditions: int
+) -> None:
+    study = Sequence(seed, [6] * n_conditions)
+    for _ in range(data.draw(st.integers(5, 6 * n_conditions))):
+        study.arrive(data.draw(st.sampled_from(STRATA)))
+    gone = data.draw(st.lists(st.sampled_from(sorted(study.held)), unique=True, max_size=6))
+    for key in gone:
+        del study.held[key]
+    for stratum in {stratum for stratum, _place in gone}:
+        for _ in [s for s, _place in gone if s == stratum]:
+            study.arrive(stratum)
+        assert study.spread(stratum) <= 1
+    while study.arrive(data.draw(st.sampled_from(STRATA))) is not None:
+        assert all(count <= 6 for count in study.counts().values())
+    assert study.counts() == Counter(dict.fromkeys(range(n_conditions), 6))
+
+
+def test_first_open_passes_over_full_conditions_and_says_so() -> None:
+    order = block_order(5, "s", 0, 3)
+    full = order[0]
+    found = first_open(seed=5, stratum="s", taken=(), has_room=[c != full for c in range(3)])
+    assert found is not None
+    assert found.slot.place == 1
+    assert [(slot.place, slot.condition) for slot in found.passed_over] == [(0, full)]
+
+
+def test_own_slot_prefers_the_old_place_while_it_is_free() -> None:
+    old = next(slot for slot in slots(5, "s", 3) if slot.condition == 2 and slot.block == 1)
+    assert own_slot(seed=5, stratum="s", taken={0}, n_conditions=3, condition=2, preferred=old.place) == old
+
+
+def test_own_slot_looks_ahead_where_the_old_place_was_taken() -> None:
+    old = next(slot for slot in slots(5, "s", 3) if slot.condition == 2)
+    found = own_slot(seed=5, stratum="s", taken={0, 1, 2}, n_conditions=3, condition=2, preferred=old.place)
+    assert (found.condition, found.block) == (2, 1)
+
+
+def test_own_slot_refuses_an_unknown_condition() -> None:
+    with pytest.raises(ParameterError):
+        own_slot(seed=5, stratum="s", taken=(), n_conditions=3, condition=3)
+
+
+RULES = [
+    {"question": "gender", "groups": [{"name": "women", "values": ["woman"]}], "rest": "all others"},
+    {"question": "age", "bands": [[20, 34], [35, 50]]},
+]
+
+
+@pytest.mark.parametrize(
+    ("answers", "stratum"),
+    [
+        ({"gender": "woman", "age": 20}, "women, 20-34"),
+        ({"gender": "woman", "age": 34}, "women, 20-34"),
+        ({"gender": "man", "age": 35}, "all others, 35-50"),
+        ({"gender": "not_said", "age": 50}, "all others, 35-50"),
+        ({"age": 18}, "all others, 20-34"),
+        ({"gender": "woman", "age": 70}, "women, 35-50"),
+        ({"gender": "woman"}, "women, not given"),
+    ],
+)
+def test_stratum_of_merges_what_is_outside_by_the_stated_rule(
+    answers: dict[str, object], stratum: str
+) -> None:
+    assert stratum_of(answers, RULES) == stratum
+
+
+def test_stratum_of_no_rule_is_everybody() -> None:
+    assert stratum_of({"gender": "woman"}, ()) == "all"
+
+
+@pytest.mark.parametrize("rule", [{"question": "age"}, {"question": "age", "bands": [[35, 50], [20, 34]]}])
+def test_stratum_of_refuses_a_rule_that_cannot_be_used(rule: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        stratum_of({"age": 30}, [rule])

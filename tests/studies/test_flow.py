@@ -1,0 +1,99 @@
+"""The steps: order, what may be looked at, what may be changed."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from core.errors import ParameterError
+from studies import assignment, flow, measures
+from studies.flow import Place, may_change, may_look, next_place, places
+from studies.questionnaires import schema
+
+pytestmark = pytest.mark.unit
+WAY = places(3)
+
+
+@pytest.mark.parametrize("module", [assignment, flow, measures, schema])
+def test_examples_in_docstrings_run(module: object) -> None:
+    result = doctest.testmod(module)  # type: ignore[arg-type]
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_next_place_walks_the_whole_way_and_stays_at_the_end() -> None:
+    here = WAY[0]
+    walked = [here]
+    for _ in range(len(WAY)):
+        here = next_place(here, 3)
+        walked.append(here)
+    assert walked == [*WAY, WAY[-1]]
+
+
+def test_next_place_refuses_a_rank_past_the_list() -> None:
+    with pytest.raises(ParameterError):
+        next_place(Place("items", 4), 3)
+
+
+@pytest.mark.parametrize(("step", "rank"), [("nowhere", 0), ("items", 0), ("rate", 1)])
+def test_place_refuses_what_is_not_on_the_way(step: str, rank: int) -> None:
+    with pytest.raises(ParameterError):
+        Place(step, rank)
+
+
+def test_places_refuse_an_empty_list() -> None:
+    with pytest.raises(ParameterError):
+        places(0)
+
+
+@pytest.mark.parametrize("here", WAY, ids=str)
+@pytest.mark.parametrize("at", WAY, ids=str)
+def test_nothing_ahead_may_be_looked_at_or_changed(here: Place, at: Place) -> None:
+    if WAY.index(at) > WAY.index(here):
+        assert not may_look(here, at)
+        assert not may_change(here, at)
+
+
+@pytest.mark.parametrize("here", WAY, ids=str)
+def test_where_one_stands_may_be_looked_at_and_changed_until_the_end(here: Place) -> None:
+    assert may_look(here, here)
+    assert may_change(here, here) == (here.step != "thanks")
+
+
+@pytest.mark.parametrize("here", WAY[2:], ids=str)
+def test_answers_about_the_person_and_ratings_close_with_their_step(here: Place) -> None:
+    for step in ("about", "rate"):
+        assert not may_look(here, Place(step))
+        assert not may_change(here, Place(step))
+
+
+def test_items_stay_changeable_until_completed() -> None:
+    assert may_change(Place("overall"), Place("items", 1))
+    assert may_look(Place("items", 2), Place("recommendations"))
+    assert not may_look(Place("thanks"), Place("items", 1))
+
+
+@pytest.mark.parametrize(
+    ("answers", "missing"),
+    [
+        ({}, ("watched", "rating")),
+        ({"watched": True}, ("rating",)),
+        ({"watched": True, "rating": 3}, ()),
+        ({"watched": False, "rating": 3}, ("heard", "trailer_seen")),
+        ({"watched": False, "heard": False, "trailer_seen": False, "rating": 3}, ()),
+    ],
+)
+def test_missing_of_item_follows_the_first_answer(
+    answers: dict[str, object], missing: tuple[str, ...]
+) -> None:
+    assert flow.missing_of_item(answers) == missing
+
+
+def test_questions_of_item_open_with_the_first_answer() -> None:
+    assert flow.questions_of_item(None) == ("watched",)
+    assert flow.questions_of_item(False) == ("watched", "heard", "trailer_seen", "rating")
+
+
+def test_branch_of_an_unwatched_item_without_trailer() -> None:
+    assert [flow.branch_of(True, None), flow.branch_of(False, False)] == ["watched", "neither"]
