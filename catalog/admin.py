@@ -22,6 +22,9 @@ class DatasetAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
 
 @admin.register(DatasetVersion)
 class DatasetVersionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

@@ -30,9 +30,7 @@ class BrowseForm(forms.Form):
     )
     genre = forms.ChoiceField(label="Genre", required=False)
     decade = forms.TypedChoiceField(label="Decade", required=False, coerce=int, empty_value=None)
-    order = forms.ChoiceField(
-        label="Order", required=False, choices=[(order, ORDER_WORDS[order]) for order in ORDERS]
-    )
+    order = forms.ChoiceField(label="Order", required=False, choices=[(order, ORDER_WORDS[order]) for order in ORDERS])
     page = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, genres: Sequence[str], decades: Sequence[int], **kwargs: Any) -> None:

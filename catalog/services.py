@@ -86,16 +86,12 @@ def import_dataset(
         )
     except ImportRefused as refusal:
         problems = [dataclasses.asdict(problem) for problem in refusal.problems]
-        raise ParallaxError(
-            "import.refused", str(refusal), {"problems": problems, "total": refusal.total}
-        ) from refusal
+        raise ParallaxError("import.refused", str(refusal), {"problems": problems, "total": refusal.total}) from refusal
     except ParameterError as problem:
         raise ParallaxError("import.bad_option", str(problem)) from problem
     if progress is not None:
         progress("Keeping items", parsed.n_items, parsed.n_items)
-    return import_parsed(
-        parsed=parsed, name=name, title=title, source_format=parsed.report.source_format, owner=owner
-    )
+    return import_parsed(parsed=parsed, name=name, title=title, source_format=parsed.report.source_format, owner=owner)
 
 
 def _check_name(name: str) -> None:

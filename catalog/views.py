@@ -28,7 +28,7 @@ from catalog.selectors.datasets import (
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
 from catalog.services import retire_version
-from core.errors import ParallaxError
+from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 
 ITEMS_ON_A_PAGE = 24
@@ -132,7 +132,10 @@ def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpR
 def poster(request: HttpRequest, item_id: int) -> HttpResponse:
     """The item's drawn poster; open to all, since participants see it without an account, and kept for a year."""
     item = get_object_or_404(Item.objects.only("external_id", "title", "year"), pk=item_id)
-    svg = poster_svg(item.title, item.year, item.poster_key)
+    try:
+        svg = poster_svg(item.title, item.year, item.poster_key)
+    except ParameterError:  # a title without a printable character
+        svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
     response = HttpResponse(svg, content_type="image/svg+xml")
     etag = quote_etag(digest_of(svg)[:32])
     response["ETag"] = etag

@@ -15,11 +15,18 @@ from core.errors import ParameterError
 Width = int | None
 """Width of a whole chart in pixels, title and axes included; None follows the element it is drawn in."""
 
-NARROW = 460
-"""Plots narrower than this many pixels (a phone) turn or shorten their axis labels."""
+NARROW = 500
+"""Charts narrower than this many pixels (a phone) turn or shorten their axis labels."""
 
 MINIMUM_WIDTH = 240
-_BREAKPOINTS = (300, 380, 480, 600, 740)
+_BREAKPOINTS = (240, 270, 300, 340, 380, 430, 490, 560, 640, 740)
+# The whole width of the drawing's element. Vega's own `width` will not do: it is first the whole and, once the
+# axes are laid out, the plot alone, and what then changes its number of lines is cut off. Naming it all the
+# same has the expression evaluated again when the window changes.
+_WHOLE_WIDTH = "[width, containerSize()[0]][1]"
+# Mean width of a character in shares of the type size; titles are set bold.
+_TITLE_CHARACTER = 0.53
+_SUBTITLE_CHARACTER = 0.5
 _AUTOMATIC_NAME = re.compile(r"^view_\d+$")
 
 
@@ -81,26 +88,53 @@ def finished(
     """
     if not title.strip():
         raise ParameterError("A chart needs a title that says its finding.")
-    if width is not None and width < MINIMUM_WIDTH:
-        raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; {width} were asked for.")
-    sized = chart.properties(
-        width="container" if width is None else width,
+    if width is not None:
+        _check(width)
+    whole = chart.properties(
+        width="container",
         height=height,
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         padding={"left": 2, "right": 6, "top": 2, "bottom": 2},
         background="transparent",
         description=description,
     )
-    spec: Spec = json.loads(json.dumps(sized.to_dict()))
-    heading: Spec = {"text": _wrapped(title, TITLE_SIZE)}
+    spec: Spec = json.loads(json.dumps(whole.to_dict()))
+    heading: Spec = {"text": _wrapped(title, TITLE_SIZE * _TITLE_CHARACTER)}
     if subtitle:
-        heading["subtitle"] = _wrapped(subtitle, SUBTITLE_SIZE)
+        heading["subtitle"] = _wrapped(subtitle, SUBTITLE_SIZE * _SUBTITLE_CHARACTER)
         if side != "neutral":
             heading["subtitleColor"] = colour_of(side)
     spec["title"] = heading
     spec["config"] = config()
     spec["usermeta"] = {"mode": "light", "title": title, "description": description}
-    return _with_own_names(spec)
+    spec = _with_own_names(spec)
+    return spec if width is None else sized(spec, width)
+
+
+def sized(spec: Spec, width: int) -> Spec:
+    """Return a specification with a width of its own.
+
+    Parameters
+    ----------
+    spec : dict
+        Made by `finished`. Not changed.
+    width : int
+        Pixels, >= 240.
+
+    Returns
+    -------
+    dict
+        A copy that follows no element any more; one that had a width already keeps it.
+
+    Raises
+    ------
+    ParameterError
+        The width is too small.
+    """
+    _check(width)
+    if spec.get("width") != "container":
+        return dict(spec)
+    return {**_with_whole_width(spec, str(width)), "width": width}
 
 
 def label_expression(labels: Sequence[str], narrow_labels: Sequence[str] | None = None) -> str:
@@ -126,12 +160,11 @@ def label_expression(labels: Sequence[str], narrow_labels: Sequence[str] | None 
     wide = f"{_literal([_lines(label) for label in labels])}[datum.value]"
     if narrow_labels is None:
         return wide
-    narrow = f"{_literal([_lines(label) for label in narrow_labels])}[datum.value]"
-    return f"width < {NARROW} ? {narrow} : {wide}"
+    return when_narrow(f"{_literal([_lines(label) for label in narrow_labels])}[datum.value]", wide)
 
 
 def when_narrow(narrow: str, wide: str) -> str:
-    """Return the expression that takes one of two values by the width of the plot.
+    """Return the expression that takes one of two values by the width of the chart.
 
     Parameters
     ----------
@@ -143,7 +176,7 @@ def when_narrow(narrow: str, wide: str) -> str:
     str
         A Vega expression.
     """
-    return f"width < {NARROW} ? {narrow} : {wide}"
+    return f"{_WHOLE_WIDTH} < {NARROW} ? {narrow} : {wide}"
 
 
 def number(value: float, decimals: int, *, is_share: bool = False) -> str:
@@ -185,27 +218,44 @@ def _literal(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _wrapped(text: str, size: int) -> str | Spec:
-    """Return text as it is, or an expression that breaks it into lines by the width of the plot."""
-    average_character = size * 0.5
-    one_line = text if "\n" not in text else None
-    if one_line is not None and len(text) * average_character <= _BREAKPOINTS[0]:
+def _check(width: int) -> None:
+    if width < MINIMUM_WIDTH:
+        raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; {width} were asked for.")
+
+
+def _wrapped(text: str, character: float) -> str | Spec:
+    """Return text as it is, or an expression that breaks it into lines by the width of the chart."""
+    if len(text) * character <= _BREAKPOINTS[0] and "\n" not in text:
         return text
-    expression = ""
-    for breakpoint_ in _BREAKPOINTS:
-        lines = [
-            line
-            for paragraph in text.split("\n")
-            for line in textwrap.wrap(paragraph, int(breakpoint_ / average_character))
-        ]
-        is_last = breakpoint_ == _BREAKPOINTS[-1]
-        condition = "" if is_last else f"width < {_next_after(breakpoint_)} ? "
-        expression += f"{condition}{_literal(lines)}{'' if is_last else ' : '}"
+    by_width = [(limit, _balanced(text, int((limit - 8) / character))) for limit in _BREAKPOINTS]
+    expression = _literal(by_width[-1][1])
+    for (_, lines), (next_limit, next_lines) in reversed(list(zip(by_width, by_width[1:], strict=False))):
+        if lines != next_lines:
+            expression = f"{_WHOLE_WIDTH} < {next_limit} ? {_literal(lines)} : {expression}"
     return {"expr": expression}
 
 
-def _next_after(breakpoint_: int) -> int:
-    return _BREAKPOINTS[_BREAKPOINTS.index(breakpoint_) + 1]
+def _balanced(text: str, characters: int) -> list[str]:
+    """Break text into as few lines as fit, and those about equally long."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        fewest = len(textwrap.wrap(paragraph, characters))
+        narrower = characters
+        while narrower > 1 and len(textwrap.wrap(paragraph, narrower - 1)) == fewest:
+            narrower -= 1
+        lines += textwrap.wrap(paragraph, narrower)
+    return lines
+
+
+def _with_whole_width(value: Any, width: str) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: inner if key in ("data", "datasets", "usermeta") else _with_whole_width(inner, width)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_whole_width(inner, width) for inner in value]
+    return value.replace(_WHOLE_WIDTH, width) if isinstance(value, str) else value
 
 
 def _with_own_names(spec: Spec) -> Spec:
@@ -224,14 +274,15 @@ def _with_own_names(spec: Spec) -> Spec:
             for inner in value:
                 collect(inner)
 
-    def renamed(value: Any) -> Any:
+    def renamed(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
             return {
-                key: inner if key in ("data", "datasets") else renamed(inner) for key, inner in value.items()
+                inner_key: inner if inner_key in ("data", "datasets") else renamed(inner, inner_key)
+                for inner_key, inner in value.items()
             }
         if isinstance(value, list):
-            return [renamed(inner) for inner in value]
-        return names.get(value, value) if isinstance(value, str) else value
+            return [renamed(inner, key) for inner in value]
+        return names.get(value, value) if key in ("name", "views") and isinstance(value, str) else value
 
     collect(spec)
     fresh: Spec = renamed(spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutting_down
 
 from evaluation.services import crew, working
 
@@ -33,3 +33,9 @@ def sweep() -> None:
 def leave_with_leader(**kwargs: Any) -> None:
     """Let a worker that a command started leave when that command is gone."""
     crew.watch_leader()
+
+
+@worker_shutting_down.connect
+def stop_between_parts(**kwargs: Any) -> None:
+    """Let a worker that was asked to stop do so after the part in hand, not after the run."""
+    working.stop_soon()

@@ -134,8 +134,8 @@ def _results(run: EvaluationRun) -> dict[str, Any]:
     return {
         "lines": by_length[0][1],
         "shorter": by_length[1:],
-        "chart_recall": charts.recall_by_n(measured, n=run.n),
-        "chart_fallout": charts.fallout_by_n(measured, n=run.n),
+        "chart_recall": charts.recall_by_n({one.label: one.recall for one in measured}, n=run.n),
+        "chart_fallout": charts.fallout_by_n({one.label: one.fallout for one in measured}, n=run.n),
         "curve_heads": measured[0].n if measured else (),
         "recall_lines": [(one.label, [tables.share(value) for value in one.recall]) for one in measured],
         "fallout_lines": [(one.label, [tables.share(value) for value in one.fallout]) for one in measured],

@@ -11,11 +11,14 @@ import tempfile
 from pathlib import Path
 
 import dj_database_url
+import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from charting.render import STYLE_HASHES
 from parallax.env import env_bool, env_int, env_list, env_secret, env_str
+
+django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env_str("PARALLAX_VAR", str(BASE_DIR / "var"))).resolve()

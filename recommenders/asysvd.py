@@ -65,26 +65,16 @@ class AsySVD(Algorithm):
     class Params(Parameters):
         """Parameters of `AsySVD`."""
 
-        factors: int = parameter(
-            50, description="Number of latent factors; at most min(users, items).", minimum=1
-        )
+        factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
         epochs: int = parameter(60, description="Passes over the ratings at most.", minimum=1)
-        learning_rate: float = parameter(
-            0.01, description="Length of a step, per unit of error.", minimum=1e-6
-        )
+        learning_rate: float = parameter(0.01, description="Length of a step, per unit of error.", minimum=1e-6)
         reg: float = parameter(0.02, description="Pull of all factors towards 0.", minimum=0.0)
-        reg_item: float = parameter(
-            25.0, description="Damping of the items' offsets, in ratings.", minimum=0.0
-        )
-        reg_user: float = parameter(
-            10.0, description="Damping of a person's offset, in ratings.", minimum=0.0
-        )
+        reg_item: float = parameter(25.0, description="Damping of the items' offsets, in ratings.", minimum=0.0)
+        reg_user: float = parameter(10.0, description="Damping of a person's offset, in ratings.", minimum=0.0)
         held_out: float = parameter(
             0.05, description="Share of ratings that decides when to stop.", minimum=0.0, maximum=0.5
         )
-        patience: int = parameter(
-            5, description="Epochs without a smaller error on those before stopping.", minimum=1
-        )
+        patience: int = parameter(5, description="Epochs without a smaller error on those before stopping.", minimum=1)
         spread: float = parameter(
             0.3, description="Length, about, of an item's vector of factors at the start.", minimum=1e-6
         )
@@ -97,9 +87,7 @@ class AsySVD(Algorithm):
     implicit_factors: NDArray[np.float64]  # y, shape (n_items, factors)
 
     @classmethod
-    def _fit(
-        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator
-    ) -> Self:
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         smaller = min(ratings.n_users, ratings.n_items)
         if params.factors > smaller:
             raise ParameterError(
@@ -155,16 +143,12 @@ def _split(ratings: Ratings, baseline: Baseline, share: float, rng: np.random.Ge
     )
 
 
-def _side(
-    users: NDArray[np.int64], items: NDArray[np.int64], residuals: NDArray[np.float64], n_users: int
-) -> Side:
+def _side(users: NDArray[np.int64], items: NDArray[np.int64], residuals: NDArray[np.float64], n_users: int) -> Side:
     indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=n_users))))
     return indptr.astype(np.int64), items.astype(np.int32), residuals
 
 
-def _descend(
-    factors: Factors, learned: Side, held: Side, params: AsySVD.Params, rng: np.random.Generator
-) -> Factors:
+def _descend(factors: Factors, learned: Side, held: Side, params: AsySVD.Params, rng: np.random.Generator) -> Factors:
     """Run epochs until the held-out error stops falling; return the factors of the best epoch."""
     kernels = lazy.asysvd_kernels()
     best, lowest, waited = factors, np.inf, 0

@@ -184,9 +184,7 @@ class Algorithm(ABC):
 
     @classmethod
     @abstractmethod
-    def _fit(
-        cls, ratings: Ratings, params: Any, features: ItemFeatures | None, rng: np.random.Generator
-    ) -> Self:
+    def _fit(cls, ratings: Ratings, params: Any, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         """Learn the arrays named by `arrays`; inputs are checked, and the caller sets the common
         attributes.
         """

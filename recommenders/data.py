@@ -14,6 +14,7 @@ from recommenders.scale import Scale
 
 __all__ = ["ItemFeatures", "Profiles", "Ratings", "Scale"]
 
+
 @dataclass(frozen=True, eq=False)
 class Ratings:
     """The ratings an algorithm is fitted on: immutable, one row a user, one column an item.
@@ -72,9 +73,7 @@ class Ratings:
         rows, columns = _numbers(users, n_users, "user"), _numbers(items, n_items, "item")
         data = np.asarray(values, dtype=np.float32)
         if not rows.shape == columns.shape == data.shape:
-            raise DataError(
-                f"Users, items and ratings must be as many; got {rows.size}, {columns.size}, {data.size}."
-            )
+            raise DataError(f"Users, items and ratings must be as many; got {rows.size}, {columns.size}, {data.size}.")
         return cls(_from_triples(rows, columns, data, (n_users, n_items)), scale)
 
     @property
@@ -130,9 +129,7 @@ class ItemFeatures:
         _refuse_values(item_terms, is_count, "count", "is not a positive number", rows="item", columns="term")
         terms = tuple((str(kind), str(value)) for kind, value in self.terms)
         if len(terms) != item_terms.shape[1]:
-            raise DataError(
-                f"{item_terms.shape[1]} columns of features need as many terms; got {len(terms)}."
-            )
+            raise DataError(f"{item_terms.shape[1]} columns of features need as many terms; got {len(terms)}.")
         if len(set(terms)) != len(terms):
             raise DataError("Two columns of features have the same kind and value; add them up first.")
         object.__setattr__(self, "item_terms", item_terms)
@@ -179,9 +176,7 @@ class Profiles:
     def __post_init__(self) -> None:
         user_items = _canonical(self.user_items, "profiles")
         is_covered = self.scale.covers(user_items.data)
-        _refuse_values(
-            user_items, is_covered, "rating", f"is outside the scale {self.scale.words()}", rows="profile"
-        )
+        _refuse_values(user_items, is_covered, "rating", f"is outside the scale {self.scale.words()}", rows="profile")
         object.__setattr__(self, "user_items", user_items)
 
     @classmethod
@@ -239,9 +234,7 @@ def _canonical(matrix: Any, what: str) -> sparse.csr_array:
     if not is_sparse or matrix.ndim != 2:
         raise DataError(f"The {what} must be a two-dimensional sparse matrix; got {type(matrix).__name__}.")
     given = sparse.csr_array(matrix)
-    csr = sparse.csr_array(
-        (np.asarray(given.data, dtype=np.float32), given.indices, given.indptr), shape=given.shape
-    )
+    csr = sparse.csr_array((np.asarray(given.data, dtype=np.float32), given.indices, given.indptr), shape=given.shape)
     if not csr.has_sorted_indices:
         csr = csr.sorted_indices()
     if not csr.has_canonical_format:
@@ -262,9 +255,7 @@ def _from_triples(
     is_twice = (np.diff(rows) == 0) & (np.diff(columns) == 0)
     if is_twice.any():
         first = int(np.flatnonzero(is_twice)[0])
-        raise DataError(
-            f"Item {columns[first]} is rated twice by user {rows[first]}; keep one rating of each pair."
-        )
+        raise DataError(f"Item {columns[first]} is rated twice by user {rows[first]}; keep one rating of each pair.")
     indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=shape[0]))))
     return sparse.csr_array((data[order], columns, indptr), shape=shape)
 
@@ -278,9 +269,7 @@ def _numbers(values: ArrayLike, limit: int, what: str) -> NDArray[np.int64]:
         raise DataError(f"The {what} numbers must be whole numbers; got {given.dtype}.")
     is_out = (given < 0) | (given >= limit)
     if is_out.any():
-        raise DataError(
-            f"There is no {what} number {given[is_out][0]}: they run from 0 to {limit - 1} in these data."
-        )
+        raise DataError(f"There is no {what} number {given[is_out][0]}: they run from 0 to {limit - 1} in these data.")
     return given.astype(np.int64)
 
 

@@ -34,9 +34,7 @@ class NeighbourhoodParameters(Parameters):
         ),
         choices=("rated", "item"),
     )
-    shrinkage: float = parameter(
-        100.0, description="Shrinkage λ of similarities, in common raters.", minimum=0.0
-    )
+    shrinkage: float = parameter(100.0, description="Shrinkage λ of similarities, in common raters.", minimum=0.0)
     reg_item: float = parameter(25.0, description="Damping of the items' offsets, in ratings.", minimum=0.0)
     reg_user: float = parameter(10.0, description="Damping of a person's offset, in ratings.", minimum=0.0)
 
@@ -140,9 +138,7 @@ class CorNgr(_ItemNeighbourhood):
         )
 
     @classmethod
-    def _fit(
-        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator
-    ) -> Self:
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         if params.correlate == "ratings":
             values = np.rint(ratings.scale.codes(ratings.user_items.data))
@@ -201,9 +197,7 @@ class NNCosNgr(_ItemNeighbourhood):
         )
 
     @classmethod
-    def _fit(
-        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator
-    ) -> Self:
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params))
         return cls._holding(neighbours, baseline)

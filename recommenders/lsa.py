@@ -75,9 +75,7 @@ class LSA(Algorithm):
     class Params(Parameters):
         """Parameters of `LSA`."""
 
-        factors: int = parameter(
-            100, description="Number of latent factors; at most min(items, terms).", minimum=1
-        )
+        factors: int = parameter(100, description="Number of latent factors; at most min(items, terms).", minimum=1)
         genres: float = parameter(1.0, description="Weight of genres.", minimum=0.0)
         people: float = parameter(1.0, description="Weight of directors, cast and other people.", minimum=0.0)
         tags: float = parameter(1.0, description="Weight of tags.", minimum=0.0)
@@ -94,9 +92,7 @@ class LSA(Algorithm):
     item_vectors: NDArray[np.float64]  # shape (n_items, factors), rows of length 1, or 0 without features
 
     @classmethod
-    def _fit(
-        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator
-    ) -> Self:
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         weighted = _weighted(cast(ItemFeatures, features), params)  # the caller saw to it that there are some
         if weighted.nnz == 0:
             raise DataError("LSA needs item features of a kind whose weight is above 0, and there are none.")

@@ -118,9 +118,7 @@ def labelled(name: str, options: Mapping[str, bool | int | float | str]) -> str:
     """
     if not options:
         return name
-    written = (
-        f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in options.items()
-    )
+    written = (f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in options.items())
     return f"{name} ({', '.join(written)})"
 
 
@@ -132,9 +130,7 @@ def _read(info: ParameterInfo, value: Any) -> Any:
     if info.type is bool:
         if text.lower() in TRUE_WORDS | FALSE_WORDS:
             return text.lower() in TRUE_WORDS
-        raise ParameterError(
-            f"The parameter {info.name} is a yes or no; {value!r} is neither true nor false."
-        )
+        raise ParameterError(f"The parameter {info.name} is a yes or no; {value!r} is neither true nor false.")
     try:
         return info.type(text)
     except ValueError:
@@ -146,13 +142,10 @@ def _check(info: ParameterInfo, value: Any) -> None:
     is_type = isinstance(value, info.type) and (info.type is bool or not isinstance(value, bool))
     if not is_type:
         raise ParameterError(
-            f"The parameter {info.name} must be of type {info.type.__name__}; "
-            f"{value!r} is {type(value).__name__}."
+            f"The parameter {info.name} must be of type {info.type.__name__}; {value!r} is {type(value).__name__}."
         )
     if info.choices and value not in info.choices:
-        raise ParameterError(
-            f"The parameter {info.name} must be one of {', '.join(info.choices)}; it is {value!r}."
-        )
+        raise ParameterError(f"The parameter {info.name} must be one of {', '.join(info.choices)}; it is {value!r}.")
     if info.type is float and not math.isfinite(value):
         raise ParameterError(f"The parameter {info.name} must be a finite number; it is {value}.")
     if info.minimum is not None and value < info.minimum:

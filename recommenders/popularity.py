@@ -47,9 +47,7 @@ class TopPop(Algorithm):
         """TopPop has no parameters."""
 
     @classmethod
-    def _fit(
-        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator
-    ) -> Self:
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         return cls._with()
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

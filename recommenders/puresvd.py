@@ -54,9 +54,7 @@ class PureSVD(Algorithm):
     class Params(Parameters):
         """Parameters of `PureSVD`."""
 
-        factors: int = parameter(
-            50, description="Number of latent factors; at most min(users, items).", minimum=1
-        )
+        factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
 
     params: Params
     item_factors: NDArray[np.float64]  # Q, shape (n_items, factors)
@@ -69,9 +67,7 @@ class PureSVD(Algorithm):
         return labelled(f"{cls.name}{cast(PureSVD.Params, params).factors}", options)
 
     @classmethod
-    def _fit(
-        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator
-    ) -> Self:
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         vectors = right_singular_vectors(ratings.user_items, params.factors, rng, what="users, items")
         return cls._with(item_factors=vectors)
 

@@ -71,9 +71,7 @@ class ImportRefused(DataError):
     total : int
     """
 
-    def __init__(
-        self, problems: Iterable[ImportProblem], *, total: int | None = None, advice: str = ""
-    ) -> None:
+    def __init__(self, problems: Iterable[ImportProblem], *, total: int | None = None, advice: str = "") -> None:
         self.problems = tuple(problems)
         self.total = len(self.problems) if total is None else total
         others = self.total - 1

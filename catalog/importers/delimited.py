@@ -93,6 +93,11 @@ class Options:
             raise ParameterError(
                 f"There is no encoding {self.encoding!r}: 'utf-8', 'latin-1' and 'cp1252' are usual."
             ) from None
+        if "a,\n".encode(self.codec).removeprefix(codecs.BOM_UTF8) != b"a,\n":
+            raise ParameterError(
+                f"Files in {self.encoding} are not read, as their line ends are no single bytes: "
+                "save the file as UTF-8."
+            )
 
     @property
     def codec(self) -> str:
@@ -115,9 +120,7 @@ def parse_delimited(
     user = _column(ratings, header, options.user, USUAL_NAMES["user"], "users")
     item = _column(ratings, header, options.item, USUAL_NAMES["item"], "items")
     rating = _column(ratings, header, options.rating, USUAL_NAMES["rating"], "ratings")
-    time = _column(
-        ratings, header, options.time, USUAL_NAMES["time"], "times", is_needed=options.time is not None
-    )
+    time = _column(ratings, header, options.time, USUAL_NAMES["time"], "times", is_needed=options.time is not None)
     kinds: dict[str, Kind] = {user: "id", item: "id", rating: "number"}
     if time:
         kinds[time] = "time"
@@ -196,17 +199,13 @@ def _column(
     if found or not is_needed:
         return found[0] if found else ""
     reason = f"no column is known to hold the {what}: the header has {', '.join(map(shown, header))}"
-    raise refuse(
-        file.name, reason, line=1, advice="The first line has to name the columns: say which is which."
-    )
+    raise refuse(file.name, reason, line=1, advice="The first line has to name the columns: say which is which.")
 
 
 def _items(file: SourceFile, options: Options, problems: Problems) -> tuple[ParsedItem, ...]:
     """The items of their file, in order of id as ratings without it would have them."""
     delimiter, header = _header(file, options)
-    identity = _column(
-        file, header, options.items_id or _same(options.item, header), USUAL_NAMES["item"], "ids"
-    )
+    identity = _column(file, header, options.items_id or _same(options.item, header), USUAL_NAMES["item"], "ids")
     title = _column(file, header, options.title, _NAMES_OF_TITLE, "titles")
     year = _column(file, header, options.year, _NAMES_OF_YEAR, "years", is_needed=options.year is not None)
     texts = {
@@ -214,14 +213,11 @@ def _items(file: SourceFile, options: Options, problems: Problems) -> tuple[Pars
         for what, wanted in (("plot", options.plot), ("image", options.image), ("trailer", options.trailer))
     }
     features = {
-        kind: _column(file, header, wanted, (), f"features of kind {kind}")
-        for kind, wanted in options.features.items()
+        kind: _column(file, header, wanted, (), f"features of kind {kind}") for kind, wanted in options.features.items()
     }
     if not options.features and "genres" in header:
         features["genre"] = "genres"
-    kinds: dict[str, Kind] = {
-        name: "text" for name in (title, year, *texts.values(), *features.values()) if name
-    }
+    kinds: dict[str, Kind] = {name: "text" for name in (title, year, *texts.values(), *features.values()) if name}
     kinds[identity] = "id"
     layout = Layout(
         columns=tuple(header),
@@ -240,7 +236,7 @@ def _items(file: SourceFile, options: Options, problems: Problems) -> tuple[Pars
             number = int(text) if _YEAR.fullmatch(text) else None
             problem = None if number is not None else ("unusable year", f"{shown(text)} is no year")
         if problem is not None:
-            problems.add(problem[0], ImportProblem(file.name, int(table.lines[row]), identity, problem[1]))
+            problems.add(problem[0], ImportProblem(file.name, table.line(row), identity, problem[1]))
             continue
         items[external_id] = ParsedItem(
             external_id=external_id,

@@ -48,10 +48,8 @@ class Layout:
 
     @property
     def has_free_text(self) -> bool:
-        """Whether a quoted field could hold a line end and still be what its column is to hold."""
-        return self.has_quotes and not {"whole", "number"}.issuperset(
-            self.kinds.get(name, "text") for name in self.columns
-        )
+        """Whether a field could hold, or lack, anything and still be what its column is to hold."""
+        return not {"whole", "number"}.issuperset(self.kinds.get(name, "text") for name in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,10 @@ class Table:
     Parameters
     ----------
     columns : dict of arrays, each of shape (n_rows,)
-        int64 for "whole" and "time", float64 for "number", object arrays of str for the others.
-    lines : int64 array, shape (n_rows,)
-        The physical line on which each row ends, from 1.
+        Whole numbers for "whole" and "time" (32 or 64 bits), float64 for "number", object arrays of str
+        for the others.
+    lines : int64 array, shape (n_rows,), or int
+        The physical line on which each row ends, from 1; or of the first row, where each has the next.
     is_swept : bool
         Whether it was read in one sweep.
     rows_read : int
@@ -73,10 +72,17 @@ class Table:
     """
 
     columns: dict[str, NDArray[Any]]
-    lines: NDArray[np.int64]
+    lines: NDArray[np.int64] | int
     is_swept: bool
     rows_read: int
     ends_open: bool
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def line(self, row: int) -> int:
+        """The physical line on which a row ends, from 1."""
+        return self.lines + row if isinstance(self.lines, int) else int(self.lines[row])
 
 
 def first_line(file: SourceFile, encoding: str) -> str:

@@ -51,9 +51,7 @@ class _Lines:
             except UnicodeDecodeError as error:
                 self.undecodable += 1
                 reason = undecodable(error, self._encoding)
-                self._problems.add(
-                    "broken encoding", ImportProblem(self._file.name, self._read, None, reason)
-                )
+                self._problems.add("broken encoding", ImportProblem(self._file.name, self._read, None, reason))
         raise StopIteration
 
     @property
@@ -113,9 +111,7 @@ def read_lines(file: SourceFile, layout: Layout, problems: Problems, progress: P
         raise refuse(file.name, "there is no row after the header", line=2)
     types = {"whole": np.int64, "time": np.int64, "number": np.float64}
     return Table(
-        columns={
-            name: np.array(values[name], dtype=types.get(kind, object)) for name, kind in layout.kinds.items()
-        },
+        columns={name: np.array(values[name], dtype=types.get(kind, object)) for name, kind in layout.kinds.items()},
         lines=np.array(kept, dtype=np.int64),
         is_swept=False,
         rows_read=rows,
@@ -177,15 +173,12 @@ def _misfit(fields: list[str], lines: _Lines, layout: Layout) -> _Problem | None
         return (
             "cut short",
             None,
-            "the last line has no line end, so the file is probably cut short "
-            "(if it is complete, end its last line)",
+            "the last line has no line end, so the file is probably cut short (if it is complete, end its last line)",
         )
     return None
 
 
-def _fill(
-    values: dict[str, list[Any]], fields: list[str], places: list[tuple[str, int, Kind]]
-) -> _Problem | None:
+def _fill(values: dict[str, list[Any]], fields: list[str], places: list[tuple[str, int, Kind]]) -> _Problem | None:
     """Add a row to the columns, or say what keeps it out."""
     row: list[Any] = []
     for name, place, kind in places:

@@ -105,9 +105,7 @@ def parse_1m(source: Source, *, policy: Policy, progress: Progress | None = None
     items = _items(movies.name, table, genres, problems)
     files = [ratings.name, movies.name]
     layout = _plain(_RATING_KINDS, delimiter="::")
-    return _assembled(
-        "movielens-1m", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress
-    )
+    return _assembled("movielens-1m", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress)
 
 
 def parse_100k(source: Source, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
@@ -144,16 +142,11 @@ def parse_100k(source: Source, *, policy: Policy, progress: Progress | None = No
         problems,
         by_line=True,
     )
-    genres = [
-        [name for name in genre_names if table.columns[f"genre {name}"][row] == 1]
-        for row in range(len(table.lines))
-    ]
+    genres = [[name for name in genre_names if table.columns[f"genre {name}"][row] == 1] for row in range(len(table))]
     items = _items(movies.name, table, genres, problems)
     files = [ratings.name, movies.name, names.name]
     layout = _plain(_RATING_KINDS, delimiter="\t")
-    return _assembled(
-        "movielens-100k", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress
-    )
+    return _assembled("movielens-100k", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress)
 
 
 def _csv(file: SourceFile, kinds: Mapping[str, Kind]) -> Layout:
@@ -176,9 +169,7 @@ def _csv(file: SourceFile, kinds: Mapping[str, Kind]) -> Layout:
     return Layout(columns=tuple(kinds), kinds=kinds)
 
 
-def _plain(
-    kinds: Mapping[str, Kind], *, delimiter: str, encoding: str = "utf-8", is_whole: bool = True
-) -> Layout:
+def _plain(kinds: Mapping[str, Kind], *, delimiter: str, encoding: str = "utf-8", is_whole: bool = True) -> Layout:
     """The layout of a file without header or quoting."""
     return Layout(
         columns=tuple(kinds),
@@ -216,7 +207,7 @@ def _items(
             reason = f"movie {movie} was listed before"
         if reason is not None:
             kind = "listed twice" if movie in items else "unusable title"
-            problems.add(kind, ImportProblem(file, int(table.lines[row]), "title", reason))
+            problems.add(kind, ImportProblem(file, table.line(row), "title", reason))
             continue
         year = title.year
         if year is None and released is not None and released[row][-4:].isdecimal():
@@ -246,12 +237,10 @@ def _tags(
     table = read_table(file, layout, problems, progress=progress)
     tags: dict[int, set[str]] = {}
     too_long = 0
-    for row, (movie, text) in enumerate(
-        zip(table.columns["movieId"].tolist(), table.columns["tag"], strict=True)
-    ):
+    for row, (movie, text) in enumerate(zip(table.columns["movieId"].tolist(), table.columns["tag"], strict=True)):
         if movie not in known:
             reason = f"movie {movie} is not in {movies}"
-            problems.add("unknown item", ImportProblem(file.name, int(table.lines[row]), "movieId", reason))
+            problems.add("unknown item", ImportProblem(file.name, table.line(row), "movieId", reason))
             continue
         tag = " ".join(text.lower().split())
         if len(tag) > LONGEST_FEATURE:
@@ -271,7 +260,7 @@ def _links(
     for row, movie in enumerate(table.columns["movieId"].tolist()):
         if movie not in known:
             reason = f"movie {movie} is not in {movies}"
-            problems.add("unknown item", ImportProblem(file.name, int(table.lines[row]), "movieId", reason))
+            problems.add("unknown item", ImportProblem(file.name, table.line(row), "movieId", reason))
             continue
         pairs = (
             ("imdb", table.columns["imdbId"][row].strip()),

@@ -18,13 +18,11 @@ class Problems:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.examples: dict[str, list[ImportProblem]] = {}
+        self._files: dict[str, None] = {}  # in the order they were met: causes before their consequences
 
     def add(self, kind: str, problem: ImportProblem) -> None:
-        """Count one problem of a kind ("off the scale", "unknown item", …)."""
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        kept = self.examples.setdefault(kind, [])
-        if len(kept) < EXAMPLES_PER_REASON:
-            kept.append(problem)
+        """Count one problem of a kind ("rating off the scale", "unknown item", …)."""
+        self._keep(kind, 1, [problem])
 
     def add_rows(
         self,
@@ -33,18 +31,19 @@ class Problems:
         describe: Callable[[int], ImportProblem],
     ) -> None:
         """Count a problem at each of `rows`; `describe` is asked about the first few only."""
-        if len(rows) == 0:
-            return
-        self.counts[kind] = self.counts.get(kind, 0) + len(rows)
-        kept = self.examples.setdefault(kind, [])
-        kept.extend(describe(int(row)) for row in rows[: EXAMPLES_PER_REASON - len(kept)])
+        if len(rows):
+            self._keep(kind, len(rows), [describe(int(row)) for row in rows[:EXAMPLES_PER_REASON]])
 
     def merge(self, others: Problems) -> None:
         """Count another collection's problems as well."""
         for kind, count in others.counts.items():
-            self.counts[kind] = self.counts.get(kind, 0) + count
-            kept = self.examples.setdefault(kind, [])
-            kept.extend(others.examples[kind][: EXAMPLES_PER_REASON - len(kept)])
+            self._keep(kind, count, others.examples[kind])
+
+    def _keep(self, kind: str, count: int, first: list[ImportProblem]) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + count
+        kept = self.examples.setdefault(kind, [])
+        kept.extend(first[: EXAMPLES_PER_REASON - len(kept)])
+        self._files.update(dict.fromkeys(problem.file for problem in first))
 
     @property
     def total(self) -> int:
@@ -52,8 +51,9 @@ class Problems:
         return sum(self.counts.values())
 
     def refuse(self, advice: str) -> None:
-        """Raise `ImportRefused` with the examples, in order of file and line, if there are any."""
+        """Raise `ImportRefused` with the examples, by file as first met and line, if there are any."""
         if self.total:
             found = [problem for kept in self.examples.values() for problem in kept]
-            found.sort(key=lambda problem: (problem.file, problem.line or 0))
+            places = {file: place for place, file in enumerate(self._files)}
+            found.sort(key=lambda problem: (places[problem.file], problem.line or 0))
             raise ImportRefused(found, total=self.total, advice=advice)

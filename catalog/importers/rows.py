@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.importers.base import (
+    LONGEST_ID,
     ImportProblem,
     ImportReport,
     ParsedDataset,
@@ -17,12 +18,14 @@ from catalog.importers.base import (
     Policy,
     RatingScale,
 )
+from catalog.importers.ids import codes_among, ordered_ids
 from catalog.importers.layout import Table
 from catalog.importers.problems import Problems
+from catalog.importers.scales import detected_scale
 from catalog.importers.sources import refuse
 
-_MOST_DETECTED_STEPS = 200
-_LARGEST_DIRECT = 50_000_000  # whole-number ids up to here are looked up in an array, beyond by search
+ADVICE_ROWS = "Correct the source, or import with bad rows dropped (on_bad_row=drop). Nothing was imported."
+ADVICE_TWICE = "Remove the repeated ratings, or import the last of each (duplicates=last). Nothing was imported."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,86 +49,13 @@ class RatingColumns:
     items_file: str
 
 
-ADVICE_ROWS = "Correct the source, or import with bad rows dropped (on_bad_row=drop). Nothing was imported."
-ADVICE_TWICE = (
-    "Remove the repeated ratings, or import the last of each (duplicates=last). Nothing was imported."
-)
-
-
-def detected_scale(file: str, values: NDArray[np.float64]) -> RatingScale:
-    """The scale that the ratings seem to be on: their lowest, their highest, and their smallest gap.
-
-    Raises
-    ------
-    ImportRefused
-        One value only, or more than a scale has.
-    """
-    found = np.unique(values)
-    advice = "Say which scale they are on (lowest, highest and step)."
-    if len(found) < 2:
-        raise refuse(file, f"all ratings are {found[0]:g}, so no scale can be seen", advice=advice)
-    if len(found) <= _MOST_DETECTED_STEPS + 1:
-        low, high, step = float(found[0]), float(found[-1]), float(np.diff(found).min())
-        steps = round((high - low) / step)
-        # The gap as the whole range divides it: .1 and not .09999999999999964.
-        scale_step = (high - low) / steps
-        if steps <= _MOST_DETECTED_STEPS and abs(scale_step - step) <= 1e-4 * step:
-            scale = RatingScale(low, high, float(f"{scale_step:.12g}"), is_declared=False)
-            if scale.is_on(found).all():
-                return scale
-    raise refuse(file, f"the {len(found)} different ratings are on no evident scale", advice=advice)
-
-
-def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
-    """Distinct ids in order, and the place of each entry among them.
-
-    Parameters
-    ----------
-    ids : int64 array or object array of str, shape (n_rows,)
-
-    Returns
-    -------
-    distinct : str array, shape (n_distinct,)
-        In order of number where all are whole numbers spelled plainly, else of text.
-    codes : int32 array, shape (n_rows,)
-
-    Examples
-    --------
-    >>> ordered_ids(np.array(["10", "9", "10"], dtype=object))
-    (array(['9', '10'], dtype='<U2'), array([1, 0, 1], dtype=int32))
-    """
-    if ids.dtype == np.int64:
-        low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
-        if low >= 0 and high < _LARGEST_DIRECT:
-            is_met = np.zeros(high + 1, dtype=np.bool_)
-            is_met[ids] = True
-            met = np.flatnonzero(is_met)
-            place = np.cumsum(is_met, dtype=np.int32) - 1
-            return met.astype(np.str_), place[ids].astype(np.int32, copy=False)
-        distinct, inverse = np.unique(ids, return_inverse=True)
-        return distinct.astype(np.str_), inverse.astype(np.int32)
-    texts = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.str_)
-    texts = texts[_order(texts)]
-    place_of = {text: position for position, text in enumerate(texts.tolist())}
-    codes = np.fromiter((place_of[text] for text in ids.tolist()), dtype=np.int32, count=len(ids))
-    return texts, codes
-
-
-def _order(texts: NDArray[np.str_]) -> NDArray[np.int64]:
-    """The order of distinct ids: by number where each is a plain whole number, else by text."""
-    plain = [text.isascii() and text.isdigit() and (text == "0" or text[0] != "0") for text in texts.tolist()]
-    if len(plain) and all(plain):
-        return np.array(sorted(range(len(texts)), key=lambda i: int(texts[i])), dtype=np.int64)
-    return np.argsort(texts, kind="stable")
-
-
 @dataclass(frozen=True, slots=True)
 class _Checked:
     """What the checks leave of a table."""
 
-    rows: NDArray[np.int64]  # kept, in the source's order
+    is_kept: NDArray[np.bool_]  # of the table's rows; the arrays below are of those kept
     user_ids: NDArray[np.str_]
-    users: NDArray[np.int32]  # of the rows kept, as the next
+    users: NDArray[np.int32]
     items: tuple[ParsedItem, ...]
     items_rated: NDArray[np.int32]
     scale: RatingScale
@@ -171,13 +101,15 @@ def assemble(
     ImportRefused
         Any problem, where the policy is to refuse; no rating left to keep.
     """
+    if len(table) == 0:
+        problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
     checked = _check(table, columns, items, scale, problems)
     if policy.on_bad_row == "refuse":
         problems.refuse(ADVICE_ROWS)
     if policy.duplicates == "refuse":
         checked.repeated.refuse(ADVICE_TWICE)
     problems.merge(checked.repeated)
-    if len(checked.rows) == 0:
+    if len(checked.users) == 0:
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
     said = list(warnings)
     if table.ends_open:
@@ -185,25 +117,33 @@ def assemble(
             f"The last line of {columns.file} has no line end; it was taken as complete. "
             "If the file was cut short there, its last field may be too."
         )
+    times: NDArray[np.int64] | None = None
+    if columns.time is not None:
+        times = _selected(table.columns[columns.time], checked.is_kept).astype(np.int64)
     return ParsedDataset(
         user_ids=checked.user_ids,
         items=checked.items,
         users=checked.users,
         items_rated=checked.items_rated,
-        values=table.columns[columns.rating][checked.rows].astype(np.float32),
-        timestamps=None if columns.time is None else table.columns[columns.time][checked.rows],
+        values=_selected(table.columns[columns.rating], checked.is_kept).astype(np.float32),
+        timestamps=times,
         scale=checked.scale,
         report=ImportReport(
             source_format=source_format,
             files=tuple(files),
             rows_read=table.rows_read,
-            rows_kept=len(checked.rows),
+            rows_kept=len(checked.users),
             dropped=dict(problems.counts),
             examples={kind: tuple(kept) for kind, kept in problems.examples.items()},
             warnings=tuple(said),
             scale=str(checked.scale),
         ),
     )
+
+
+def _selected(column: NDArray[Any], is_kept: NDArray[np.bool_]) -> NDArray[Any]:
+    """The entries that are kept, without a copy where all are, as in a sound source."""
+    return column if is_kept.all() else column[is_kept]
 
 
 def _check(
@@ -214,42 +154,58 @@ def _check(
     problems: Problems,
 ) -> _Checked:
     values: NDArray[np.float64] = table.columns[columns.rating]
-    if len(values) == 0:
-        problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
+    ids = table.columns[columns.item]
     if scale is None:
         scale = detected_scale(columns.file, values)
-    is_good = scale.is_on(values)
-    _report_off_scale(table, columns, scale, np.flatnonzero(~is_good), problems)
-    if items is None:
-        good = np.flatnonzero(is_good)
-        ids, items_rated = ordered_ids(table.columns[columns.item][good])
-        items = tuple(ParsedItem(external_id=text, title=text) for text in ids.tolist())
-    else:
-        codes = _codes(items, table.columns[columns.item])
-        strangers = np.flatnonzero(codes < 0)
-        problems.add_rows(
-            "unknown item",
-            strangers,
-            lambda row: ImportProblem(
-                columns.file,
-                int(table.lines[row]),
-                columns.item,
-                f"item {table.columns[columns.item][row]} is not in {columns.items_file}",
-            ),
+    if scale.low <= 0:
+        raise refuse(
+            columns.file,
+            f"the scale of {scale.low:g} to {scale.high:g} reaches 0, which is kept for 'not rated'",
+            advice="Add a constant to every rating, or declare a scale above 0 and drop the rows that are off it.",
         )
-        good = np.flatnonzero(is_good & (codes >= 0))
-        items_rated = codes[good]
-    user_ids, users = ordered_ids(table.columns[columns.user][good])
-    is_last, repeated = _repeated(table, columns, good, users, items_rated, len(items))
+    is_kept = scale.is_on(values)
+    _report_off_scale(table, columns, scale, np.flatnonzero(~is_kept), problems)
+    if items is None:
+        is_kept &= _fits(table, columns, problems)
+        item_ids, items_rated = ordered_ids(_selected(ids, is_kept))
+        items = tuple(ParsedItem(external_id=text, title=text) for text in item_ids.tolist())
+    else:
+        codes = codes_among([item.external_id for item in items], ids)
+        is_known = codes >= 0
+
+        def unknown(row: int) -> ImportProblem:
+            reason = f"item {ids[row]} is not in {columns.items_file}"
+            return ImportProblem(columns.file, table.line(row), columns.item, reason)
+
+        problems.add_rows("unknown item", np.flatnonzero(~is_known), unknown)
+        is_kept &= is_known
+        items_rated = _selected(codes, is_kept)
+    user_ids, users = ordered_ids(_selected(table.columns[columns.user], is_kept))
+    rows = np.flatnonzero(is_kept)
+    is_last, repeated = _repeated(table, columns, rows, users, items_rated, len(items))
+    is_kept[rows[~is_last]] = False
     return _Checked(
-        rows=good[is_last],
+        is_kept=is_kept,
         user_ids=user_ids,
-        users=users[is_last],
+        users=_selected(users, is_last),
         items=items,
-        items_rated=items_rated[is_last],
+        items_rated=_selected(items_rated, is_last),
         scale=scale,
         repeated=repeated,
     )
+
+
+def _fits(table: Table, columns: RatingColumns, problems: Problems) -> NDArray[np.bool_]:
+    """Whether each row's item id can be kept as one."""
+    ids = table.columns[columns.item].tolist()
+    fits = np.fromiter((len(text) <= LONGEST_ID for text in ids), dtype=np.bool_, count=len(ids))
+
+    def too_long(row: int) -> ImportProblem:
+        reason = f"the id has {len(ids[row])} characters; at most {LONGEST_ID} are kept"
+        return ImportProblem(columns.file, table.line(row), columns.item, reason)
+
+    problems.add_rows("unusable id", np.flatnonzero(~fits), too_long)
+    return fits
 
 
 def _report_off_scale(
@@ -261,32 +217,14 @@ def _report_off_scale(
 
     def off(row: int) -> ImportProblem:
         reason = f"{values[row]:g} is off the scale of {scale.low:g} to {scale.high:g}"
-        return ImportProblem(columns.file, int(table.lines[row]), columns.rating, reason)
+        return ImportProblem(columns.file, table.line(row), columns.rating, reason)
 
     def between(row: int) -> ImportProblem:
-        reason = (
-            f"{values[row]:g} is no step of {scale.step:g} on the scale of {scale.low:g} to {scale.high:g}"
-        )
-        return ImportProblem(columns.file, int(table.lines[row]), columns.rating, reason)
+        reason = f"{values[row]:g} is no step of {scale.step:g} on the scale of {scale.low:g} to {scale.high:g}"
+        return ImportProblem(columns.file, table.line(row), columns.rating, reason)
 
     problems.add_rows("rating off the scale", rows[is_outside], off)
     problems.add_rows("rating between steps", rows[~is_outside], between)
-
-
-def _codes(items: tuple[ParsedItem, ...], ids: NDArray[Any]) -> NDArray[np.int32]:
-    """The place of each id among the items, -1 where it is not among them."""
-    if ids.dtype == np.int64:
-        known = np.array([int(item.external_id) for item in items], dtype=np.int64)
-        order = np.argsort(known)
-        known = known[order]
-        if known[0] >= 0 and known[-1] < _LARGEST_DIRECT:
-            place = np.full(int(known[-1]) + 2, -1, dtype=np.int32)  # the last entry stays unknown
-            place[known] = order
-            return place[np.where((ids >= 0) & (ids <= known[-1]), ids, known[-1] + 1)]
-        nearest = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-        return np.where(known[nearest] == ids, order[nearest], -1).astype(np.int32)
-    place_of = {item.external_id: position for position, item in enumerate(items)}
-    return np.fromiter((place_of.get(text, -1) for text in ids.tolist()), dtype=np.int32, count=len(ids))
 
 
 def _repeated(
@@ -301,7 +239,7 @@ def _repeated(
     problems = Problems()
     is_last = np.ones(len(rows), dtype=np.bool_)
     pairs = users.astype(np.int64) * n_items + items_rated
-    if len(pairs) < 2 or bool((np.diff(pairs) > 0).all()):  # most sources are in order
+    if len(pairs) < 2 or bool((pairs[1:] > pairs[:-1]).all()):  # most sources are in order
         return is_last, problems
     order = np.argsort(pairs, kind="stable")
     is_again = np.diff(pairs[order]) == 0
@@ -311,8 +249,8 @@ def _repeated(
     def again(position: int) -> ImportProblem:
         row, before = rows[position], rows[earlier[position]]
         user, item = table.columns[columns.user][row], table.columns[columns.item][row]
-        reason = f"user {user} rated item {item} on line {table.lines[before]} already"
-        return ImportProblem(columns.file, int(table.lines[row]), None, reason)
+        reason = f"user {user} rated item {item} on line {table.line(int(before))} already"
+        return ImportProblem(columns.file, table.line(int(row)), None, reason)
 
     problems.add_rows("rated twice", np.array(sorted(earlier), dtype=np.int64), again)
     return is_last, problems

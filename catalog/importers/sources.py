@@ -25,7 +25,7 @@ def refuse(file: str, reason: str, *, line: int | None = None, advice: str = "")
 
 
 class Watched(io.RawIOBase):
-    """A stream that counts what is read (line ends on request) and stops at a limit.
+    """A stream that counts what is read (and marks, on request) and stops at a limit.
 
     Parameters
     ----------
@@ -43,8 +43,12 @@ class Watched(io.RawIOBase):
         self._most = most
         self.bytes_read = 0
         self.last_byte = b""
-        self.counts_line_ends = False
-        self.line_ends = 0
+        self.counts: dict[bytes, int] = {}
+
+    def count(self, *marks: bytes, only_if: bool) -> None:
+        """Count single bytes in all that is read from now on."""
+        if only_if:
+            self.counts = dict.fromkeys(marks, 0)
 
     def readable(self) -> bool:
         """Always."""
@@ -70,8 +74,8 @@ class Watched(io.RawIOBase):
         buffer[: len(block)] = block
         if block:
             self.last_byte = block[-1:]
-        if self.counts_line_ends:
-            self.line_ends += block.count(b"\n")
+        for mark in self.counts:
+            self.counts[mark] += block.count(mark)
         return len(block)
 
     def close(self) -> None:
@@ -164,9 +168,7 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
     limits = limits or Limits()
     if path.is_dir():
         files = {
-            found.name.lower(): SourceFile(
-                found.name, _opener(found), _most(found.stat().st_size, limits, found.name)
-            )
+            found.name.lower(): SourceFile(found.name, _opener(found), _most(found.stat().st_size, limits, found.name))
             for found in sorted(path.iterdir())
             if found.is_file() and not found.name.startswith(".")
         }
@@ -177,11 +179,7 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
         return _archive(path, limits)
     return Source(
         path.name,
-        {
-            path.name.lower(): SourceFile(
-                path.name, _opener(path), _most(path.stat().st_size, limits, path.name)
-            )
-        },
+        {path.name.lower(): SourceFile(path.name, _opener(path), _most(path.stat().st_size, limits, path.name))},
     )
 
 
@@ -210,9 +208,7 @@ def _archive(path: Path, limits: Limits) -> Source:
         raise refuse(path.name, f"it holds {len(members):,} files; at most {limits.members:,} are read")
     unpacked = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
-    if unpacked > limits.bytes_unpacked or (
-        unpacked > limits.bytes_unsuspicious and unpacked > packed * limits.ratio
-    ):
+    if unpacked > limits.bytes_unpacked or (unpacked > limits.bytes_unsuspicious and unpacked > packed * limits.ratio):
         raise refuse(
             path.name,
             f"the archive's {packed:,} bytes unpack to {unpacked:,}, more than is let in",

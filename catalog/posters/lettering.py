@@ -127,7 +127,9 @@ def _pieces(title: str, room: float) -> list[str]:
     pieces: list[str] = []
     for index, word in enumerate(title.split(" ")):
         whole = _ems(word)
-        even = whole / math.ceil(whole / room) if whole > room else room
+        even = (
+            whole / math.ceil(whole / (0.95 * room)) if whole > room else room
+        )  # 0.95: no last letter alone
         parts, taken = [""], 0.0
         for cluster in _clusters(word):
             wide, width = unicodedata.east_asian_width(cluster[0]) in "WF", _ems(cluster)

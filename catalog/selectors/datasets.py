@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
@@ -21,6 +22,8 @@ __all__ = [
     "version_in_console",
     "versions_of",
 ]
+
+VERSIONS_KEPT = 32
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,24 @@ def item_details(item: Item) -> ItemDetails:
     )
 
 
-def genres_of(version: DatasetVersion) -> list[str]:
+def genres_of(version: DatasetVersion) -> tuple[str, ...]:
     """The version's genres in alphabetical order."""
-    found = Feature.objects.filter(item__version=version, kind="genre").order_by().values_list("value", flat=True)
-    return sorted(found.distinct())
+    return _genres(version.pk, version.content_hash)
 
 
-def decades_of(version: DatasetVersion) -> list[int]:
+def decades_of(version: DatasetVersion) -> tuple[int, ...]:
     """The first years of the decades that the version's items come from, oldest first."""
-    years = version.items.exclude(year=None).order_by().values_list("year", flat=True).distinct()
-    return sorted({year - year % 10 for year in years if year is not None})
+    return _decades(version.pk, version.content_hash)
+
+
+# Every page of items offers both as filters. The rows of a version never change under its hash.
+@lru_cache(maxsize=VERSIONS_KEPT)
+def _genres(version_id: int, content_hash: str) -> tuple[str, ...]:
+    genres = Feature.objects.filter(item__version=version_id, kind="genre").order_by()
+    return tuple(sorted(genres.values_list("value", flat=True).distinct()))
+
+
+@lru_cache(maxsize=VERSIONS_KEPT)
+def _decades(version_id: int, content_hash: str) -> tuple[int, ...]:
+    years = Item.objects.filter(version=version_id).exclude(year=None).order_by()
+    return tuple(sorted({year - year % 10 for year in years.values_list("year", flat=True).distinct() if year}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["LITTLE_WORDS", "fold", "sort_title", "words", "without_article"]
+__all__ = ["LITTLE_WORDS", "fold", "sort_title", "without_article", "words"]
 
 # Letters that Unicode does not take apart into a base letter and a mark.
 _UNDIVIDED = str.maketrans(
@@ -16,15 +16,16 @@ _NOT_A_WORD = re.compile(r"[\W_]+")
 
 # Articles of the languages that film titles come in, folded. At the start of a title only those count that
 # seldom are something else there ("Die Hard", "As Good as It Gets", "O Brother, Where Art Thou?", "I, Robot").
-_ARTICLES = frozenset(
-    "the a an le la les un une des il lo gli uno una der das ein eine el los las unos unas uma det het ett".split()
-)
-_ARTICLES_AT_END = _ARTICLES | frozenset("l i die de den en o os as um".split())
+_AT_THE_START = "the a an le la les un une des il lo gli uno una der das ein eine el los las unos unas uma det het ett"
+_ONLY_AT_THE_END = "l i die de den en o os as um"
+_BETWEEN = "and of in on at to with by for und et y e di da von van d"
+_ARTICLES = frozenset(_AT_THE_START.split())
+_ARTICLES_AT_END = _ARTICLES.union(_ONLY_AT_THE_END.split())
 _ELIDED = re.compile("^(?:l|d|un)['’‘ʼ`´](?=\\w)", re.IGNORECASE)
 _TRAILING = re.compile(r"^(?P<title>.+?),\s*(?P<article>[^\W\d_]+['’‘ʼ`´]?)(?P<rest>\s*\(.*\))?\s*$")
 
 # Words that a query may hold without the title holding them.
-LITTLE_WORDS = _ARTICLES_AT_END | frozenset("and of in on at to with by for und et y e di da von van d".split())
+LITTLE_WORDS = _ARTICLES_AT_END.union(_BETWEEN.split())
 
 
 def fold(text: str) -> str:

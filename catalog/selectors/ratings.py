@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,13 @@ VERSIONS_KEPT = 8
 KINDS_WITHOUT_MEANING = frozenset({"alias"})
 SHORTEST_PLOT_WORD = 3
 _WORD = re.compile(r"[^\W\d_]+")
-PLOT_STOP_WORDS = LITTLE_WORDS | frozenset(
-    "about after again all also among another any are around away back been before being between both but can "
-    "come comes each every from get gets goes had has have her him his how into its just may more most must not "
-    "now off one only other our out over own she some such than that their them then there they this those "
-    "through two under until upon was were what when where which while who whom whose will without would you your"
-    "".split()
-)
+_SAYS_LITTLE = """
+    about after again all also among another any are around away back been before being between both but can come
+    comes each every from get gets goes had has have her him his how into its just may more most must not now off
+    one only other our out over own she some such than that their them then there they this those through two under
+    until upon was were what when where which while who whom whose will without would you your
+"""
+PLOT_STOP_WORDS = LITTLE_WORDS.union(_SAYS_LITTLE.split())
 
 
 def scale_of(version: DatasetVersion) -> Scale:
@@ -79,7 +80,7 @@ def timestamps_of(version: DatasetVersion) -> NDArray[np.int64]:
     return _array(version, "timestamps")
 
 
-def _array(version: DatasetVersion, name: str) -> NDArray[np.generic]:  # type: ignore[type-var,misc]
+def _array(version: DatasetVersion, name: str) -> NDArray[Any]:
     return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays[name]
 
 
@@ -128,7 +129,5 @@ def plot_words(plot: str) -> list[str]:
     ['hacker', 'learns', 'world', 'seems']
     """
     return [
-        word
-        for word in _WORD.findall(fold(plot))
-        if len(word) >= SHORTEST_PLOT_WORD and word not in PLOT_STOP_WORDS
+        word for word in _WORD.findall(fold(plot)) if len(word) >= SHORTEST_PLOT_WORD and word not in PLOT_STOP_WORDS
     ]

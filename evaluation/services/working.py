@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -43,6 +44,8 @@ SLICE_SECONDS = 20.0  # then a worker lets other messages have a turn
 HINT_SECONDS = 10.0  # between two messages of the sweep for one run
 ORPHAN_SECONDS = 120.0  # after so long without a sign, workers of a run's own are taken to be gone
 TRACE_CHARACTERS = 4000
+
+_is_stopping = threading.Event()
 
 
 def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
@@ -95,10 +98,15 @@ def work_on(*, run_id: int, seconds: float = SLICE_SECONDS) -> int:
     while (part := lease_part(run=run)) is not None:
         taken += 1
         execute(part=part)
-        if time.monotonic() > ends and leasable_parts(run=run).exists():
+        if (time.monotonic() > ends or _is_stopping.is_set()) and leasable_parts(run=run).exists():
             hint(run=run)
             break
     return taken
+
+
+def stop_soon() -> None:
+    """Let this process take no further part once the one in hand is done: its worker is to stop."""
+    _is_stopping.set()
 
 
 def execute(*, part: RunPart) -> bool:

@@ -22,9 +22,7 @@ FACTORS = float64[:, ::1]
 SUMS = {"reassoc", "contract"}
 
 
-@numba.njit(
-    numba.void(int64, int64, READ_I32, READ_F64, FACTORS, FACTORS, float64[::1]), cache=True, fastmath=SUMS
-)
+@numba.njit(numba.void(int64, int64, READ_I32, READ_F64, FACTORS, FACTORS, float64[::1]), cache=True, fastmath=SUMS)
 def _fold(
     first: int,
     last: int,

@@ -28,9 +28,7 @@ PROFILES = NEIGHBOURS = (READ_I64, READ_I32, READ_F64)
 TWO_SIDES = (READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64)
 
 
-@numba.njit(
-    int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True
-)
+@numba.njit(int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True)
 def cosine_rows(
     start: int,
     stop: int,

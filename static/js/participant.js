@@ -25,6 +25,18 @@
   });
   if (sheet) sheet.addEventListener("close", () => { if (opener && opener.isConnected) opener.focus(); });
 
+  /* A field that depends on the answer before it shows only then; the server looks at it again. */
+  const dependants = document.querySelectorAll("[data-shown-if]");
+  const showDependants = () => dependants.forEach((row) => {
+    const [name, value] = row.dataset.shownIf.split("=");
+    const control = row.closest("form").elements.namedItem(name);
+    row.hidden = Boolean(control) && control.value !== value;
+  });
+  if (dependants.length) {
+    document.addEventListener("change", showDependants);
+    showDependants();
+  }
+
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
   /* A save that did not reach the server is said where the answer was given. */

@@ -29,7 +29,9 @@ class AboutForm(forms.Form):
         self.questions = questions
         self.label_suffix = ""
         for question in questions:
-            self.fields[question.key] = self._field(question, language)
+            field = self.fields[question.key] = self._field(question, language)
+            # Read by the page, which hides the field until the answer before it asks for it.
+            field.shown_if = "=".join(map(str, question.shown_if or ()))  # type: ignore[attr-defined]
 
     def _field(self, question: schema.Question, language: str) -> forms.Field:
         common: dict[str, Any] = {

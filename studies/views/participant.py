@@ -93,12 +93,13 @@ class Visit:
         """Send them to a place; a part of a page makes the whole page go there."""
         return _go(self.request, self.links.to(place))
 
-    def page(self, template: str, step: str, **context: Any) -> HttpResponse:
-        """Show one of their pages."""
+    def page(self, template: str, at: str, **context: Any) -> HttpResponse:
+        """Show one of their pages; `at` is the step that the bar at the top marks."""
         whole = {
             "study": _titled(self.study, self.language),
             "participant": self.participant,
-            "way": pages.way_at(step),
+            "way": pages.way_at(at),
+            "step": at,
             **context,
         }
         return render(self.request, f"participant/{template}.html", whole)
@@ -336,7 +337,7 @@ def about(visit: Visit) -> HttpResponse:
         else:
             moved = Visit(visit.request, after, visit.token)
             return _outcome(moved) or moved.lead_to(moved.here)
-    return visit.page("about", flow.ABOUT, step=flow.ABOUT, form=form)
+    return visit.page("about", flow.ABOUT, form=form)
 
 
 # Rate -----------------------------------------------------------------------------------------------
@@ -391,7 +392,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "asked_in_words": {"n": asked, "words": NUMBER_WORDS.get(asked, str(asked))},
         **_tray(visit),
     }
-    return visit.page("rate", flow.RATE, step=flow.RATE, **context)
+    return visit.page("rate", flow.RATE, **context)
 
 
 def _chips(visit: Visit) -> list[dict[str, str]]:
@@ -412,8 +413,8 @@ def _tray(visit: Visit) -> dict[str, Any]:
     }
 
 
-@of_participant
 @require_POST
+@of_participant
 def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     """Take a rating, change it, or take it back; answer with the stars and the tray as they now are."""
     if not flow.may_change(visit.here, flow.Place(flow.RATE)):
@@ -458,8 +459,8 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> Htt
     return response
 
 
-@of_participant
 @require_safe
+@of_participant
 def details(visit: Visit, item_id: int) -> HttpResponse:
     """An item's details, as a sheet over the page or as a page of its own; opening them is noted."""
     shown = get_object_or_404(Item, pk=item_id, version_id=visit.study.dataset_version_id)
@@ -492,8 +493,8 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
     return visit.page("details", visit.here.step, step="details", **context)
 
 
-@of_participant
 @require_safe
+@of_participant
 def trailer(visit: Visit, item_id: int) -> HttpResponse:
     """Note that the trailer was opened, and lead to where it is."""
     shown = get_object_or_404(Item.objects.exclude(trailer_url=""), pk=item_id, version_id=visit.study.dataset_version_id)
@@ -517,7 +518,7 @@ def recommendations(visit: Visit) -> HttpResponse:
         answers.finish_recommendations(participant=visit.participant)
         return visit.lead_to(flow.Place(flow.ITEMS, 1))
     return visit.page(
-        "recommendations", flow.RECOMMENDATIONS, step=flow.RECOMMENDATIONS, slots=_slots(visit)
+        "recommendations", flow.RECOMMENDATIONS, slots=_slots(visit)
     )
 
 
@@ -666,6 +667,6 @@ def thanks(visit: Visit) -> HttpResponse:
     """The debriefing and the completion code."""
     texts = _texts(visit.study, visit.language)
     return visit.page(
-        "thanks", flow.THANKS, step=flow.THANKS, debriefing_html=rendered(texts.get("debriefing", ""))
+        "thanks", flow.THANKS, debriefing_html=rendered(texts.get("debriefing", ""))
     )
 

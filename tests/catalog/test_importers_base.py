@@ -60,6 +60,7 @@ def test_problems_refuse_in_order_of_file_and_line():
     problems.add("odd", problem(2))
     with pytest.raises(ImportRefused, match=r"a\.csv, line 2.*\(2 more problems\) Mend it\.") as refused:
         problems.refuse("Mend it.")
+    # b.csv was met after a.csv, and would come first if it had been met before.
     assert [(found.file, found.line) for found in refused.value.problems] == [
         ("a.csv", 2),
         ("a.csv", 9),
@@ -73,9 +74,7 @@ def test_policy_refuses_what_it_does_not_know(options):
         Policy(**options)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "step"), [(5, 1, 1), (1, 1, 1), (1, 5, 0), (1, 5, 3), (1, float("nan"), 1)]
-)
+@pytest.mark.parametrize(("low", "high", "step"), [(5, 1, 1), (1, 1, 1), (1, 5, 0), (1, 5, 3), (1, float("nan"), 1)])
 def test_scale_refuses_numbers_that_make_none(low, high, step):
     with pytest.raises(ParameterError):
         RatingScale(low, high, step)

@@ -64,7 +64,9 @@ def test_an_article_at_the_end_finds_all_of_a_series(demo: tuple[Matcher, list[s
     assert all(title.startswith("The Lord of the Rings") for title in found)
 
 
-@pytest.mark.parametrize(("query", "years"), [("1999", range(1999, 2000)), ("90s", range(1990, 2000)), ("1990s", range(1990, 2000))])
+@pytest.mark.parametrize(
+    ("query", "years"), [("1999", range(1999, 2000)), ("90s", range(1990, 2000)), ("1990s", range(1990, 2000))]
+)
 def test_a_year_or_decade_finds_its_films(demo: tuple[Matcher, list[str]], query: str, years: range) -> None:
     matcher, _ = demo
     expected = {at for at, film in enumerate(demo_films()) if film.year in years}

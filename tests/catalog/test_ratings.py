@@ -7,8 +7,6 @@ import pytest
 
 from catalog.models import Item
 from catalog.selectors import ratings as selectors
-from core import artefacts
-from core.errors import ArtefactError
 from tests.factories.catalog import make_parsed, make_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]

@@ -95,7 +95,7 @@ def test_versions_of_the_same_name_are_searched_apart() -> None:
 
 def test_search_on_the_demo_catalogue_knows_people_genres_and_years() -> None:
     version = load_demo_dataset()
-    assert [str(item) for item in search_items(version, "matrx").items][0] == "The Matrix (1999)"
+    assert str(search_items(version, "matrx").items[0]) == "The Matrix (1999)"
     assert str(search_items(version, "wachowski").items[0]) == "The Matrix (1999)"
     assert {item.year for item in search_items(version, "1999", limit=100).items} == {1999}
     sci_fi = search_items(version, "sci-fi", limit=1000)

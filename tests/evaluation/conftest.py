@@ -104,7 +104,8 @@ def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
         environment.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
         one = Installation(environment, folder)
         made.append(one)
-        for arguments in (["manage.py", "migrate", "--verbosity", "0"], ["-c", DATASET]):
+        empty = ["manage.py", "flush", "--no-input", "--verbosity", "0"]  # a server's database may have been used
+        for arguments in (["manage.py", "migrate", "--verbosity", "0"], empty, ["-c", DATASET]):
             done = one.run(*arguments)
             assert done.returncode == 0, done.stderr
         return one
@@ -114,4 +115,6 @@ def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
         for process in one.processes:
             if process.poll() is None:
                 process.kill()
-            process.communicate()
+                process.wait()
+            if process.stdout is not None:
+                process.stdout.close()

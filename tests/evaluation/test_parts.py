@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -266,6 +267,19 @@ def test_worker_told_to_stop_gives_the_part_back(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(SystemExit):
         work_on(run_id=run.pk)
     assert run.parts.get().status == PartStatus.QUEUED
+
+
+def test_worker_that_is_to_stop_takes_no_further_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "_is_stopping", threading.Event())
+    run = make_run()
+    working.stop_soon()
+    assert work_on(run_id=run.pk) == 1
+    assert run.parts.filter(status=PartStatus.DONE).count() == 1
+
+
+def test_worker_lets_other_messages_have_a_turn() -> None:
+    run = make_run()
+    assert work_on(run_id=run.pk, seconds=-1.0) == 1
 
 
 def test_measurement_of_a_cancelled_run_stops_between_blocks() -> None:

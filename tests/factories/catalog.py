@@ -67,5 +67,9 @@ def make_parsed(
 def make_version(*, name: str = "small", is_synthetic: bool = True, **kwargs: Any) -> DatasetVersion:
     """A version with 60 users, 40 items and 15 ratings a user, unless told otherwise."""
     return import_parsed(
-        parsed=make_parsed(**kwargs), name=name, title=name.capitalize(), source_format="factory", is_synthetic=is_synthetic
+        parsed=make_parsed(**kwargs),
+        name=name,
+        title=name.capitalize(),
+        source_format="factory",
+        is_synthetic=is_synthetic,
     )

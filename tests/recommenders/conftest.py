@@ -11,9 +11,7 @@ from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 HALF_STARS = Scale(0.5, 5.0, 0.5)
 
 
-def random_ratings(
-    seed: int, n_users: int, n_items: int, density: float = 0.5, scale: Scale = HALF_STARS
-) -> Ratings:
+def random_ratings(seed: int, n_users: int, n_items: int, density: float = 0.5, scale: Scale = HALF_STARS) -> Ratings:
     """Random points of the scale; the last user and the last item have none."""
     rng = np.random.default_rng(seed)
     is_rated = rng.random((n_users, n_items)) < density

@@ -30,9 +30,7 @@ def test_offsets_agree_with_loops(ratings):
     known = dense[dense > 0]
     for i in range(ratings.n_items):
         column = dense[:, i][dense[:, i] > 0]
-        assert baseline.item_bias[i] == pytest.approx(
-            sum(column - known.mean()) / (3.0 + len(column)), abs=1e-12
-        )
+        assert baseline.item_bias[i] == pytest.approx(sum(column - known.mean()) / (3.0 + len(column)), abs=1e-12)
     for u, offset in enumerate(baseline.user_bias(ratings.user_items)):
         items = np.flatnonzero(dense[u])
         left = sum(dense[u, i] - known.mean() - baseline.item_bias[i] for i in items)

@@ -30,9 +30,7 @@ HALF_STARS = Scale(0.5, 5.0, 0.5)
 every_algorithm = pytest.mark.parametrize("key", registry.keys())
 
 
-def fitted(
-    key: str, ratings: Ratings, features: ItemFeatures, *, seed: int = 5, **options: object
-) -> Algorithm:
+def fitted(key: str, ratings: Ratings, features: ItemFeatures, *, seed: int = 5, **options: object) -> Algorithm:
     found = registry.algorithm(key)
     params = registry.params_of(key, SMALL.get(key, {}) | options)
     given = features if found.needs_features else None

@@ -40,9 +40,7 @@ def test_memory_mapped_parts_are_not_copied(tmp_path):
 
 
 def test_unsorted_rows_are_sorted_without_touching_the_original():
-    given = sparse.csr_array(
-        (np.array([2.0, 1.0], dtype=np.float32), np.array([1, 0]), np.array([0, 2])), shape=(1, 2)
-    )
+    given = sparse.csr_array((np.array([2.0, 1.0], dtype=np.float32), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
     assert Ratings(given, FIVE).user_items.indices.tolist() == [0, 1]
     assert given.indices.tolist() == [1, 0]
 

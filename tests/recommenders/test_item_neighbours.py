@@ -9,9 +9,7 @@ from recommenders.item_neighbours import CorNgr, NNCosNgr
 pytestmark = pytest.mark.unit
 
 
-def similarity_reference(
-    model, matrix: np.ndarray, kind: str, shrinkage: float, values: np.ndarray
-) -> np.ndarray:
+def similarity_reference(model, matrix: np.ndarray, kind: str, shrinkage: float, values: np.ndarray) -> np.ndarray:
     """Dense shrunk similarities by the definition; 0 for no neighbours."""
     n_items = matrix.shape[1]
     result = np.zeros((n_items, n_items))
@@ -39,9 +37,7 @@ def reference_scores(model, ratings: Ratings, profiles: Profiles) -> np.ndarray:
     n_users, n_items = matrix.shape
     rated = matrix > 0
     mean = matrix[rated].mean()
-    item_bias = [
-        (matrix[rated[:, i], i] - mean).sum() / (params.reg_item + rated[:, i].sum()) for i in range(n_items)
-    ]
+    item_bias = [(matrix[rated[:, i], i] - mean).sum() / (params.reg_item + rated[:, i].sum()) for i in range(n_items)]
 
     def bias_of(row):
         items = np.flatnonzero(row)
@@ -50,10 +46,7 @@ def reference_scores(model, ratings: Ratings, profiles: Profiles) -> np.ndarray:
     values = matrix
     if getattr(params, "correlate", "") == "residuals":
         values = np.array(
-            [
-                [matrix[u, i] - mean - bias_of(matrix[u]) - item_bias[i] for i in range(n_items)]
-                for u in range(n_users)
-            ]
+            [[matrix[u, i] - mean - bias_of(matrix[u]) - item_bias[i] for i in range(n_items)] for u in range(n_users)]
         )
     kind = "pearson" if isinstance(model, CorNgr) else "cosine"
     close = similarity_reference(model, matrix, kind, params.shrinkage, values)
@@ -120,8 +113,8 @@ def test_defaults_are_those_of_the_papers():
 def test_correlation_neighbourhood_by_hand():
     """Two common raters, ratings (1, 2) and (5, 4): correlation 1, shrunk by 2 / (2 + 2) to 1/2.
 
-    The mean is 3, the items' offsets are 0. A stranger gives item 0 a 5: b_u = 2 / (1 + 1) = 1, the residual is
-    5 - 3 - 1 = 1, and item 1 gets 3 + 1 + (0.5 * 1) / 0.5 = 5.
+    The mean is 3, the items' offsets are 0. A stranger gives item 0 a 5: b_u = 2 / (1 + 1) = 1, the residual
+    is 5 - 3 - 1 = 1, and item 1 gets 3 + 1 + (0.5 * 1) / 0.5 = 5.
     """
     ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 5, 4], 2, 2, Scale(1, 5, 1))
     params = CorNgr.Params(shrinkage=2, reg_item=0, reg_user=1)

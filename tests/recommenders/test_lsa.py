@@ -56,9 +56,7 @@ def test_scores_agree_with_loops(make_features, make_ratings, factors, centre):
             if not liked or not vectors[i].any():
                 assert np.isneginf(scores[u, i])
                 continue
-            expected = sum(w * (vectors[i] @ vectors[j]) for j, w in liked.items()) / sum(
-                map(abs, liked.values())
-            )
+            expected = sum(w * (vectors[i] @ vectors[j]) for j, w in liked.items()) / sum(map(abs, liked.values()))
             assert scores[u, i] == pytest.approx(expected, abs=1e-9)
 
 
@@ -81,9 +79,7 @@ def test_profile_that_centring_leaves_nothing_of_counts_by_its_ratings(centre, r
 
 def test_rare_term_tells_more_than_a_common_one():
     rows = [[1, 1], [1, 0], [0, 1], [1, 0], [1, 0]]  # the second term belongs to two items of five
-    scores = fit(table(rows, ("tag", "common"), ("tag", "rare")), factors=2).score(
-        Profiles.one([0], [5], 5, FIVE)
-    )[0]
+    scores = fit(table(rows, ("tag", "common"), ("tag", "rare")), factors=2).score(Profiles.one([0], [5], 5, FIVE))[0]
     assert scores[2] > scores[1]
 
 

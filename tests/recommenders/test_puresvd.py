@@ -20,9 +20,7 @@ def test_scores_agree_with_a_dense_decomposition(make_ratings, n_users, factors)
     rows = profiles.user_items.toarray().astype(float)
     for u in range(5):
         for i in np.flatnonzero(ratings.item_counts):
-            expected = sum(
-                rows[u, j] * sum(right[j, f] * right[i, f] for f in range(factors)) for j in range(12)
-            )
+            expected = sum(rows[u, j] * sum(right[j, f] * right[i, f] for f in range(factors)) for j in range(12))
             assert scores[u, i] == pytest.approx(expected, abs=1e-9)
     assert np.isneginf(scores[:, ratings.item_counts == 0]).all()
     assert ratings.item_counts[11] == 0
@@ -42,6 +40,4 @@ def test_one_factor_by_hand():
     ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [3, 4, 6, 8], 2, 2, Scale(1, 8, 1))
     model = PureSVD.fit(ratings, PureSVD.Params(factors=1), rng=np.random.default_rng(0))
     np.testing.assert_allclose(model.item_factors, [[0.6], [0.8]], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
-        model.score(Profiles.one([0], [5], 2, ratings.scale)), [[1.8, 2.4]], atol=1e-12
-    )
+    np.testing.assert_allclose(model.score(Profiles.one([0], [5], 2, ratings.scale)), [[1.8, 2.4]], atol=1e-12)

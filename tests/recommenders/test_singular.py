@@ -23,9 +23,7 @@ def test_every_route_agrees_with_dense_decomposition(monkeypatch, shape, route):
         monkeypatch.setattr(singular, "LANCZOS_SHARE", 0.5)
     matrix = sparse.random_array(shape, density=0.5, rng=np.random.default_rng(1))
     expected = np.linalg.svd(matrix.toarray())[2][:4].T
-    found = right_singular_vectors(
-        sparse.csr_array(matrix), 4, np.random.default_rng(0), what="rows, columns"
-    )
+    found = right_singular_vectors(sparse.csr_array(matrix), 4, np.random.default_rng(0), what="rows, columns")
     np.testing.assert_allclose(np.abs(found.T @ expected), np.eye(4), rtol=0, atol=1e-9)
     assert found.flags.c_contiguous
 
@@ -43,17 +41,13 @@ def test_many_factors_of_a_large_matrix_take_the_dense_route(monkeypatch, shape)
 def test_vectors_beyond_the_rank_are_nothing(shape):
     rng = np.random.default_rng(3)
     matrix = rng.random((shape[0], 2)) @ rng.random((2, shape[1]))
-    found = right_singular_vectors(
-        sparse.csr_array(matrix), 5, np.random.default_rng(0), what="rows, columns"
-    )
+    found = right_singular_vectors(sparse.csr_array(matrix), 5, np.random.default_rng(0), what="rows, columns")
     np.testing.assert_allclose(matrix @ projector(found), matrix, rtol=0, atol=1e-12)
     assert not found[:, 2:].any()
 
 
 def test_nothing_at_all_gives_nothing():
-    found = right_singular_vectors(
-        sparse.csr_array((3, 4)), 2, np.random.default_rng(0), what="rows, columns"
-    )
+    found = right_singular_vectors(sparse.csr_array((3, 4)), 2, np.random.default_rng(0), what="rows, columns")
     assert found.tolist() == [[0.0, 0.0]] * 4
 
 
@@ -61,9 +55,7 @@ def test_small_singular_values_seen_from_the_other_side_stay_orthogonal():
     rng = np.random.default_rng(4)
     left, right = np.linalg.qr(rng.normal(size=(8, 8)))[0], np.linalg.qr(rng.normal(size=(40, 8)))[0]
     matrix = left * np.logspace(0, -5, 8) @ right.T
-    found = right_singular_vectors(
-        sparse.csr_array(matrix), 8, np.random.default_rng(0), what="rows, columns"
-    )
+    found = right_singular_vectors(sparse.csr_array(matrix), 8, np.random.default_rng(0), what="rows, columns")
     np.testing.assert_allclose(found.T @ found, np.eye(8), rtol=0, atol=1e-12)
     np.testing.assert_allclose(matrix @ projector(found), matrix, rtol=0, atol=1e-9)
 

@@ -80,11 +80,13 @@ class Command(BaseCommand):
             raise CommandError(
                 "--workers is the number of workers to start, at least 1; leave it out to start none."
             )
-        signal.signal(signal.SIGTERM, _interrupt)
+        before = signal.signal(signal.SIGTERM, _interrupt)
         try:
             run = self._run(options)
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
+        finally:
+            signal.signal(signal.SIGTERM, before)
         self._report(run)
         if file is not None:
             file.write_text(

@@ -1,0 +1,75 @@
+"""What a report compares: the variables that people answer for, and the metrics that a run measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One dependent variable of the study.
+
+    `sum_field` names the whole sum of a participant, `per_item` says whether it is divided by the number of
+    items; `low` and `high` are the ends of the scale. `figure` is its number in Cremonesi et al. (2011).
+    """
+
+    key: str
+    name: str
+    sum_field: str
+    per_item: bool
+    low: float
+    high: float
+    figure: int
+    adjective: str
+    unit: str
+
+    @property
+    def in_text(self) -> str:
+        """The name within a sentence."""
+        return self.name[0].lower() + self.name[1:]
+
+    @property
+    def is_share(self) -> bool:
+        """Whether values cannot exceed 1, and so go without a leading zero."""
+        return self.high <= 1
+
+
+VARIABLES = (
+    Variable("accuracy", "Perceived accuracy", "accuracy_sum", True, 1, 5, 2, "accurate", "1 to 5"),
+    Variable("fon", "First-order novelty", "fon_sum", True, 0, 1, 3, "novel (never watched)", "share of items, 0 to 1"),
+    Variable(
+        "son", "Second-order novelty", "son_sum", True, 0, 1, 4, "novel (never heard of)", "share of items, 0 to 1"
+    ),
+    Variable("satisfaction", "Global satisfaction", "satisfaction", False, 1, 5, 5, "satisfying", "1 to 5"),
+)
+VARIABLE_OF = {variable.key: variable for variable in VARIABLES}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One objective metric at one profile length; `length` 0 is the user's whole profile."""
+
+    kind: str
+    length: int
+    n: int
+
+    @property
+    def key(self) -> str:
+        """Its name in results: ``recall``, or ``recall@profile5``."""
+        return f"{self.kind}@profile{self.length}" if self.length else self.kind
+
+    @property
+    def higher_is_better(self) -> bool:
+        """False for fallout."""
+        return self.kind != "fallout"
+
+    @property
+    def name(self) -> str:
+        """The name that readers see."""
+        head = f"{self.kind.capitalize()} at {self.n}"
+        return f"{head}, {self.length} ratings" if self.length else head
+
+    @property
+    def in_text(self) -> str:
+        """The name within a sentence."""
+        return f"{self.kind} at {self.n}" + (f" with profiles of {self.length} ratings" if self.length else "")

@@ -1,0 +1,90 @@
+"""Ids of users and items as indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
+    """Distinct ids in order, and the place of each entry among them.
+
+    Parameters
+    ----------
+    ids : int array or object array of str, shape (n_rows,)
+
+    Returns
+    -------
+    distinct : str array, shape (n_distinct,)
+        In order of number where all are whole numbers spelled plainly, else of text.
+    codes : int32 array, shape (n_rows,)
+
+    Examples
+    --------
+    >>> ordered_ids(np.array(["10", "9", "10"], dtype=object))
+    (array(['9', '10'], dtype='<U2'), array([1, 0, 1], dtype=int32))
+    """
+    if np.issubdtype(ids.dtype, np.integer):
+        low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
+        if low >= 0 and high < _largest_direct(len(ids)):
+            is_met = np.zeros(high + 1, dtype=np.bool_)
+            is_met[ids] = True
+            met = np.flatnonzero(is_met)
+            place = np.cumsum(is_met, dtype=np.int32) - 1
+            return met.astype(np.str_), place[ids].astype(np.int32, copy=False)
+        distinct, inverse = np.unique(ids, return_inverse=True)
+        return distinct.astype(np.str_), inverse.astype(np.int32)
+    texts = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.str_)
+    texts = texts[_order(texts)]
+    place_of = {text: position for position, text in enumerate(texts.tolist())}
+    codes = np.fromiter((place_of[text] for text in ids.tolist()), dtype=np.int32, count=len(ids))
+    return texts, codes
+
+
+def _largest_direct(n_rows: int) -> int:
+    """Whole-number ids below this are looked up in an array, others by search: about the memory of the rows."""
+    return 2**20 + 4 * n_rows
+
+
+def _order(texts: NDArray[np.str_]) -> NDArray[np.int64]:
+    """The order of distinct ids: by number where each is a plain whole number, else by text."""
+    plain = [text.isascii() and text.isdigit() and (text == "0" or text[0] != "0") for text in texts.tolist()]
+    if len(plain) and all(plain):
+        return np.array(sorted(range(len(texts)), key=lambda i: int(texts[i])), dtype=np.int64)
+    return np.argsort(texts, kind="stable")
+
+
+def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32]:
+    """The place of each id among those that are known.
+
+    Parameters
+    ----------
+    known_ids : sequence of str, length n_known
+        Distinct, at least one; whole numbers where `ids` are numbers.
+    ids : int array or object array of str, shape (n_rows,)
+
+    Returns
+    -------
+    int32 array, shape (n_rows,)
+        -1 where an id is not known.
+
+    Examples
+    --------
+    >>> codes_among(["7", "3"], np.array([3, 4, 7]))
+    array([ 1, -1,  0], dtype=int32)
+    """
+    if np.issubdtype(ids.dtype, np.integer):
+        known = np.array([int(text) for text in known_ids], dtype=np.int64)
+        order = np.argsort(known)
+        known = known[order]
+        if known[0] >= 0 and known[-1] < _largest_direct(len(ids)):
+            place = np.full(int(known[-1]) + 2, -1, dtype=np.int32)  # the last entry stays unknown
+            place[known] = order
+            return place[np.where((ids >= 0) & (ids <= known[-1]), ids, known[-1] + 1)]
+        nearest = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        return np.where(known[nearest] == ids, order[nearest], -1).astype(np.int32)
+    place_of = {text: position for position, text in enumerate(known_ids)}
+    return np.fromiter((place_of.get(text, -1) for text in ids.tolist()), dtype=np.int32, count=len(ids))

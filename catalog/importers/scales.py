@@ -1,0 +1,35 @@
+"""The scale of ratings, where nobody has declared it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.importers.base import RatingScale
+from catalog.importers.sources import refuse
+
+_MOST_DETECTED_STEPS = 200
+
+
+def detected_scale(file: str, values: NDArray[np.float64]) -> RatingScale:
+    """The scale that the ratings seem to be on: their lowest, their highest, and their smallest gap.
+
+    Raises
+    ------
+    ImportRefused
+        One value only, or more than a scale has.
+    """
+    found = np.unique(values)
+    advice = "Say which scale they are on (lowest, highest and step)."
+    if len(found) < 2:
+        raise refuse(file, f"all ratings are {found[0]:g}, so no scale can be seen", advice=advice)
+    if len(found) <= _MOST_DETECTED_STEPS + 1:
+        low, high, step = float(found[0]), float(found[-1]), float(np.diff(found).min())
+        steps = round((high - low) / step)
+        # The gap as the whole range divides it: .1 and not .09999999999999964.
+        scale_step = (high - low) / steps
+        if steps <= _MOST_DETECTED_STEPS and abs(scale_step - step) <= 1e-4 * step:
+            scale = RatingScale(low, high, float(f"{scale_step:.12g}"), is_declared=False)
+            if scale.is_on(found).all():
+                return scale
+    raise refuse(file, f"the {len(found)} different ratings are on no evident scale", advice=advice)

@@ -1,0 +1,351 @@
+"""The box plot of a measure by condition."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from charting.estimates import checked_number
+from charting.frame import Width, finished, label_expression, number, rows, when_narrow
+from charting.lazy import altair as alt
+from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
+from core.errors import DataError, ParameterError
+
+# Horizontal layout of one condition, in shares of its slot around the whole number it stands at.
+_BOX = (-0.36, -0.06)
+_CENTRE = sum(_BOX) / 2
+_SWARM = (0.08, 0.42)
+_ROWS_OF_POINTS = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Box:
+    """The numbers of one box, in the unit of the values.
+
+    ``lower`` and ``upper`` are the last values within 1.5 interquartile ranges of the box; ``outliers`` lie
+    beyond them, ascending.
+    """
+
+    mean: float
+    median: float
+    first_quartile: float
+    third_quartile: float
+    lower: float
+    upper: float
+    outliers: tuple[float, ...]
+
+
+def box_of(values: Sequence[float]) -> Box:
+    """Return the numbers of one box.
+
+    Quartiles interpolate between order statistics at ``(n - 1) p`` (type 7 of Hyndman and Fan, the default of
+    R and numpy).
+
+    Parameters
+    ----------
+    values : sequence of float
+        At least one, finite.
+
+    Returns
+    -------
+    Box
+        A single value, or equal values, give a box without height.
+
+    Raises
+    ------
+    DataError
+        No value, or one that is not finite.
+
+    References
+    ----------
+    Tukey (1977), Exploratory Data Analysis; Hyndman & Fan (1996), The American Statistician 50(4):361-365.
+
+    Examples
+    --------
+    >>> box_of([1, 2, 3, 4, 20])
+    Box(mean=6.0, median=3.0, first_quartile=2.0, third_quartile=4.0, lower=1.0, upper=4.0, outliers=(20.0,))
+    """
+    ordered = sorted(checked_number(value, what="a box plot") for value in values)
+    if not ordered:
+        raise DataError("A box needs at least one value.")
+    quartiles = (
+        statistics.quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else [ordered[0]] * 3
+    )
+    first, median, third = quartiles
+    # Fifths are not exact in binary: a value on the fence belongs inside it.
+    reach = 1.5 * (third - first) + 1e-9
+    within = [value for value in ordered if first - reach <= value <= third + reach]
+    return Box(
+        mean=math.fsum(ordered) / len(ordered),
+        median=median,
+        first_quartile=first,
+        third_quartile=third,
+        # In small samples an interpolated quartile can lie outside the values that are no outliers.
+        lower=min(within[0], first),
+        upper=max(within[-1], third),
+        outliers=tuple(value for value in ordered if not first - reach <= value <= third + reach),
+    )
+
+
+def box_plot(
+    values: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    y_title: str,
+    domain: tuple[float, float],
+    side: Side = "perceived",
+    letters: Mapping[str, str] | None = None,
+    description: str | None = None,
+    width: Width = None,
+    height: int = 320,
+) -> Spec:
+    """Draw a measure by condition as in Cremonesi et al. (2011), Figures 2 to 5, with the points beside.
+
+    The box goes from the first to the third quartile, its line is the median, its dot the mean, the whiskers
+    end at the last value within 1.5 interquartile ranges, open circles are values beyond. To the right of
+    each box stands every participant as a point; points of (nearly) one height lie side by side, so their
+    number can be seen and nothing is moved at random.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence of float
+        Values of each condition, in the order of drawing; finite, within `domain`. An empty condition keeps
+        its place and says that it has no values.
+    title : str
+        The finding.
+    y_title : str
+        The measure and its unit.
+    domain : (float, float)
+        Ends of the scale of measurement.
+    side : {"perceived", "objective", "neutral"}
+        Which meaning the measure has.
+    letters : mapping of str to str, optional
+        Compact letters by condition, printed above the boxes.
+    description : str, optional
+        What a screen reader says; made from the means by default.
+    width, height : int
+        Pixels; see `charting.frame.Width`.
+
+    Returns
+    -------
+    dict
+        Vega-Lite specification.
+
+    Raises
+    ------
+    DataError
+        No values at all, one that is not finite or outside the domain, letters of an unknown condition.
+    ParameterError
+        A domain without extent.
+
+    Examples
+    --------
+    >>> spec = box_plot({"TopPop": [3.2, 4.0], "LSA": [2.0]}, title="TopPop is liked better",
+    ...                 y_title="Perceived accuracy, 1 to 5", domain=(1, 5))
+    >>> spec["usermeta"]["description"]
+    'Box plot, Perceived accuracy, 1 to 5. TopPop: n = 2, mean 3.60, median 3.60. LSA: n = 1, mean 2.00, \
+median 2.00.'
+    """
+    low, high = domain
+    if not low < high:
+        raise ParameterError(f"The domain of a box plot needs two ends in order; {low:g} and {high:g} came.")
+    checked = {
+        name: _within(name, condition_values, domain) for name, condition_values in values.items()
+    }
+    if not any(checked.values()):
+        raise DataError(f"No condition has a value of {y_title} to draw.")
+    unknown = sorted(set(letters or {}) - set(checked))
+    if unknown:
+        raise DataError(f"Letters came for conditions that are not drawn: {', '.join(unknown)}.")
+    names = list(checked)
+    summaries, outliers, points = _drawn_rows(checked, domain, letters or {})
+    chart = _layers(
+        summaries, outliers, points, names=names, counts=[len(v) for v in checked.values()], domain=domain,
+        side=side, has_letters=bool(letters),
+    )
+    return finished(
+        chart,
+        title=title,
+        subtitle=y_title,
+        description=description or _description(checked, y_title),
+        side=side,
+        width=width,
+        height=height,
+    )
+
+
+def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> list[float]:
+    checked = [checked_number(value, what=f"condition {name}") for value in values]
+    for value in checked:
+        if not domain[0] - 1e-9 <= value <= domain[1] + 1e-9:
+            raise DataError(
+                f"Condition {name} has the value {value:g}, outside the scale from {domain[0]:g} to "
+                f"{domain[1]:g}."
+            )
+    return checked
+
+
+def _drawn_rows(
+    values: Mapping[str, list[float]], domain: tuple[float, float], letters: Mapping[str, str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    summaries: list[dict[str, Any]] = []
+    outliers: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
+    for place, (name, own) in enumerate(values.items()):
+        row: dict[str, Any] = {"place": place, "condition": name, "participants": len(own)}
+        if not own:
+            summaries.append({**row, "says": "no values"})
+            continue
+        box = box_of(own)
+        summaries.append(
+            row
+            | {
+                "centre": place + _CENTRE,
+                "left": place + _BOX[0],
+                "right": place + _BOX[1],
+                "cap_left": place + _CENTRE - 0.07,
+                "cap_right": place + _CENTRE + 0.07,
+                "mean": box.mean,
+                "median": box.median,
+                "q1": box.first_quartile,
+                "q3": box.third_quartile,
+                "lower": box.lower,
+                "upper": box.upper,
+                "letters": letters.get(name, ""),
+            }
+        )
+        outliers.extend({"x": place + _CENTRE, "y": value, "condition": name} for value in box.outliers)
+        points.extend(
+            {"x": place + across, "y": value, "condition": name} for across, value in _swarm(own, domain)
+        )
+    return summaries, outliers, points
+
+
+def _swarm(values: Sequence[float], domain: tuple[float, float]) -> list[tuple[float, float]]:
+    """Lay points that would lie on each other side by side, from left to right."""
+    row_height = (domain[1] - domain[0]) / _ROWS_OF_POINTS
+    by_row: dict[int, list[float]] = {}
+    for value in sorted(values):
+        by_row.setdefault(round((value - domain[0]) / row_height), []).append(value)
+    longest = max(len(row) for row in by_row.values())
+    pitch = min(0.055, (_SWARM[1] - _SWARM[0]) / max(longest - 1, 1))
+    return [
+        (round(_SWARM[0] + pitch * place, 6), value)
+        for _, row in sorted(by_row.items())
+        for place, value in enumerate(row)
+    ]
+
+
+def _layers(
+    summaries: list[dict[str, Any]],
+    outliers: list[dict[str, Any]],
+    points: list[dict[str, Any]],
+    *,
+    names: list[str],
+    counts: list[int],
+    domain: tuple[float, float],
+    side: Side,
+    has_letters: bool,
+) -> alt.LayerChart:
+    colour, wash = colour_of(side), wash_of(side)
+    drawn = rows(row for row in summaries if "mean" in row)
+    x_axis = alt.Axis(
+        values=list(range(len(names))),
+        labelExpr=label_expression(
+            [f"{name}\nn = {count}" for name, count in zip(names, counts, strict=True)], names
+        ),
+        labelAngle=alt.ExprRef(when_narrow("-42", "0")),
+        labelAlign=alt.ExprRef(when_narrow("'right'", "'center'")),
+        labelBaseline=alt.ExprRef(when_narrow("'middle'", "'top'")),
+        labelColor=LIGHT.ink,
+        labelOverlap=False,
+        title=None,
+    )
+    x_scale = alt.Scale(domain=[-0.5, len(names) - 0.5], nice=False, zero=False)
+    y_scale = alt.Scale(domain=list(domain), nice=False, zero=False, padding=7)
+    y_axis = alt.Axis(title=None, grid=True, tickCount=5)
+
+    def at(field: str) -> alt.X:
+        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
+
+    def height_of(field: str) -> alt.Y:
+        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
+
+    tooltip = [
+        alt.Tooltip("condition", type="nominal", title="condition"),
+        alt.Tooltip("participants", type="quantitative", title="participants"),
+        alt.Tooltip("mean", type="quantitative", format=".2f"),
+        alt.Tooltip("median", type="quantitative", format=".2f"),
+        alt.Tooltip("q1", type="quantitative", title="first quartile", format=".2f"),
+        alt.Tooltip("q3", type="quantitative", title="third quartile", format=".2f"),
+    ]
+    base = alt.Chart(drawn)
+    layers: list[alt.Chart] = [
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(
+            x=at("centre"), y=height_of("lower"), y2="upper"
+        ),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(
+            x=at("cap_left"), x2="cap_right", y=height_of("lower")
+        ),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(
+            x=at("cap_left"), x2="cap_right", y=height_of("upper")
+        ),
+        base.mark_rect(fill=wash, stroke=colour, strokeWidth=1.2).encode(
+            x=at("left"), x2="right", y=height_of("q1"), y2="q3", tooltip=tooltip
+        ),
+        base.mark_rule(color=colour, strokeWidth=2.6).encode(
+            x=at("left"), x2="right", y=height_of("median")
+        ),
+        base.mark_point(
+            shape="circle", filled=True, size=46, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1
+        ).encode(x=at("centre"), y=height_of("mean"), tooltip=tooltip),
+        alt.Chart(rows(points))
+        .mark_point(shape="circle", filled=True, size=13, color=colour, opacity=0.55, aria=False)
+        .encode(x=at("x"), y=height_of("y")),
+    ]
+    if outliers:
+        layers.append(
+            alt.Chart(rows(outliers))
+            .mark_point(shape="circle", filled=False, size=34, color=colour, strokeWidth=1.2, opacity=1)
+            .encode(
+                x=at("x"),
+                y=height_of("y"),
+                tooltip=[
+                    alt.Tooltip("condition", type="nominal"),
+                    alt.Tooltip("y", type="quantitative", title="outlier", format=".2f"),
+                ],
+            )
+        )
+    if has_letters:
+        layers.append(
+            base.mark_text(baseline="bottom", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
+                x=at("centre"), y=alt.value(-6), text=alt.Text("letters", type="nominal")
+            )
+        )
+    empty = [row for row in summaries if "says" in row]
+    if empty:
+        layers.append(
+            alt.Chart(rows(empty))
+            .mark_text(angle=270, color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
+            .encode(
+                x=at("place"), y=height_of("middle"), text=alt.Text("says", type="nominal")
+            )
+            .transform_calculate(middle=str(sum(domain) / 2))
+        )
+    return alt.layer(*layers)
+
+
+def _description(values: Mapping[str, list[float]], y_title: str) -> str:
+    parts = []
+    for name, own in values.items():
+        if own:
+            box = box_of(own)
+            parts.append(
+                f"{name}: n = {len(own)}, mean {number(box.mean, 2)}, median {number(box.median, 2)}."
+            )
+        else:
+            parts.append(f"{name}: no values.")
+    return f"Box plot, {y_title}. {' '.join(parts)}"

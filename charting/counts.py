@@ -1,0 +1,270 @@
+"""Charts of counts: participants by condition against target, ratings by value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from charting.estimates import checked_number
+from charting.frame import Width, finished, label_expression, rows, when_narrow
+from charting.keys import Entry, key, width_of_names
+from charting.lazy import altair as alt
+from charting.theme import LIGHT, SMALL_TEXT_SIZE, Spec
+from core.errors import DataError
+
+_ROW = 34
+
+
+class Counts(NamedTuple):
+    """Participants of one condition by where they stand now; each is counted once."""
+
+    completed: int
+    active: int
+    started: int
+    abandoned: int
+
+
+_LOOKS: Mapping[str, Mapping[str, Any]] = {
+    "completed": {"fill": LIGHT.ink, "stroke": LIGHT.ink},
+    "active": {"fill": LIGHT.quiet, "fillOpacity": 0.65, "stroke": LIGHT.quiet},
+    "started": {"fill": LIGHT.line, "stroke": LIGHT.quiet},
+    "abandoned": {"fill": LIGHT.paper, "stroke": LIGHT.quiet, "strokeDash": [3, 2]},
+}
+
+
+def progress(
+    counts: Mapping[str, Counts],
+    targets: Mapping[str, int],
+    *,
+    title: str,
+    description: str | None = None,
+    width: Width = None,
+    height: int | None = None,
+) -> Spec:
+    """Draw participants by condition, a bar from completed to abandoned, against the target.
+
+    The tick over each bar is the target; only the black part counts toward it.
+
+    Parameters
+    ----------
+    counts : mapping of str to Counts
+        Participants of each condition, in the order of drawing; >= 0.
+    targets : mapping of str to int
+        Participants wished for in each condition, >= 1.
+    title : str
+        The finding.
+    description : str, optional
+        What a screen reader says; made from the counts by default.
+    width, height : int
+        Pixels; the height follows the number of conditions by default.
+
+    Returns
+    -------
+    dict
+        Vega-Lite specification.
+
+    Raises
+    ------
+    DataError
+        No condition, a count below 0, a condition without a target.
+
+    Examples
+    --------
+    >>> spec = progress({"TopPop": Counts(12, 2, 1, 3)}, {"TopPop": 30}, title="12 of 30 are done")
+    >>> spec["usermeta"]["description"]
+    'Participants by condition. TopPop: 12 of 30 completed, 2 active, 1 started, 3 abandoned.'
+    """
+    if not counts:
+        raise DataError("There is no condition to draw.")
+    for name, own in counts.items():
+        if min(own) < 0:
+            raise DataError(f"Condition {name} has a count below 0.")
+        if targets.get(name, 0) < 1:
+            raise DataError(f"Condition {name} has no target to be drawn against.")
+    said = " ".join(
+        f"{name}: {own.completed} of {targets[name]} completed, {own.active} active, {own.started} started, "
+        f"{own.abandoned} abandoned."
+        for name, own in counts.items()
+    )
+    return finished(
+        _progress_layers(counts, targets),
+        title=title,
+        subtitle="",
+        description=description or f"Participants by condition. {said}",
+        side="neutral",
+        width=width,
+        height=height or _ROW * len(counts),
+    )
+
+
+def histogram(
+    counts: Mapping[float, int],
+    *,
+    title: str,
+    x_title: str,
+    y_title: str = "Number and share of each value",
+    description: str | None = None,
+    width: Width = None,
+    height: int = 220,
+) -> Spec:
+    """Draw how often each value occurs, a bar a value.
+
+    Parameters
+    ----------
+    counts : mapping of float to int
+        Occurrences of each value, drawn in ascending order of value; values that could occur and do not come
+        with 0.
+    title : str
+        The finding.
+    x_title : str
+        The values and their unit.
+    y_title : str
+        What is counted.
+    description : str, optional
+        What a screen reader says; made from the counts by default.
+    width, height : int
+        Pixels; see `charting.frame.Width`.
+
+    Returns
+    -------
+    dict
+        Vega-Lite specification.
+
+    Raises
+    ------
+    DataError
+        No value, a value that is not finite, a count below 0.
+
+    Examples
+    --------
+    >>> spec = histogram({1: 5, 2: 15}, title="Most ratings are high", x_title="Rating")
+    >>> spec["usermeta"]["description"]
+    'Histogram, Rating. 1: 5 (25 %), 2: 15 (75 %).'
+    """
+    if not counts:
+        raise DataError(f"There is no {x_title} to count.")
+    ordered = sorted((checked_number(value, what=x_title), int(count)) for value, count in counts.items())
+    if min(count for _, count in ordered) < 0:
+        raise DataError(f"A value of {x_title} occurs less than 0 times.")
+    total = sum(count for _, count in ordered)
+    drawn = [
+        {
+            "place": place,
+            "value": f"{value:g}",
+            "count": count,
+            "share": f"{100 * count / total:.0f} %" if total else "0 %",
+            "start": 0,
+            "left": round(place - 0.4, 6),
+            "right": round(place + 0.4, 6),
+        }
+        for place, (value, count) in enumerate(ordered)
+    ]
+    highest = max(count for _, count in ordered) or 1
+    x_scale = alt.Scale(domain=[-0.5, len(drawn) - 0.5], nice=False, zero=False)
+    y_scale = alt.Scale(domain=[0, highest], nice=False)
+    values = [str(row["value"]) for row in drawn]
+    x_axis = alt.Axis(
+        title=x_title, values=list(range(len(drawn))), labelExpr=label_expression(values), labelAngle=0,
+        labelOverlap=True, labelColor=LIGHT.ink,
+    )
+    y_axis = alt.Axis(title=None, grid=True, tickCount=4, format=",d", tickMinStep=1)
+
+    def across(field: str) -> alt.X:
+        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
+
+    base = alt.Chart(rows(drawn))
+    chart = alt.layer(
+        base.mark_rect(fill=LIGHT.quiet).encode(
+            x=across("left"), x2="right", y=up("start"), y2="count",
+            tooltip=[
+                alt.Tooltip("value", type="nominal", title=x_title),
+                alt.Tooltip("count", type="quantitative", format=",d"),
+                alt.Tooltip("share", type="nominal"),
+            ],
+        ),
+        base.mark_text(
+            baseline="bottom", dy=-4, fontSize=alt.ExprRef(when_narrow("10", str(SMALL_TEXT_SIZE))),
+            color=LIGHT.quiet,
+        ).encode(x=across("place"), y=up("count"), text=alt.Text("share", type="nominal")),
+    )
+    said = ", ".join(f"{row['value']}: {row['count']:,} ({row['share']})" for row in drawn)
+    return finished(
+        chart,
+        title=title,
+        subtitle=y_title,
+        description=description or f"Histogram, {x_title}. {said}.",
+        side="neutral",
+        width=width,
+        height=height,
+    )
+
+
+def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -> alt.LayerChart:
+    names = list(counts)
+    parts: list[dict[str, Any]] = []
+    sums: list[dict[str, Any]] = []
+    for row, (name, own) in enumerate(counts.items()):
+        edge = 0
+        for word in _LOOKS:
+            people = int(getattr(own, word))
+            parts.append(
+                {
+                    "condition": name, "standing": word, "participants": people, "from": edge,
+                    "to": edge + people, "upper": row - 0.27, "lower": row + 0.27,
+                }
+            )
+            edge += people
+        sums.append(
+            {
+                "condition": name, "row": row, "target": targets[name], "upper": row - 0.38,
+                "lower": row + 0.38, "far": max(edge, targets[name]),
+                "text": f"{own.completed} of {targets[name]}",
+            }
+        )
+    x_scale = alt.Scale(domain=[0, max(row["far"] for row in sums)], nice=False)
+    x_axis = alt.Axis(title=None, grid=True, tickCount=5, format="d", tickMinStep=1, labelFlush=False)
+    y_scale = alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False, zero=False)
+    y_axis = alt.Axis(
+        title=None, values=list(range(len(names))), labelExpr=label_expression(names), labelColor=LIGHT.ink,
+        labelOverlap=False,
+    )
+
+    def along(field: str) -> alt.X:
+        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
+
+    def row_at(field: str) -> alt.Y:
+        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
+
+    layers = []
+    for word, look in _LOOKS.items():
+        drawn = [part for part in parts if part["standing"] == word and part["participants"]]
+        if drawn:
+            layers.append(
+                alt.Chart(rows(drawn))
+                .mark_rect(strokeWidth=1, **look)
+                .encode(
+                    x=along("from"), x2="to", y=row_at("upper"), y2="lower",
+                    tooltip=[
+                        alt.Tooltip("condition", type="nominal"),
+                        alt.Tooltip("standing", type="nominal"),
+                        alt.Tooltip("participants", type="quantitative"),
+                    ],
+                )
+            )
+    ends = alt.Chart(rows(sums))
+    layers += [
+        ends.mark_rule(color=LIGHT.paper, strokeWidth=5, aria=False).encode(
+            x=along("target"), y=row_at("upper"), y2="lower"
+        ),
+        ends.mark_rule(color=LIGHT.ink, strokeWidth=2).encode(
+            x=along("target"), y=row_at("upper"), y2="lower", tooltip=[alt.Tooltip("target", type="quantitative")]
+        ),
+        ends.mark_text(align="left", baseline="middle", dx=8).encode(
+            x=along("far"), y=row_at("row"), text=alt.Text("text", type="nominal")
+        ),
+        *key([Entry(word, look) for word, look in _LOOKS.items()], left=-width_of_names(names), above=14),
+    ]
+    return alt.layer(*layers)

@@ -1,0 +1,311 @@
+"""Lines: a metric against the length of the list, and the long tail of a catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from charting.estimates import checked_number
+from charting.frame import Width, finished, number, rows
+from charting.labels import spread
+from charting.lazy import altair as alt
+from charting.theme import LIGHT, TEXT_SIZE, Side, Spec, colour_of, wash_of
+from core.errors import DataError, ParameterError
+
+_DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
+_SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+_LABEL_HEIGHT = TEXT_SIZE + 3
+_POINTS_OF_TAIL = 240
+
+
+def curves(
+    by_n: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    y_title: str,
+    n_values: Sequence[int] | None = None,
+    at_n: int | None = None,
+    emphasised: Collection[str] = (),
+    side: Side = "objective",
+    is_share: bool = True,
+    decimals: int = 2,
+    description: str | None = None,
+    width: Width = None,
+    height: int = 320,
+) -> Spec:
+    """Draw a metric against the length n of the recommendation list, a line an algorithm.
+
+    Each line is named where it ends and has its own dashes and end symbol, so neither a legend nor colour is
+    needed. On a page the line under the pointer stands out.
+
+    Parameters
+    ----------
+    by_n : mapping of str to sequence of float
+        Values of each algorithm, one for each of `n_values`; finite.
+    title : str
+        The finding.
+    y_title : str
+        The metric and its unit.
+    n_values : sequence of int, optional
+        Lengths of the list, ascending; 1, 2, 3, … by default.
+    at_n : int, optional
+        The length that tables report: a hairline marks it.
+    emphasised : collection of str
+        Algorithms whose lines are heavy.
+    side : {"perceived", "objective", "neutral"}
+        Which meaning the metric has.
+    is_share : bool
+        True for what cannot exceed 1: printed without a leading zero.
+    decimals : int
+        Digits of the values in tooltips and description.
+    description : str, optional
+        What a screen reader says; made from the last values by default.
+    width, height : int
+        Pixels; see `charting.frame.Width`.
+
+    Returns
+    -------
+    dict
+        Vega-Lite specification.
+
+    Raises
+    ------
+    DataError
+        Nothing to draw, a value that is not finite, lines of unequal length, an unknown name.
+    ParameterError
+        `n_values` not ascending, or `at_n` not within them.
+
+    Examples
+    --------
+    >>> spec = curves({"TopPop": [0.05, 0.09], "LSA": [0.0, 0.01]}, title="TopPop finds more than LSA",
+    ...               y_title="Recall")
+    >>> spec["usermeta"]["description"]
+    'Lines, Recall by length of the list, 1 to 2. At 2: TopPop .09, LSA .01.'
+    """
+    lengths = _lengths(by_n, n_values)
+    if at_n is not None and not lengths[0] <= at_n <= lengths[-1]:
+        raise ParameterError(f"The lengths drawn go from {lengths[0]} to {lengths[-1]}; {at_n} is not among them.")
+    unknown = sorted(set(emphasised) - set(by_n))
+    if unknown:
+        raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
+    lines = {
+        name: [checked_number(value, what=f"{y_title} of {name}") for value in values]
+        for name, values in by_n.items()
+    }
+    chart = _curve_layers(
+        lines, lengths, height=height, at_n=at_n, emphasised=emphasised, side=side, is_share=is_share,
+        decimals=decimals,
+    )
+    ends = ", ".join(
+        f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items()
+    )
+    said = (
+        f"Lines, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
+    )
+    return finished(
+        chart,
+        title=title,
+        subtitle=y_title,
+        description=description or said,
+        side=side,
+        width=width,
+        height=height,
+    )
+
+
+def long_tail(
+    rating_counts: Sequence[int],
+    *,
+    title: str,
+    description: str | None = None,
+    width: Width = None,
+    height: int = 240,
+) -> Spec:
+    """Draw how the ratings of a catalogue spread over its items, the most rated first.
+
+    A hairline marks the fewest items that together hold half of the ratings. Long catalogues are drawn by
+    about 240 of their items, dense where the curve bends.
+
+    Parameters
+    ----------
+    rating_counts : sequence of int
+        Ratings of each item, any order, >= 0.
+    title : str
+        The finding.
+    description : str, optional
+        What a screen reader says; made from the counts by default.
+    width, height : int
+        Pixels; see `charting.frame.Width`.
+
+    Returns
+    -------
+    dict
+        Vega-Lite specification.
+
+    Raises
+    ------
+    DataError
+        No item, no rating, or a count below 0.
+
+    Examples
+    --------
+    >>> spec = long_tail([1, 8, 1], title="One film holds most ratings")
+    >>> spec["usermeta"]["description"]
+    'Ratings by item, most rated first: 3 items, 10 ratings. Half of the ratings are of the 1 most rated \
+(33 %); the item in the middle has 1.'
+    """
+    ordered = sorted((int(count) for count in rating_counts), reverse=True)
+    if not ordered or ordered[0] <= 0:
+        raise DataError("The catalogue has no ratings to draw.")
+    if ordered[-1] < 0:
+        raise DataError(f"An item has {ordered[-1]} ratings; counts start at 0.")
+    half = _items_with_half(ordered)
+    share = f"{100 * half / len(ordered):.0f} %"
+    drawn = [{"item": place, "ratings": ordered[place - 1]} for place in _thinned(len(ordered))]
+    x = alt.X(
+        "item",
+        type="quantitative",
+        scale=alt.Scale(domain=[1, max(len(ordered), 2)], nice=False, zero=False),
+        axis=alt.Axis(title="items, most rated first", tickCount=5, format=",d", labelFlush=False),
+    )
+    y = alt.Y(
+        "ratings",
+        type="quantitative",
+        scale=alt.Scale(domain=[0, ordered[0]], nice=False),
+        axis=alt.Axis(title=None, grid=True, tickCount=4, format=",d"),
+    )
+    tail = alt.Chart(rows(drawn))
+    # The words stand on the side that has room.
+    is_early = half < 0.5 * len(ordered)
+    mark = {"item": half, "says": [f"{half:,} items ({share})", "hold half of the ratings"]}
+    chart = alt.layer(
+        tail.mark_area(color=wash_of("neutral"), opacity=1, aria=False).encode(x=x, y=y),
+        tail.mark_line(color=LIGHT.ink, strokeWidth=1.8).encode(
+            x=x, y=y, tooltip=[alt.Tooltip("item", type="quantitative", format=",d"),
+                               alt.Tooltip("ratings", type="quantitative", format=",d")],
+        ),
+        alt.Chart(rows([mark])).mark_rule(color=LIGHT.quiet, strokeDash=[3, 3]).encode(x=x),
+        alt.Chart(rows([mark]))
+        .mark_text(align="left" if is_early else "right", baseline="top", dx=7 if is_early else -7, dy=2,
+                   color=LIGHT.quiet, lineHeight=16)
+        .encode(x=x, y=alt.value(4), text=alt.Text("says", type="nominal")),
+    )
+    said = (
+        f"Ratings by item, most rated first: {len(ordered):,} items, {sum(ordered):,} ratings. Half of the "
+        f"ratings are of the {half:,} most rated ({share}); the item in the middle has "
+        f"{ordered[len(ordered) // 2]:,}."
+    )
+    return finished(
+        chart,
+        title=title,
+        subtitle="Ratings of each item",
+        description=description or said,
+        side="neutral",
+        width=width,
+        height=height,
+    )
+
+
+def _lengths(by_n: Mapping[str, Sequence[float]], n_values: Sequence[int] | None) -> list[int]:
+    if not by_n:
+        raise DataError("There is no line to draw.")
+    counts = {name: len(values) for name, values in by_n.items()}
+    lengths = list(n_values) if n_values is not None else list(range(1, max(counts.values()) + 1))
+    for name, count in counts.items():
+        if count != len(lengths) or not count:
+            raise DataError(f"The line of {name} has {count} values for {len(lengths)} lengths of the list.")
+    if any(after <= before for before, after in zip(lengths, lengths[1:], strict=False)):
+        raise ParameterError("The lengths of the list must ascend.")
+    return lengths
+
+
+def _curve_layers(
+    lines: Mapping[str, Sequence[float]],
+    lengths: Sequence[int],
+    *,
+    height: int,
+    at_n: int | None,
+    emphasised: Collection[str],
+    side: Side,
+    is_share: bool,
+    decimals: int,
+) -> alt.LayerChart:
+    colour = colour_of(side)
+    top = max(max(values) for values in lines.values())
+    bottom = min(0.0, *(min(values) for values in lines.values()))
+    if top <= bottom:
+        top = bottom + 1.0
+    x_axis = alt.Axis(title="n, length of the list", tickMinStep=1, tickCount=8, format="d", labelFlush=False)
+    first, last = lengths[0], lengths[-1]
+    x_scale = alt.Scale(domain=[first, last] if last > first else [first - 1, first], nice=False, zero=False)
+    label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"
+    y_axis = alt.Axis(title=None, grid=True, tickCount=5, labelExpr=label)
+    y_scale = alt.Scale(domain=[bottom, top], nice=False)
+
+    def across(field: str) -> alt.X:
+        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
+
+    layers: list[alt.Chart] = []
+    if at_n is not None:
+        layers.append(
+            alt.Chart(rows([{"n": at_n}])).mark_rule(color=LIGHT.quiet, strokeDash=[3, 3]).encode(x=across("n"))
+        )
+    heights = spread([values[-1] for values in lines.values()], (top - bottom) * _LABEL_HEIGHT / height)
+    hovered = alt.selection_point(name="hovered", fields=["algorithm"], on="pointerover", clear="pointerout")
+    for place, ((name, values), label_at) in enumerate(zip(lines.items(), heights, strict=True)):
+        line = alt.Chart(
+            rows(
+                {
+                    "algorithm": name,
+                    "n": n,
+                    "value": value,
+                    "text": number(value, decimals, is_share=is_share),
+                }
+                for n, value in zip(lengths, values, strict=True)
+            )
+        )
+        end = alt.Chart(rows([{"algorithm": name, "n": last, "value": values[-1], "label_at": label_at}]))
+        weight = 3.0 if name in emphasised else 1.6
+        dim = alt.condition(hovered, alt.value(1.0), alt.value(0.25))
+        tooltip = [
+            alt.Tooltip("algorithm", type="nominal"),
+            alt.Tooltip("n", type="quantitative"),
+            alt.Tooltip("text", type="nominal", title="value"),
+        ]
+        layers += [
+            line.mark_line(
+                color=colour, strokeWidth=weight, strokeDash=list(_DASHES[place % len(_DASHES)]), strokeCap="butt"
+            ).encode(x=across("n"), y=up("value"), opacity=dim, tooltip=tooltip),
+            end.mark_point(
+                shape=_SYMBOLS[place % len(_SYMBOLS)], filled=True, size=62, color=colour, opacity=1
+            ).encode(x=across("n"), y=up("value"), opacity=dim, tooltip=tooltip[:2]),
+            end.mark_rule(color=LIGHT.quiet, strokeWidth=0.8, opacity=0.7, aria=False).encode(
+                x=alt.value(alt.ExprRef("width + 6")), x2=alt.value(alt.ExprRef("width + 18")),
+                y=up("value"), y2="label_at",
+            ),
+            end.mark_text(
+                align="left", baseline="middle", dx=21, fontWeight=600 if name in emphasised else "normal"
+            ).encode(x=across("n"), y=up("label_at"), text=alt.Text("algorithm", type="nominal"), opacity=dim),
+        ]
+    return alt.layer(*layers).add_params(hovered)
+
+
+def _items_with_half(ordered: Sequence[int]) -> int:
+    total, held = sum(ordered), 0
+    for place, count in enumerate(ordered, start=1):
+        held += count
+        if 2 * held >= total:
+            return place
+    return len(ordered)
+
+
+def _thinned(length: int) -> list[int]:
+    """Return places 1 to `length`: all of them, or some that grow apart as their squares do."""
+    if length <= _POINTS_OF_TAIL:
+        return list(range(1, length + 1))
+    places = {
+        1 + round((length - 1) * (step / (_POINTS_OF_TAIL - 1)) ** 2) for step in range(_POINTS_OF_TAIL)
+    }
+    return sorted(places)

@@ -1,0 +1,79 @@
+"""The key of a chart: small patches with words, in one line above the plot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from charting.frame import rows
+from charting.labels import CHARACTER_WIDTH
+from charting.lazy import altair as alt
+
+_PATCH = 11
+_BETWEEN = 16
+
+
+class Entry(NamedTuple):
+    """One entry: its word and how its patch is drawn (properties of a rect mark)."""
+
+    word: str
+    look: Mapping[str, Any]
+
+
+def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt.Chart]:
+    """Return the layers that draw a key.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        In reading order.
+    left : float
+        Pixels from the left edge of the plot at which the key begins; negative to stand over axis labels.
+    above : float
+        Pixels from the top edge of the plot to the middle of the line.
+
+    Returns
+    -------
+    list of altair.Chart
+        Two layers an entry, without scales.
+    """
+    layers = []
+    place = left
+    for entry in entries:
+        word = alt.Chart(rows([{"word": entry.word}]))
+        layers.append(
+            word.mark_rect(aria=False, **entry.look).encode(
+                x=alt.value(place),
+                x2=alt.value(place + _PATCH),
+                y=alt.value(-above - _PATCH / 2),
+                y2=alt.value(-above + _PATCH / 2),
+            )
+        )
+        layers.append(
+            word.mark_text(align="left", baseline="middle").encode(
+                x=alt.value(place + _PATCH + 6), y=alt.value(-above), text=alt.Text("word", type="nominal")
+            )
+        )
+        place += _PATCH + 6 + len(entry.word) * CHARACTER_WIDTH + _BETWEEN
+    return layers
+
+
+def width_of_names(names: Sequence[str]) -> float:
+    """Return about how many pixels the longest of some names takes as an axis label.
+
+    Parameters
+    ----------
+    names : sequence of str
+        At least one.
+
+    Returns
+    -------
+    float
+        Pixels, with the distance to the axis.
+
+    Examples
+    --------
+    >>> width_of_names(["LSA", "TopPop"])
+    45.6
+    """
+    return round(max(len(name) for name in names) * CHARACTER_WIDTH + 6, 1)

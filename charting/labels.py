@@ -1,0 +1,139 @@
+"""Where labels go, so that no two lie on each other: worked out before drawing, hence the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+CHARACTER_WIDTH = 6.6
+"""Mean width in pixels of a character of label text (12 px, sans)."""
+
+
+def spread(positions: Sequence[float], gap: float) -> list[float]:
+    """Move positions on a line as little as needed for a gap between every two.
+
+    Positions that crowd are taken together and laid out evenly around their mean, which is the least-squares
+    answer (pool adjacent violators); their order stays, ties keep the order given.
+
+    Parameters
+    ----------
+    positions : sequence of float
+        Wished positions, any order, any unit.
+    gap : float
+        Least distance, same unit, >= 0.
+
+    Returns
+    -------
+    list of float
+        New positions in the order of `positions`.
+
+    Examples
+    --------
+    >>> spread([0.0, 0.0, 5.0], gap=1.0)
+    [-0.5, 0.5, 5.0]
+    """
+    order = sorted(range(len(positions)), key=lambda index: (positions[index], index))
+    # With the gaps taken off, the wish is a non-decreasing sequence: pooled means give the nearest one.
+    pools: list[tuple[float, int]] = []
+    for place, index in enumerate(order):
+        mean, size = positions[index] - place * gap, 1
+        while pools and pools[-1][0] > mean:
+            before, before_size = pools.pop()
+            mean = (before * before_size + mean * size) / (before_size + size)
+            size += before_size
+        pools.append((mean, size))
+    moved = [0.0] * len(positions)
+    place = 0
+    for mean, size in pools:
+        for _ in range(size):
+            moved[order[place]] = mean + place * gap
+            place += 1
+    return moved
+
+
+def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
+    """Give each interval the first lane in which it meets no other.
+
+    Parameters
+    ----------
+    intervals : sequence of (low, high)
+        Any order; earlier ones choose first.
+    gap : float
+        Least distance between two intervals of a lane.
+
+    Returns
+    -------
+    list of int
+        Lane of each interval, from 0.
+
+    Examples
+    --------
+    >>> lanes([(1, 3), (2, 4), (5, 6)], gap=0.5)
+    [0, 1, 0]
+    """
+    taken: list[list[tuple[float, float]]] = []
+    chosen = []
+    for low, high in intervals:
+        for lane, others in enumerate(taken):
+            if all(high + gap <= other_low or other_high + gap <= low for other_low, other_high in others):
+                break
+        else:
+            lane = len(taken)
+            taken.append([])
+        taken[lane].append((low, high))
+        chosen.append(lane)
+    return chosen
+
+
+def corners(
+    points: Sequence[tuple[float, float]], names: Sequence[str], *, width: float, height: float
+) -> list[str]:
+    """Choose for each point of a plane the side on which its label meets least.
+
+    Parameters
+    ----------
+    points : sequence of (x, y)
+        In [0, 1], y upwards.
+    names : sequence of str
+        The labels.
+    width, height : float
+        Pixels that the unit square takes on the narrowest screen.
+
+    Returns
+    -------
+    list of str
+        One of ``"upper right"``, ``"lower right"``, ``"upper left"``, ``"lower left"`` each.
+
+    Examples
+    --------
+    >>> corners([(0.5, 0.5)], ["LSA"], width=300, height=300)
+    ['upper right']
+    """
+    places = [(x * width, (1 - y) * height) for x, y in points]
+    symbols = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
+    chosen: list[str] = []
+    boxes: list[tuple[float, float, float, float]] = []
+    for index, ((x, y), name) in enumerate(zip(places, names, strict=True)):
+        options = []
+        for order, corner in enumerate(("upper right", "lower right", "upper left", "lower left")):
+            box = _label_box(x, y, len(name) * CHARACTER_WIDTH, corner)
+            cost = sum(_overlap(box, other) for other in boxes)
+            cost += sum(_overlap(box, other) for place, other in enumerate(symbols) if place != index)
+            cost += 3 * (max(0.0, box[2] - width - 60) + max(0.0, -box[0]) + max(0.0, -box[1]))
+            cost += 3 * max(0.0, box[3] - height)
+            options.append((cost, order, corner, box))
+        _, _, corner, box = min(options)
+        chosen.append(corner)
+        boxes.append(box)
+    return chosen
+
+
+def _label_box(x: float, y: float, length: float, corner: str) -> tuple[float, float, float, float]:
+    left = x + 9 if corner.endswith("right") else x - 9 - length
+    top = y - 18 if corner.startswith("upper") else y + 4
+    return (left, top, left + length, top + 14)
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
+    across = min(one[2], other[2]) - max(one[0], other[0])
+    down = min(one[3], other[3]) - max(one[1], other[1])
+    return across * down if across > 0 and down > 0 else 0.0

@@ -1,0 +1,33 @@
+"""Every chart there is: one function each, values in, a Vega-Lite specification out.
+
+All of them take the finding as ``title``, draw in light colours (see `charting.theme.with_mode`), follow the
+width of their page unless a ``width`` is given, carry their data within them, and refuse numbers that are not
+finite. The same arguments give the same specification.
+"""
+
+from __future__ import annotations
+
+from charting.bars import bars
+from charting.boxes import Box, box_of, box_plot
+from charting.counts import Counts, histogram, progress
+from charting.curves import curves, long_tail
+from charting.estimates import Estimate
+from charting.orders import hasse
+from charting.scatters import scatter
+from charting.slopes import slope
+
+__all__ = [
+    "Box",
+    "Counts",
+    "Estimate",
+    "bars",
+    "box_of",
+    "box_plot",
+    "curves",
+    "hasse",
+    "histogram",
+    "long_tail",
+    "progress",
+    "scatter",
+    "slope",
+]

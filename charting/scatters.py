@@ -1,0 +1,172 @@
+"""The scatter of what was measured against what was perceived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from charting.estimates import Estimate, checked_estimates, same_names
+from charting.frame import Width, finished, number, rows
+from charting.labels import corners
+from charting.lazy import altair as alt
+from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
+
+_NARROW_PLOT = 300
+
+
+def scatter(
+    perceived: Mapping[str, Sequence[float]],
+    objective: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    perceived_title: str,
+    objective_title: str,
+    decimals: int = 2,
+    description: str | None = None,
+    width: Width = None,
+    height: int = 360,
+) -> Spec:
+    """Draw one dot an algorithm: objective across, perceived upwards, with both intervals.
+
+    Parameters
+    ----------
+    perceived, objective : mapping of str to (value, low, high)
+        The two quantities of each algorithm with their 95 % intervals; the same algorithms in both.
+    title : str
+        The finding.
+    perceived_title, objective_title : str
+        The quantities and their units; each wears its side's colour.
+    decimals : int
+        Digits of the values in tooltips and description.
+    description : str, optional
+        What a screen reader says; made from the values by default.
+    width, height : int
+        Pixels; see `charting.frame.Width`.
+
+    Returns
+    -------
+    dict
+        Vega-Lite specification.
+
+    Raises
+    ------
+    DataError
+        Nothing to draw, numbers that are not finite or outside their interval, names on one side only.
+
+    Examples
+    --------
+    >>> spec = scatter({"LSA": (3.3, 3.1, 3.5)}, {"LSA": (0.01, 0.0, 0.02)}, title="One dot shows nothing",
+    ...                perceived_title="Perceived accuracy", objective_title="Recall at 5")
+    >>> spec["usermeta"]["description"]
+    'Scatter, Recall at 5 across and Perceived accuracy upwards. LSA: 0.01 and 3.30.'
+    """
+    upward = checked_estimates(perceived, what=perceived_title)
+    across = checked_estimates(objective, what=objective_title)
+    same_names(upward, across, what="A scatter's two quantities")
+    names = list(upward)
+    x_ends, y_ends = _ends(across), _ends(upward)
+    places = [
+        ((across[name].value - x_ends[0]) / (x_ends[1] - x_ends[0]),
+         (upward[name].value - y_ends[0]) / (y_ends[1] - y_ends[0]))
+        for name in names
+    ]
+    chosen = corners(places, names, width=_NARROW_PLOT, height=height)
+    drawn = [
+        {
+            "algorithm": name,
+            "objective": across[name].value,
+            "objective_low": across[name].low,
+            "objective_high": across[name].high,
+            "perceived": upward[name].value,
+            "perceived_low": upward[name].low,
+            "perceived_high": upward[name].high,
+            "corner": corner,
+        }
+        for name, corner in zip(names, chosen, strict=True)
+    ]
+    said = " ".join(
+        f"{name}: {number(across[name].value, decimals)} and {number(upward[name].value, decimals)}."
+        for name in names
+    )
+    return finished(
+        _layers(drawn, x_ends, y_ends, objective_title=objective_title, decimals=decimals),
+        title=title,
+        subtitle=perceived_title,
+        description=description
+        or f"Scatter, {objective_title} across and {perceived_title} upwards. {said}",
+        side="perceived",
+        width=width,
+        height=height,
+    )
+
+
+def _ends(estimates: Mapping[str, Estimate]) -> tuple[float, float]:
+    low = min(estimate.low for estimate in estimates.values())
+    high = max(estimate.high for estimate in estimates.values())
+    margin = 0.08 * (high - low) or 0.1 * max(abs(high), 1.0)
+    return low - margin, high + margin
+
+
+def _layers(
+    drawn: list[dict[str, Any]],
+    x_ends: tuple[float, float],
+    y_ends: tuple[float, float],
+    *,
+    objective_title: str,
+    decimals: int,
+) -> alt.LayerChart:
+    x_scale = alt.Scale(domain=list(x_ends), nice=False, zero=False)
+    y_scale = alt.Scale(domain=list(y_ends), nice=False, zero=False)
+    x_axis = alt.Axis(
+        title=objective_title, titleColor=OBJECTIVE, titleAnchor="end", titleFontSize=13, grid=True, tickCount=5
+    )
+    y_axis = alt.Axis(title=None, grid=True, tickCount=5)
+
+    def across(field: str) -> alt.X:
+        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
+
+    values = f".{decimals}f"
+    all_dots = alt.Chart(rows(drawn))
+    layers = [
+        all_dots.mark_rule(color=OBJECTIVE, strokeWidth=5, opacity=0.3, strokeCap="round").encode(
+            x=across("objective_low"), x2="objective_high", y=up("perceived")
+        ),
+        all_dots.mark_rule(color=PERCEIVED, strokeWidth=5, opacity=0.3, strokeCap="round").encode(
+            x=across("objective"), y=up("perceived_low"), y2="perceived_high"
+        ),
+        all_dots.mark_point(
+            shape="circle", filled=True, size=90, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1.5
+        ).encode(
+            x=across("objective"),
+            y=up("perceived"),
+            tooltip=[
+                alt.Tooltip("algorithm", type="nominal"),
+                alt.Tooltip("objective", type="quantitative", format=values),
+                alt.Tooltip("objective_low", type="quantitative", title="95 % from", format=values),
+                alt.Tooltip("objective_high", type="quantitative", title="to", format=values),
+                alt.Tooltip("perceived", type="quantitative", format=values),
+                alt.Tooltip("perceived_low", type="quantitative", title="from (95 %)", format=values),
+                alt.Tooltip("perceived_high", type="quantitative", title="to (95 %)", format=values),
+            ],
+        ),
+    ]
+    for corner in sorted({row["corner"] for row in drawn}):
+        dots = alt.Chart(rows(row for row in drawn if row["corner"] == corner))
+        is_right, is_upper = corner.endswith("right"), corner.startswith("upper")
+        for look in ({"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False}, {"color": LIGHT.ink}):
+            layers.append(
+                dots.mark_text(
+                    align="left" if is_right else "right",
+                    baseline="bottom" if is_upper else "top",
+                    dx=8 if is_right else -8,
+                    dy=-4 if is_upper else 5,
+                    strokeJoin="round",
+                    **look,
+                ).encode(
+                    x=across("objective"), y=up("perceived"), text=alt.Text("algorithm", type="nominal")
+                )
+            )
+    return alt.layer(*layers)

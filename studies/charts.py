@@ -1,0 +1,43 @@
+"""What the console draws of a study: a bar a condition, in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH = 400
+STYLES = {"completed": "1", "active": "0.45", "abandoned": "0.12"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a bar: where it starts, how wide it is, and how dark."""
+
+    name: str
+    n: int
+    x: float
+    width: float
+    opacity: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A condition's bar with the place of its target, or None where there is none."""
+
+    label: str
+    parts: tuple[Part, ...]
+    target_x: float | None
+
+
+def progress_bars(counts: Sequence[tuple[str, int | None, int, int, int]]) -> list[Bar]:
+    """Bars on one scale from (label, target, completed, active, abandoned) of each condition."""
+    longest = max((max(target or 0, done + active + gone) for _l, target, done, active, gone in counts), default=0)
+    unit = WIDTH / max(longest, 1)
+    bars = []
+    for label, target, *numbers in counts:
+        x, parts = 0.0, []
+        for (name, opacity), n in zip(STYLES.items(), numbers, strict=True):
+            parts.append(Part(name, n, round(x, 2), round(n * unit, 2), opacity))
+            x += n * unit
+        bars.append(Bar(label, tuple(parts), None if target is None else round(target * unit, 2)))
+    return bars

@@ -1,0 +1,112 @@
+"""Forms of the console's study pages; what they mean is checked by the services."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation.models import EvaluationRun
+from studies.enums import Role
+from studies.models import Study
+from studies.presets.loader import ITEM_ORDERS, load_preset, preset_keys
+from studies.selectors.console import runs_to_study
+from studies.services.design import age_limits
+
+ORDER_LABELS = {
+    "random": "At random for each participant",
+    "popularity": "Most rated first",
+    "title": "By title",
+}
+
+
+class _RunChoice(forms.ModelChoiceField):
+    def label_from_instance(self, run: EvaluationRun) -> str:
+        return f"Run {run.pk} on {run.version.dataset} · {run.n_algorithms} algorithms"  # type: ignore[attr-defined]
+
+
+class NewStudyForm(forms.Form):
+    """A study from a template, on the models of a finished run."""
+
+    title = forms.CharField(max_length=200, help_text="For the console; participants see the title in the texts.")
+    slug = forms.SlugField(max_length=80, label="Link", help_text="The end of the participants' address, such as good-films.")
+    template = forms.ChoiceField()
+    run = _RunChoice(queryset=EvaluationRun.objects.none(), label="Models", empty_label=None)
+    per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000, initial=30)
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1, help_text="The assignment can be replayed with it.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["template"].choices = [(key, f"{key} · {load_preset(key).title}") for key in preset_keys()]  # type: ignore[attr-defined]
+        self.fields["run"].queryset = runs_to_study()  # type: ignore[attr-defined]
+
+
+class DesignForm(forms.Form):
+    """What can be set of a draft."""
+
+    title = forms.CharField(max_length=200)
+    per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000)
+    ratings_asked = forms.IntegerField(label="Known items to rate", min_value=1, max_value=50)
+    list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
+    item_order = forms.ChoiceField(
+        label="Order in which items are first shown", choices=[(key, ORDER_LABELS[key]) for key in ITEM_ORDERS]
+    )
+    idle_minutes = forms.IntegerField(
+        label="Idle minutes", min_value=1, max_value=43_200, help_text="After these a participant's slot opens again."
+    )
+    youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
+    oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        self.study = study
+        first = study.conditions.order_by("position").first()
+        youngest, oldest = age_limits(study)
+        initial = {
+            "title": study.title,
+            "per_condition": first.target if first else 30,
+            "youngest": youngest,
+            "oldest": oldest,
+            **{name: study.settings[name] for name in ("ratings_asked", "list_length", "item_order", "idle_minutes")},
+        }
+        self.languages = tuple(study.settings["languages"])
+        texts = {}
+        for language in self.languages:
+            for name, label in (("title", "Title"), ("consent", "Consent"), ("debriefing", "Debriefing")):
+                key = f"{name}_{language}"
+                initial[key] = study.texts[language][name]
+                widget = forms.TextInput() if name == "title" else forms.Textarea(attrs={"rows": 12})
+                texts[key] = forms.CharField(
+                    label=f"{label} ({language})",
+                    widget=widget,
+                    max_length=200 if name == "title" else 20_000,
+                    help_text="" if name == "title" else "Markdown",
+                )
+        super().__init__(*args, initial=initial, **kwargs)
+        self.fields.update(texts)
+
+    def changes(self) -> dict[str, Any]:
+        """The cleaned values as `change_design` takes them."""
+        said = self.cleaned_data
+        return {
+            "title": said["title"],
+            "per_condition": said["per_condition"],
+            "settings": {n: said[n] for n in ("ratings_asked", "list_length", "item_order", "idle_minutes")},
+            "ages": (said["youngest"], said["oldest"]),
+            "texts": {
+                language: {name: said[f"{name}_{language}"] for name in ("title", "consent", "debriefing")}
+                for language in self.languages
+            },
+        }
+
+
+class MemberForm(forms.Form):
+    """A researcher's role in the study."""
+
+    email = forms.EmailField(label="E-mail address of their account")
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
+
+
+class ExportForm(forms.Form):
+    """Which data an export holds."""
+
+    include_simulated = forms.BooleanField(required=False, label="With simulated participants")

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import User
+from catalog.selectors.datasets import newest_version
+from core.errors import ParallaxError
+from evaluation.models import EvaluationRun
+from studies.services.design import create_study
+
+
+class Command(BaseCommand):
+    help = "Make a draft study from a template; its conditions are the models that a run measured."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the end of the participants' link: small letters, digits, hyphens")
+        parser.add_argument("--template", default="cremonesi-2011")
+        parser.add_argument("--dataset", required=True, help="name of the dataset")
+        parser.add_argument("--run", type=int, help="the run whose models to study (default: the newest finished)")
+        parser.add_argument("--per-condition", type=int, default=30, help="participants in each condition")
+        parser.add_argument("--seed", type=int, default=1, help="of the assignment to conditions")
+        parser.add_argument("--owner", help="e-mail address of the owner's account (default: the first administrator)")
+        parser.add_argument("--title", default="")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            run = None
+            if options["run"] is not None:
+                run = EvaluationRun.objects.select_related("version").filter(pk=options["run"]).first()
+                if run is None:
+                    raise CommandError(f"There is no run {options['run']}.")
+            study = create_study(
+                slug=options["slug"],
+                template=options["template"],
+                version=self._version(options["dataset"], run),
+                run=run,
+                per_condition=options["per_condition"],
+                seed=options["seed"],
+                owner=self._owner(options["owner"]),
+                title=options["title"],
+            )
+        except ParallaxError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(f"Study {study.slug} made from {study.template} on {study.dataset_version}, run {study.run_id}.")
+        self.stdout.write(f"{'Condition':<24}{'Model':<16}{'Target':>8}")
+        for condition in study.conditions.order_by("position"):
+            self.stdout.write(f"{condition.label:<24}{condition.model_digest[:12]:<16}{condition.target:>8}")
+
+    @staticmethod
+    def _version(dataset: str, run: EvaluationRun | None) -> Any:
+        """The version the run measured, where one is named; else the newest."""
+        if run is None:
+            return newest_version(dataset)
+        if run.version.dataset.name != dataset:
+            raise CommandError(f"Run {run.pk} measured {run.version.dataset.name}, not {dataset}.")
+        return run.version
+
+    @staticmethod
+    def _owner(email: str | None) -> User | None:
+        if email is None:
+            return User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+        owner = User.objects.filter(email=email.strip().lower()).first()
+        if owner is None:
+            raise CommandError(f"Nobody has an account with the address {email}. Make one with create_account.")
+        return owner

@@ -1,0 +1,61 @@
+"""What the console's lists show: a researcher's own studies, and who works on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
+
+from core.models import LogEntry
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Condition, Study, StudyMembership
+
+
+def studies_of(researcher: Any) -> QuerySet[Study]:
+    """The studies a researcher is on, newest first, each with `role`, `n_completed` and `n_wanted`."""
+    wanted = (
+        Condition.objects.filter(study=OuterRef("pk"))
+        .order_by()
+        .values("study")
+        .annotate(total=Sum("target"))
+    )
+    is_completed = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
+    return (
+        Study.objects.filter(memberships__researcher=researcher)
+        .annotate(role=F("memberships__role"), n_completed=Count("participants", filter=is_completed, distinct=True))
+        .annotate(n_wanted=Subquery(wanted.values("total")[:1]))
+        .select_related("dataset_version__dataset")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def membership_of(researcher: Any, slug: str) -> StudyMembership | None:
+    """What a researcher is in the study of that slug; None where they are not on it, or there is none."""
+    return (
+        StudyMembership.objects.filter(researcher=researcher, study__slug=slug)
+        .select_related("study__dataset_version__dataset", "study__run")
+        .first()
+    )
+
+
+def members_of(study: Study) -> QuerySet[StudyMembership]:
+    """Everybody on a study, owners first."""
+    return study.memberships.select_related("researcher").order_by("-role", "researcher__email")
+
+
+def log_of(study: Study, n: int = 20) -> QuerySet[LogEntry]:
+    """The newest entries of a study's own log: launches, pauses, changes of the design and of members."""
+    entries = LogEntry.objects.filter(kind="studies.study", object_id=study.pk)
+    return entries.select_related("actor").order_by("-at", "-id")[:n]
+
+
+def runs_to_study() -> QuerySet[EvaluationRun]:
+    """Runs whose models can be studied, newest first."""
+    return (
+        EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED)
+        .select_related("version__dataset")
+        .annotate(n_algorithms=Count("algorithms"))
+        .order_by("-finished_at", "-pk")
+    )

@@ -1,0 +1,152 @@
+"""A study while it runs: counts by condition, the funnel, the newest events. Never an outcome."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count
+
+from core.models import LogEntry
+from studies import flow
+from studies.enums import HOLDS_SLOT, Mode, ParticipantStatus
+from studies.models import Participant, Study
+
+STEP_NAMES = {
+    "consent": "Gave consent",
+    "assigned": "Took a slot in a condition",
+    flow.RECOMMENDATIONS: "Rated, and got their list",
+    flow.ITEMS: "Looked at the list",
+    flow.OVERALL: "Answered about every item",
+    flow.THANKS: "Completed",
+}
+
+
+@dataclass(frozen=True)
+class ConditionCount:
+    """How many participants one condition has. `started` counts everybody who ever held a slot in it."""
+
+    label: str
+    target: int | None
+    started: int
+    active: int
+    completed: int
+    abandoned: int
+
+    @property
+    def held(self) -> int:
+        """Slots held now."""
+        return self.active + self.completed
+
+
+@dataclass(frozen=True)
+class FunnelStep:
+    """How many came at least this far."""
+
+    name: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Happening:
+    """A participant's move, without anything they answered."""
+
+    at: datetime
+    code: str
+    text: str
+
+
+def modes_of(study: Study) -> list[str]:
+    """The modes that have participants, live always among them."""
+    found = set(study.participants.order_by().values_list("mode", flat=True).distinct())
+    return [mode for mode in Mode.values if mode == Mode.LIVE or mode in found]
+
+
+def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
+    """One line a condition, in the order of the design."""
+    rows = (
+        Participant.objects.filter(study=study, mode=mode, condition__isnull=False)
+        .order_by()
+        .values_list("condition_id", "status")
+        .annotate(n=Count("pk"))
+    )
+    counted: dict[int, Counter[str]] = {}
+    for condition_id, status, n in rows:
+        counted.setdefault(condition_id, Counter())[status] = n
+    simulated = study.settings.get("simulated_per_condition")
+    lines = []
+    for condition in study.conditions.order_by("position"):
+        found = counted.get(condition.pk, Counter())
+        target: int | None = condition.target
+        if mode == Mode.SIMULATED and simulated is not None:
+            target = int(simulated)
+        lines.append(
+            ConditionCount(
+                label=condition.label,
+                target=None if mode == Mode.PREVIEW else target,
+                started=sum(found.values()),
+                active=found[ParticipantStatus.ACTIVE],
+                completed=found[ParticipantStatus.COMPLETED],
+                abandoned=found[ParticipantStatus.ABANDONED],
+            )
+        )
+    return lines
+
+
+def counts_by_stratum(study: Study, mode: str) -> list[tuple[str, list[int]]]:
+    """Slots held in each stratum, by condition in the order of the design."""
+    rows = (
+        Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT)
+        .order_by()
+        .values_list("stratum", "condition_id")
+        .annotate(n=Count("pk"))
+    )
+    table: dict[str, dict[int, int]] = {}
+    for stratum, condition_id, n in rows:
+        table.setdefault(stratum, {})[condition_id] = n
+    order = list(study.conditions.order_by("position").values_list("pk", flat=True))
+    return [(stratum, [table[stratum].get(pk, 0) for pk in order]) for stratum in sorted(table)]
+
+
+def counts_by_status(study: Study, mode: str) -> dict[str, int]:
+    """How many participants stand in each status; statuses nobody has are left out."""
+    rows = (
+        Participant.objects.filter(study=study, mode=mode)
+        .order_by()
+        .values_list("status")
+        .annotate(n=Count("pk"))
+    )
+    found = dict(rows)
+    return {status: found[status] for status in ParticipantStatus.values if status in found}
+
+
+def funnel(study: Study, mode: str) -> list[FunnelStep]:
+    """How many came how far, whatever became of them."""
+    rows = (
+        Participant.objects.filter(study=study, mode=mode)
+        .order_by()
+        .values_list("step", "assigned_at__isnull")
+        .annotate(n=Count("pk"))
+    )
+    counted = [(step, not is_unassigned, n) for step, is_unassigned, n in rows]
+    steps = [FunnelStep(STEP_NAMES["consent"], sum(n for _step, _was, n in counted))]
+    steps.append(FunnelStep(STEP_NAMES["assigned"], sum(n for _step, was_assigned, n in counted if was_assigned)))
+    for name in (flow.RECOMMENDATIONS, flow.ITEMS, flow.OVERALL, flow.THANKS):
+        reached = flow.STEPS.index(name)
+        n = sum(n for step, _was, n in counted if flow.STEPS.index(step) >= reached)
+        steps.append(FunnelStep(STEP_NAMES[name], n))
+    return steps
+
+
+def newest_happenings(study: Study, mode: str, n: int = 10) -> list[Happening]:
+    """The newest moves of participants, newest first."""
+    codes = dict(Participant.objects.filter(study=study, mode=mode).values_list("pk", "code"))
+    moves = LogEntry.objects.filter(
+        kind="studies.participant",
+        object_id__in=Participant.objects.filter(study=study, mode=mode).values("pk"),
+    ).order_by("-at", "-id")[:n]
+    names = dict(ParticipantStatus.choices)
+    return [
+        Happening(move.at, codes[move.object_id], str(names.get(move.to_status, move.to_status))) for move in moves
+    ]

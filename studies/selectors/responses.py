@@ -1,0 +1,217 @@
+"""Answers as tidy rows: one a participant, one a participant and item; exports and reports read these."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+from django.db.models import Prefetch
+
+from studies.enums import Mode, ParticipantStatus, Provenance
+from studies.flow import missing_of_item
+from studies.measures import ItemMeasures, ParticipantMeasures, item_measures, participant_measures
+from studies.models import (
+    Event,
+    Participant,
+    ProfileRating,
+    RecommendationList,
+    RecommendedItem,
+    Response,
+    Study,
+)
+
+ROWS_AT_ONCE = 200
+PUBLIC_ID_LENGTH = 10
+LOOKED_AT = ("details_opened", "trailer_opened")
+
+PARTICIPANT_COLUMNS = (
+    "code", "public_id", "mode", "status", "condition", "stratum", "n_items", "accuracy_sum", "fon_sum",
+    "son_sum", "satisfaction", "accuracy", "fon", "son", "n_liking", "liking_sum", "n_interest", "interest_sum",
+    "n_answers", "n_modelled", "share_modelled", "source_user", "language", "consented_at", "completed_at",
+)  # fmt: skip
+ITEM_COLUMNS = (
+    "code", "public_id", "mode", "status", "condition", "rank", "item", "title", "watched", "heard",
+    "trailer_seen", "rating", "fon", "son", "branch", "score", "is_filled", "rating_provenance",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """One recommended item with what the participant answered about it; `measures` is None until complete."""
+
+    slot: RecommendedItem
+    answers: dict[str, Any]
+    provenance: dict[str, str]
+    measures: ItemMeasures | None
+    looked_at: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Record:
+    """Everything one participant gave and got; `measures` is None until every question is answered."""
+
+    participant: Participant
+    public_id: str
+    answers: dict[str, Any]
+    provenance: dict[str, str]
+    profile: tuple[ProfileRating, ...]
+    recommendations: RecommendationList | None
+    items: tuple[Recommended, ...]
+    measures: ParticipantMeasures | None
+    n_answers: int = field(default=0)
+    n_modelled: int = field(default=0)
+
+
+def public_id(study: Study, participant: Participant) -> str:
+    """An id for publication: it names nobody outside this study, and leads back to nobody without its salt."""
+    digest = hmac.new(study.export_salt.encode(), participant.code.encode(), hashlib.sha256).digest()
+    return base64.b32encode(digest).decode()[:PUBLIC_ID_LENGTH]
+
+
+def _measured(answers: dict[str, Any]) -> ItemMeasures | None:
+    if missing_of_item(answers):
+        return None
+    return item_measures(
+        watched=answers["watched"],
+        heard=answers.get("heard"),
+        trailer_seen=answers.get("trailer_seen"),
+        rating=answers["rating"],
+    )
+
+
+def _record(study: Study, participant: Participant) -> Record:
+    by_rank: dict[int, dict[str, Response]] = {}
+    for response in participant.responses.all():
+        by_rank.setdefault(response.rank, {})[response.question] = response
+    looked: dict[str, set[str]] = {}
+    for event in participant.events.all():
+        looked.setdefault(str(event.facts.get("item", "")), set()).add(event.kind)
+    recommendations = getattr(participant, "recommendation_list", None)
+    items = []
+    for slot in recommendations.slots.all() if recommendations else ():
+        given = by_rank.get(slot.rank, {})
+        answers = {key: row.value for key, row in given.items()}
+        provenance = {key: row.provenance for key, row in given.items()}
+        opened = frozenset(looked.get(slot.item.external_id, ()))
+        items.append(Recommended(slot, answers, provenance, _measured(answers), opened))
+    whole = by_rank.get(0, {})
+    satisfaction = whole["satisfaction"].value if "satisfaction" in whole else None
+    scored = [item.measures for item in items if item.measures is not None]
+    measures = None
+    if items and len(scored) == len(items) and satisfaction is not None:
+        measures = participant_measures(scored, satisfaction)
+    origins = [row.provenance for given in by_rank.values() for row in given.values()]
+    origins += [rating.provenance for rating in participant.profile.all()]
+    return Record(
+        participant=participant,
+        public_id=public_id(study, participant),
+        answers={key: row.value for key, row in whole.items()},
+        provenance={key: row.provenance for key, row in whole.items()},
+        profile=tuple(participant.profile.all()),
+        recommendations=recommendations,
+        items=tuple(items),
+        measures=measures,
+        n_answers=len(origins),
+        n_modelled=origins.count(Provenance.MODELLED),
+    )
+
+
+def records(study: Study, modes: Sequence[str], *, completed_only: bool = False) -> Iterator[Record]:
+    """Every participant of these modes with what they gave and got, by order of entry, a few at a time."""
+    rows = (
+        Participant.objects.filter(study=study, mode__in=modes)
+        .select_related("condition", "version", "recommendation_list")
+        .prefetch_related(
+            "responses",
+            Prefetch("profile", queryset=ProfileRating.objects.select_related("item").order_by("rated_at", "id")),
+            Prefetch(
+                "recommendation_list__slots", queryset=RecommendedItem.objects.select_related("item").order_by("rank")
+            ),
+            Prefetch("events", queryset=Event.objects.filter(kind__in=LOOKED_AT)),
+        )
+        .order_by("pk")
+    )
+    if completed_only:
+        rows = rows.filter(status=ParticipantStatus.COMPLETED)
+    for participant in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        yield _record(study, participant)
+
+
+def _label(record: Record) -> str | None:
+    return record.participant.condition.label if record.participant.condition else None
+
+
+def _of_participant(record: Record) -> dict[str, Any]:
+    participant, found = record.participant, record.measures
+    return {
+        "code": participant.code,
+        "public_id": record.public_id,
+        "mode": participant.mode,
+        "status": participant.status,
+        "condition": _label(record),
+        "stratum": participant.stratum,
+        "n_items": found.n_items if found else None,
+        "accuracy_sum": found.accuracy_sum if found else None,
+        "fon_sum": found.fon_sum if found else None,
+        "son_sum": found.son_sum if found else None,
+        "satisfaction": found.satisfaction if found else None,
+        "accuracy": found.accuracy if found else None,
+        "fon": found.fon if found else None,
+        "son": found.son if found else None,
+        "n_liking": found.n_liking if found else None,
+        "liking_sum": found.liking_sum if found else None,
+        "n_interest": found.n_interest if found else None,
+        "interest_sum": found.interest_sum if found else None,
+        "n_answers": record.n_answers,
+        "n_modelled": record.n_modelled,
+        "share_modelled": record.n_modelled / record.n_answers if record.n_answers else None,
+        "source_user": participant.source_user,
+        "language": participant.language,
+        "consented_at": participant.consented_at,
+        "completed_at": participant.completed_at,
+    }
+
+
+def _of_item(record: Record, item: Recommended) -> dict[str, Any]:
+    found = item.measures
+    return {
+        "code": record.participant.code,
+        "public_id": record.public_id,
+        "mode": record.participant.mode,
+        "status": record.participant.status,
+        "condition": _label(record),
+        "rank": item.slot.rank,
+        "item": item.slot.item.external_id,
+        "title": str(item.slot.item),
+        "watched": item.answers.get("watched"),
+        "heard": item.answers.get("heard"),
+        "trailer_seen": item.answers.get("trailer_seen"),
+        "rating": item.answers.get("rating"),
+        "fon": found.fon if found else None,
+        "son": found.son if found else None,
+        "branch": found.branch if found else None,
+        "score": item.slot.score,
+        "is_filled": item.slot.is_filled,
+        "rating_provenance": item.provenance.get("rating"),
+    }
+
+
+def participants_frame(study: Study, mode: str = Mode.LIVE, *, completed_only: bool = True) -> pd.DataFrame:
+    """One row a participant of that mode, in order of entry, with the sums of whole numbers behind each mean."""
+    rows = [_of_participant(record) for record in records(study, [mode], completed_only=completed_only)]
+    return pd.DataFrame(rows, columns=list(PARTICIPANT_COLUMNS))
+
+
+def items_frame(study: Study, mode: str = Mode.LIVE, *, completed_only: bool = True) -> pd.DataFrame:
+    """One row a participant and recommended item, in order of entry and rank."""
+    rows = [
+        _of_item(record, item)
+        for record in records(study, [mode], completed_only=completed_only)
+        for item in record.items
+    ]
+    return pd.DataFrame(rows, columns=list(ITEM_COLUMNS))

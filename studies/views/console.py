@@ -1,0 +1,243 @@
+"""The console's study pages: the list, a new one, and a study's life from design to exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from core.errors import ParallaxError
+from studies import exports
+from studies.charts import WIDTH, progress_bars
+from studies.enums import Mode, StudyStatus
+from studies.forms.console import DesignForm, ExportForm, MemberForm, NewStudyForm
+from studies.models import Study, StudyMembership
+from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
+from studies.selectors import console, monitor
+from studies.selectors.markdown import rendered
+from studies.services import launch, members
+from studies.services.design import age_limits, change_design, create_study
+from studies.services.entry_links import entry_link
+
+
+@require_safe
+def study_list(request: HttpRequest) -> HttpResponse:
+    """The researcher's own studies."""
+    return render(request, "console/studies/list.html", {"studies": console.studies_of(request.user)})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_new(request: HttpRequest) -> HttpResponse:
+    """Make a study from a template."""
+    form = NewStudyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        try:
+            study = create_study(
+                slug=said["slug"],
+                template=said["template"],
+                version=said["run"].version,
+                run=said["run"],
+                per_condition=said["per_condition"],
+                seed=said["seed"],
+                owner=request.user,
+                title=said["title"],
+            )
+        except ParallaxError as refusal:
+            form.add_error("slug" if "slug" in refusal.code else None, str(refusal))
+        else:
+            messages.success(request, "The study is made. Look through its design, try it, then launch it.")
+            return redirect("studies:detail", slug=study.slug)
+    has_runs = form.fields["run"].queryset.exists()  # type: ignore[attr-defined]
+    return render(request, "console/studies/new.html", {"form": form, "has_runs": has_runs})
+
+
+def _monitored(study: Study) -> list[dict[str, Any]]:
+    """What the live part shows, mode by mode: people first, then simulated participants and previews."""
+    shown = []
+    for mode in monitor.modes_of(study):
+        counts = monitor.counts_by_condition(study, mode)
+        bars = progress_bars([(c.label, c.target, c.completed, c.active, c.abandoned) for c in counts])
+        shown.append(
+            {
+                "mode": mode,
+                "counts": counts,
+                "lines": list(zip(counts, bars, strict=True)),
+                "strata": monitor.counts_by_stratum(study, mode),
+                "statuses": monitor.counts_by_status(study, mode),
+                "funnel": monitor.funnel(study, mode),
+                "happenings": monitor.newest_happenings(study, mode),
+            }
+        )
+    return shown
+
+
+@require_safe
+@seated(EVERYBODY)
+def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """A study as its life; an interviewer sees the start link alone."""
+    study = seat.study
+    link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+    context: dict[str, Any] = {"study": study, "seat": seat, "link": link, "is_open": study.status == StudyStatus.LIVE}
+    if seat.may_read:
+        language = study.settings["languages"][0]
+        context |= {
+            "conditions": study.conditions.select_related("model").order_by("position"),
+            "ages": age_limits(study),
+            "consent": rendered(study.texts[language]["consent"]),
+            "monitored": _monitored(study),
+            "bar_width": WIDTH,
+            "members": console.members_of(study),
+            "log": console.log_of(study),
+            "export_form": ExportForm(),
+            "is_draft": study.status == StudyStatus.DRAFT,
+        }
+    return render(request, "console/studies/detail.html", context)
+
+
+@require_safe
+@seated(READERS)
+def study_live(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The live part alone, for the page to ask again."""
+    context = {
+        "study": seat.study,
+        "monitored": _monitored(seat.study),
+        "bar_width": WIDTH,
+        "is_open": seat.study.status == StudyStatus.LIVE,
+    }
+    return render(request, "console/studies/_live.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS)
+def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Change a draft's design."""
+    study = seat.study
+    if study.status != StudyStatus.DRAFT:
+        messages.error(request, "The design was frozen at the launch and cannot be changed any more.")
+        return redirect("studies:detail", slug=study.slug)
+    form = DesignForm(study, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_design(study=study, actor=request.user, **form.changes())
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, "The design is saved.")
+            return redirect("studies:detail", slug=study.slug)
+    return render(request, "console/studies/design.html", {"study": study, "form": form})
+
+
+def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], said: str, **facts: Any) -> HttpResponse:
+    """Do what a button says, and say on the study's page that it is done or why not."""
+    try:
+        act(study=seat.study, actor=request.user, **facts)
+    except ParallaxError as refusal:
+        for line in refusal.extra.get("problems") or [str(refusal)]:
+            messages.error(request, line)
+    else:
+        messages.success(request, said)
+    return redirect("studies:detail", slug=seat.study.slug)
+
+
+@require_POST
+@seated(OWNERS)
+def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Freeze the design and open the study."""
+    return _done(request, seat, launch.launch_study, "The study is live, and its design is frozen.")
+
+
+@require_POST
+@seated(OWNERS)
+def study_pause(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Take no new participants."""
+    return _done(request, seat, launch.pause_study, "The study is paused.")
+
+
+@require_POST
+@seated(OWNERS)
+def study_resume(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Open a paused study again."""
+    return _done(request, seat, launch.resume_study, "The study is live again.")
+
+
+@require_POST
+@seated(OWNERS)
+def study_close(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """End the study for good."""
+    return _done(request, seat, launch.close_study, "The study is closed.")
+
+
+@require_POST
+@seated(OWNERS)
+def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Give a researcher a role."""
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Give the address of an account, and a role.")
+        return redirect("studies:members", slug=seat.study.slug)
+    _done(request, seat, members.add_member, "The member is added.", **form.cleaned_data)
+    return redirect("studies:members", slug=seat.study.slug)
+
+
+@require_safe
+@seated(OWNERS)
+def member_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Who is on the study, and as what."""
+    context = {"study": seat.study, "members": console.members_of(seat.study), "form": MemberForm()}
+    return render(request, "console/studies/members.html", context)
+
+
+@require_POST
+@seated(OWNERS)
+def member_remove(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Take a researcher off the study."""
+    membership = get_object_or_404(StudyMembership, study=seat.study, pk=pk)
+    is_self = membership.researcher_id == request.user.pk
+    _done(request, seat, members.remove_member, "The member is removed.", membership=membership)
+    if is_self and not StudyMembership.objects.filter(study=seat.study, researcher_id=request.user.pk).exists():
+        return redirect("studies:list")
+    return redirect("studies:members", slug=seat.study.slug)
+
+
+@require_safe
+@seated(READERS)
+def study_export(request: HttpRequest, seat: Seat, kind: str) -> HttpResponse:
+    """The files of an export in one archive."""
+    if kind not in exports.FORMATS:
+        raise Http404("There is no such export.")
+    form = ExportForm(request.GET)
+    include = form.is_valid() and form.cleaned_data["include_simulated"]
+    try:
+        files = exports.export_files(seat.study, kind, include_simulated=include)
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("studies:detail", slug=seat.study.slug)
+    response = HttpResponse(exports.zipped(files), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_{kind}.zip"'
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+@require_safe
+@seated(READERS)
+def study_design_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The design as it is frozen, or, of a draft, as it stands."""
+    version = seat.study.versions.order_by("-number").first()
+    snapshot = version.snapshot if version else launch.design_snapshot(seat.study)
+    body = {"design_hash": seat.study.design_hash, "design": snapshot}
+    response = JsonResponse(body, json_dumps_params={"indent": 2, "ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_design.json"'
+    return response
+
+
+@require_safe
+@seated(READERS)
+def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Lead to the study as a participant meets it; what comes of it is marked and never counted."""
+    return redirect(entry_link(study=seat.study, mode=Mode.PREVIEW))

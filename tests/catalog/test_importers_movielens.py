@@ -1,0 +1,357 @@
+"""MovieLens in its three shapes, sound and damaged."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from catalog.importers.auto import parse
+from catalog.importers.base import ImportRefused, ParsedDataset, Policy
+
+pytestmark = pytest.mark.unit
+
+MOVIES = """movieId,title,genres
+1,Toy Story (1995),Adventure|Animation
+2,"Matrix, The (a.k.a. Matrix) (1999)",Action|Sci-Fi
+7,Sabrina (1995),(no genres listed)
+10,"City of Lost Children, The (Cité des enfants perdus, La)",Fantasy
+"""
+RATINGS = """userId,movieId,rating,timestamp
+3,1,4.0,964982703
+3,7,0.5,964981247
+11,1,5.0,964982224
+"""
+TAGS = """userId,movieId,tag,timestamp
+3,1,Pixar ,1445714994
+4,1, pixar,1445714996
+4,1,"fun,  really",1445714996
+4,2, ,1445714996
+"""
+LINKS = """movieId,imdbId,tmdbId
+1,0114709,862
+2,0133093,
+"""
+
+
+def csv_folder(folder: Path, **changes: str | bytes | None) -> Path:
+    contents: dict[str, str | bytes | None] = {
+        "ratings": RATINGS, "movies": MOVIES, "tags": TAGS, "links": LINKS, **changes,
+    }  # fmt: skip
+    for name, content in contents.items():
+        if content is not None:
+            data = content if isinstance(content, bytes) else content.encode()
+            (folder / f"{name}.csv").write_bytes(data)
+    return folder
+
+
+def triples(dataset: ParsedDataset) -> list[tuple[str, str, float]]:
+    return [
+        (str(dataset.user_ids[user]), dataset.items[item].external_id, float(value))
+        for user, item, value in zip(dataset.users, dataset.items_rated, dataset.values, strict=True)
+    ]
+
+
+def refusal(path: Path, **options) -> ImportRefused:
+    with pytest.raises(ImportRefused) as refused:
+        parse(path, **options)
+    return refused.value
+
+
+def first(path: Path, **options) -> tuple[str, int | None, str | None, str]:
+    problem = refusal(path, **options).problems[0]
+    return problem.file, problem.line, problem.column, problem.reason
+
+
+def test_csv_is_parsed_with_tags_and_links(tmp_path):
+    dataset = parse(csv_folder(tmp_path))
+    assert dataset.user_ids.tolist() == ["3", "11"]
+    assert triples(dataset) == [("3", "1", 4.0), ("3", "7", 0.5), ("11", "1", 5.0)]
+    assert dataset.timestamps is not None
+    assert dataset.timestamps.tolist() == [964982703, 964981247, 964982224]
+    assert (dataset.users.dtype, dataset.items_rated.dtype, dataset.values.dtype) == (np.int32, np.int32, np.float32)
+    assert [(item.external_id, item.title, item.year) for item in dataset.items] == [
+        ("1", "Toy Story", 1995),
+        ("2", "The Matrix", 1999),
+        ("7", "Sabrina", 1995),
+        ("10", "The City of Lost Children", None),
+    ]
+    assert dataset.items[0].features == (
+        ("genre", "Adventure"), ("genre", "Animation"), ("decade", "1990s"), ("tag", "fun, really"), ("tag", "pixar"),
+    )  # fmt: skip
+    assert dataset.items[1].features == (
+        ("genre", "Action"), ("genre", "Sci-Fi"), ("decade", "1990s"), ("alias", "Matrix"),
+    )  # fmt: skip
+    assert dataset.items[2].features == (("decade", "1990s"),)
+    assert dataset.items[3].features == (("genre", "Fantasy"), ("alias", "La Cité des enfants perdus"))
+    assert dataset.items[0].links == (("imdb", "0114709"), ("tmdb", "862"))
+    assert dataset.items[1].links == (("imdb", "0133093"),)
+    assert dataset.items[2].links == ()
+    report = dataset.report
+    assert report.source_format == "movielens-csv"
+    assert report.files == ("ratings.csv", "movies.csv", "tags.csv", "links.csv")
+    assert (report.rows_read, report.rows_kept, report.dropped, report.warnings) == (3, 3, {}, ())
+    assert report.scale == "0.5 to 5 in steps of 0.5, declared"
+
+
+def test_csv_needs_no_tags_and_no_links(tmp_path):
+    dataset = parse(csv_folder(tmp_path, tags=None, links=None))
+    assert dataset.n_ratings == 3
+    assert not any(kind == "tag" for item in dataset.items for kind, _ in item.features)
+
+
+def test_archive_gives_what_its_folder_gives(tmp_path):
+    folder = tmp_path / "ml"
+    folder.mkdir()
+    csv_folder(folder)
+    with zipfile.ZipFile(tmp_path / "ml.zip", "w") as archive:
+        for file in folder.iterdir():
+            archive.write(file, f"ml-latest/{file.name}")
+    plain, packed = parse(folder), parse(tmp_path / "ml.zip")
+    assert packed.items == plain.items
+    assert triples(packed) == triples(plain)
+    assert packed.report == plain.report
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        # Wrong columns
+        (
+            {"ratings": RATINGS.replace("movieId", "item", 1)},
+            ("ratings.csv", 1, None, "the columns are 'userId,item,rating,timestamp' where "),
+        ),
+        ({"movies": MOVIES.replace(",", ";")}, ("movies.csv", 1, None, "the columns are 'movieId;title;genres'")),
+        ({"tags": "a,b\n"}, ("tags.csv", 1, None, "the columns are 'a,b'")),
+        ({"links": "a,b\n"}, ("links.csv", 1, None, "the columns are 'a,b'")),
+        # Ratings
+        ({"ratings": RATINGS.replace("0.5", "5.5")}, ("ratings.csv", 3, "rating", "5.5 is off the scale of 0.5 to 5")),
+        ({"ratings": RATINGS.replace("0.5", "0")}, ("ratings.csv", 3, "rating", "0 is off the scale of 0.5 to 5")),
+        (
+            {"ratings": RATINGS.replace("0.5", "3.7")},
+            ("ratings.csv", 3, "rating", "3.7 is no step of 0.5 on the scale of 0.5 to 5"),
+        ),
+        ({"ratings": RATINGS.replace("0.5", "NaN")}, ("ratings.csv", 3, "rating", "'NaN' is not a number")),
+        ({"ratings": RATINGS.replace("0.5", "")}, ("ratings.csv", 3, "rating", "the field is empty")),
+        ({"ratings": RATINGS.replace("3,7", "x,7")}, ("ratings.csv", 3, "userId", "'x' is not a whole number")),
+        ({"ratings": RATINGS.replace("3,7", "3,8")}, ("ratings.csv", 3, "movieId", "item 8 is not in movies.csv")),
+        ({"ratings": RATINGS.replace("3,7", "3,99")}, ("ratings.csv", 3, "movieId", "item 99 is not in movies.csv")),
+        ({"ratings": RATINGS.replace("3,7", "3,-1")}, ("ratings.csv", 3, "movieId", "item -1 is not in movies.csv")),
+        (
+            {"ratings": RATINGS.replace("3,7", "3,1")},
+            ("ratings.csv", 3, None, "user 3 rated item 1 on line 2 already"),
+        ),
+        (
+            {"ratings": RATINGS.encode().replace(b"3,7", b"3\xff,7")},
+            ("ratings.csv", 3, None, "byte 0xff at position 2 of the line is not UTF-8"),
+        ),
+        ({"ratings": RATINGS[:-5]}, ("ratings.csv", 4, None, "the last line has no line end, so the file is probably")),
+        ({"ratings": RATINGS[:-14]}, ("ratings.csv", 4, "timestamp", "the line has 3 of 4 fields (the file ends in")),
+        ({"ratings": ""}, ("ratings.csv", 1, None, "the file is empty")),
+        ({"ratings": RATINGS.splitlines()[0] + "\n"}, ("ratings.csv", 2, None, "there is no row after the header")),
+        # Movies, tags, links
+        ({"movies": MOVIES.replace("7,Sab", "2,Sab")}, ("movies.csv", 4, "title", "movie 2 was listed before")),
+        ({"movies": MOVIES.replace("Sabrina (1995)", " ")}, ("movies.csv", 4, "title", "the title is empty")),
+        (
+            {"movies": MOVIES.replace("Sabrina", "S" * 301)},
+            ("movies.csv", 4, "title", "the title has 301 characters; at most 300 are kept"),
+        ),
+        (
+            {"movies": MOVIES.encode("latin-1")},
+            ("movies.csv", 5, None, "byte 0xe9 at position 36 of the line is not UTF-8"),
+        ),
+        ({"movies": MOVIES[:75]}, ("movies.csv", 3, None, "a quotation mark opens here and is never closed")),
+        ({"movies": "movieId,title,genres\nx,A,B\n"}, ("movies.csv", 2, "movieId", "'x' is not a whole number")),
+        ({"tags": TAGS.replace("4,2", "4,8")}, ("tags.csv", 5, "movieId", "movie 8 is not in movies.csv")),
+        ({"tags": TAGS[:-12]}, ("tags.csv", 5, "timestamp", "the line has 3 of 4 fields")),
+        ({"links": LINKS.replace("2,01", "8,01")}, ("links.csv", 3, "movieId", "movie 8 is not in movies.csv")),
+        ({"movies": None}, ("movies.csv", None, None, "the file is missing from")),
+    ],
+)
+def test_damaged_csv_is_refused_with_file_line_and_reason(tmp_path, changes, expected):
+    file, line, column, reason = first(csv_folder(tmp_path, **changes))
+    assert (file, line, column) == expected[:3]
+    assert reason.startswith(expected[3])
+
+
+def test_refusal_says_it_all_in_one_message(tmp_path):
+    path = csv_folder(tmp_path, ratings=RATINGS.replace("0.5", "7").replace("11,1", "11,4"))
+    assert str(refusal(path)) == (
+        "ratings.csv, line 3, column rating: 7 is off the scale of 0.5 to 5. (1 more problem) Correct the source, "
+        "or import with bad rows dropped (on_bad_row=drop). Nothing was imported."
+    )
+
+
+def test_bad_rows_are_dropped_and_counted_where_that_is_asked_for(tmp_path):
+    ratings = RATINGS + "12,1,9,1\n12,2,3.2,1\n12,8,4,1\n12,7,x,1\n12\n12,7,4,5\n11,1,3,6\n11,1,2,7\n"
+    path = csv_folder(tmp_path, ratings=ratings, tags=TAGS + "4,99,tag,1\n")
+    dataset = parse(path, policy=Policy(on_bad_row="drop", duplicates="last"))
+    assert triples(dataset) == [("3", "1", 4.0), ("3", "7", 0.5), ("12", "7", 4.0), ("11", "1", 2.0)]
+    report = dataset.report
+    assert (report.rows_read, report.rows_kept) == (11, 4)
+    assert report.dropped == {
+        "not a number": 1,
+        "missing field": 1,
+        "rating off the scale": 1,
+        "rating between steps": 1,
+        "unknown item": 2,  # one of a tag
+        "rated twice": 2,
+    }
+    assert [problem.line for problem in report.examples["rated twice"]] == [11, 12]
+    assert report.examples["rated twice"][1].reason == "user 11 rated item 1 on line 11 already"
+
+
+def test_duplicates_are_refused_though_bad_rows_are_dropped(tmp_path):
+    path = csv_folder(tmp_path, ratings=RATINGS + "3,1,1.0,5\n")
+    assert "on line 2 already" in str(refusal(path, policy=Policy(on_bad_row="drop")))
+
+
+@pytest.mark.parametrize("row", ["3,1,9,5", "x,y,z,5"])
+def test_source_without_a_row_to_keep_is_refused_even_when_dropping(tmp_path, row):
+    path = csv_folder(tmp_path, ratings=RATINGS.splitlines()[0] + f"\n{row}\n")
+    assert "Not one row of ratings.csv can be kept" in str(refusal(path, policy=Policy(on_bad_row="drop")))
+
+
+def test_tags_and_aliases_too_long_to_keep_are_left_out(tmp_path):
+    movies = MOVIES.replace("Sabrina (1995)", f"Sabrina ({'x' * 201}) (1995)")
+    dataset = parse(csv_folder(tmp_path, tags=TAGS + f"4,2,{'y' * 201},1\n", movies=movies))
+    assert dataset.report.warnings == ("1 tags longer than 200 characters were left out.",)
+    assert all(len(value) <= 200 for item in dataset.items for _, value in item.features)
+
+
+def test_large_and_negative_user_ids_are_users_too(tmp_path):
+    ratings = RATINGS + "9007199254740993,1,3.0,1\n-4,1,3.0,1\n"
+    dataset = parse(csv_folder(tmp_path, ratings=ratings))
+    assert dataset.user_ids.tolist() == ["-4", "3", "11", "9007199254740993"]
+
+
+def test_large_movie_ids_are_movies_too(tmp_path):
+    path = csv_folder(
+        tmp_path, tags=None, links=None,
+        ratings=RATINGS + "11,9007199254740993,3.0,1\n", movies=MOVIES + "9007199254740993,Far (2001),Drama\n",
+    )  # fmt: skip
+    assert triples(parse(path))[-1] == ("11", "9007199254740993", 3.0)
+    (tmp_path / "ratings.csv").write_text(RATINGS + "11,9007199254740994,3.0,1\n")
+    assert first(path)[:3] == ("ratings.csv", 5, "movieId")
+
+
+MOVIES_1M = "1::Toy Story (1995)::Animation|Children's\n2::Misérables, Les: Part 1 (1995)::Drama\n3::Empty (2000)::\n"
+RATINGS_1M = "1::2::5::978300760\n2::1::3::978298413\n"
+
+
+def folder_1m(folder: Path, ratings: str = RATINGS_1M, movies: str = MOVIES_1M) -> Path:
+    (folder / "ratings.dat").write_text(ratings, encoding="latin-1")
+    (folder / "movies.dat").write_text(movies, encoding="latin-1")
+    (folder / "users.dat").write_text("1::F::1::10::48067\n")
+    return folder
+
+
+def test_1m_is_parsed(tmp_path):
+    told: list[tuple[str, int]] = []
+    dataset = parse(folder_1m(tmp_path), progress=lambda file, rows: told.append((file, rows)))
+    assert dataset.report.source_format == "movielens-1m"
+    assert dataset.report.scale == "1 to 5 in steps of 1, declared"
+    assert triples(dataset) == [("1", "2", 5.0), ("2", "1", 3.0)]
+    assert [(item.title, item.year, item.features) for item in dataset.items] == [
+        ("Toy Story", 1995, (("genre", "Animation"), ("genre", "Children's"), ("decade", "1990s"))),
+        ("Misérables, Les: Part 1", 1995, (("genre", "Drama"), ("decade", "1990s"))),
+        ("Empty", 2000, (("decade", "2000s"),)),
+    ]
+    assert told == [("ratings.dat", 2)]
+
+
+@pytest.mark.parametrize(
+    ("ratings", "movies", "expected"),
+    [
+        (RATINGS_1M.replace("::3::", "::3.5::"), MOVIES_1M, ("ratings.dat", 2, "rating", "3.5 is no step of 1")),
+        (RATINGS_1M.replace("::5::", "::6::"), MOVIES_1M, ("ratings.dat", 1, "rating", "6 is off the scale")),
+        (RATINGS_1M.replace("2::1", "2:1"), MOVIES_1M, ("ratings.dat", 2, "timestamp", "the line has 3 of 4")),
+        (RATINGS_1M[:-3], MOVIES_1M, ("ratings.dat", 2, None, "the last line has no line end")),
+        (RATINGS_1M, MOVIES_1M.replace("::Drama", ""), ("movies.dat", 2, "genres", "the line has 2 of 3")),
+    ],
+)
+def test_damaged_1m_is_refused_with_file_line_and_reason(tmp_path, ratings, movies, expected):
+    file, line, column, reason = first(folder_1m(tmp_path, ratings, movies))
+    assert (file, line, column) == expected[:3]
+    assert reason.startswith(expected[3])
+
+
+GENRES_100K = "unknown|0\nAction|1\nDrama|2\n\n"
+ITEMS_100K = (
+    "1|Toy Story (1995)|01-Jan-1995||http://us.imdb.com/M/title-exact?Toy%20Story%20(1995)|0|1|0\n"
+    "2|Misérables, Les|04-Feb-1996|||0|1|1\n"
+    "3|unknown||||1|0|0\n"
+)
+RATINGS_100K = "196\t2\t3\t881250949\n186\t1\t5\t891717742\n"
+
+
+def folder_100k(folder: Path, ratings: str = RATINGS_100K, items: str = ITEMS_100K, genres: str = GENRES_100K) -> Path:
+    (folder / "u.data").write_text(ratings)
+    (folder / "u.item").write_text(items, encoding="latin-1")
+    (folder / "u.genre").write_text(genres)
+    return folder
+
+
+def test_100k_is_parsed(tmp_path):
+    dataset = parse(folder_100k(tmp_path))
+    assert dataset.report.source_format == "movielens-100k"
+    assert dataset.user_ids.tolist() == ["186", "196"]
+    assert triples(dataset) == [("196", "2", 3.0), ("186", "1", 5.0)]
+    assert [(item.title, item.year, item.features) for item in dataset.items] == [
+        ("Toy Story", 1995, (("genre", "Action"), ("decade", "1990s"))),
+        ("Les Misérables", 1996, (("genre", "Action"), ("genre", "Drama"), ("decade", "1990s"))),
+        ("unknown", None, ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({"ratings": RATINGS_100K.replace("\t5\t", "\t0\t")}, ("u.data", 2, "rating", "0 is off the scale")),
+        ({"ratings": RATINGS_100K.replace("\t", ",")}, ("u.data", 1, "movieId", "the line has 1 of 4 fields")),
+        ({"items": ITEMS_100K.replace("|0|1|1", "|0|1")}, ("u.item", 2, "genre Drama", "the line has 7 of 8")),
+        ({"genres": "Action|one\n"}, ("u.genre", 1, "number", "'one' is not a whole number")),
+    ],
+)
+def test_damaged_100k_is_refused_with_file_line_and_reason(tmp_path, parts, expected):
+    problems = [
+        (one.file, one.line, one.column, one.reason) for one in refusal(folder_100k(tmp_path, **parts)).problems
+    ]
+    assert any((found[:3], found[3].startswith(expected[3])) == (expected[:3], True) for found in problems)
+
+
+def test_real_movielens_small_is_parsed(movielens_small):
+    dataset = parse(movielens_small)
+    assert (dataset.n_users, dataset.n_items, dataset.n_ratings) == (610, 9742, 100_836)
+    assert len(np.unique(dataset.items_rated)) == 9724
+    assert dataset.report.dropped == {}
+    titles = {item.external_id: item for item in dataset.items}
+    assert (titles["2571"].title, titles["2571"].year) == ("The Matrix", 1999)
+    assert titles["47"].title == "Seven"
+    assert ("alias", "Se7en") in titles["47"].features
+    assert sum(kind == "tag" for item in dataset.items for kind, _ in item.features) > 3000
+    assert dataset.values.min() == 0.5
+    assert dataset.values.max() == 5.0
+    assert dataset.users[0] == 0
+    assert dataset.user_ids[609] == "610"
+
+
+def test_real_movielens_small_cut_anywhere_is_refused(movielens_small, tmp_path):
+    whole = (movielens_small / "ratings.csv").read_bytes()
+    rng = np.random.default_rng(1)
+    csv_folder(tmp_path, movies=(movielens_small / "movies.csv").read_bytes(), tags=None, links=None)
+    for cut in rng.integers(100, 60_000, 5):
+        if whole[:cut].endswith(b"\n"):
+            continue
+        (tmp_path / "ratings.csv").write_bytes(whole[:cut])
+        file, line, _, _ = first(tmp_path)
+        assert (file, line) == ("ratings.csv", whole[:cut].count(b"\n") + 1)
+
+
+def test_ratings_in_a_gzip_are_no_movielens_folder(tmp_path):
+    csv_folder(tmp_path, ratings=None)
+    (tmp_path / "ratings.csv.gz").write_bytes(gzip.compress(RATINGS.encode()))
+    assert first(tmp_path)[0] == "ratings.csv"

@@ -1,0 +1,210 @@
+"""The commands, with Celery in this process."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.core.management import CommandError, call_command
+
+from core import artefacts
+from evaluation.enums import RunStatus
+from evaluation.management.commands import evaluate
+from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.selectors.runs import progress
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run, make_run_at
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
+
+ARGUMENTS = ["--algorithms", "toppop,puresvd:factors=4", "--split", "probe:share=0.2", "--reserve", "0.1",
+             "--protocol", "one-plus-random", "--negatives", "20", "--n", "5", "--relevant", "4",
+             "--irrelevant", "2", "--seed", "1"]
+ALGORITHM_KEYS = {
+    "key", "label", "params", "model_hash", "recipe", "was_reused", "recall", "fallout", "precision", "f_measure",
+    "fit_seconds", "score_seconds", "users_hash", "by_n",
+}
+DOCUMENT_KEYS = {
+    "run", "dataset", "dataset_version", "dataset_hash", "inputs_hash", "cases_hash", "training_hash", "split",
+    "protocol", "reserve", "seed", "n", "threads", "g", "n_relevant", "n_irrelevant", "left_out", "counted",
+    "environment", "algorithms", "at_profile_length",
+}
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Tasks run where they are sent."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
+
+
+def call(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_evaluate_prints_a_table_and_writes_every_number(eager: None, tmp_path: Path) -> None:
+    version = make_version()
+    file = tmp_path / "run.json"
+    said = call("evaluate", "small", *ARGUMENTS, "--json", str(file))
+    document = json.loads(file.read_text())
+    assert set(document) == DOCUMENT_KEYS
+    assert document["dataset_hash"] == version.content_hash
+    assert document["split"] == {"name": "probe", "share": 0.2}
+    assert document["protocol"]["negatives"] == 20
+    assert document["seed"] == 1
+    assert document["g"] == document["n_relevant"] / (document["n_relevant"] + document["n_irrelevant"])
+    assert set(document["at_profile_length"]) == {"5"}
+    for rows in (document["algorithms"], document["at_profile_length"]["5"]):
+        assert [row["key"] for row in rows] == ["toppop", "puresvd"]
+        for row in rows:
+            assert set(row) == ALGORITHM_KEYS
+            by_n = row["by_n"]
+            assert by_n["n"] == list(range(1, 21))
+            for name in ("recall", "fallout", "precision", "f_measure"):
+                assert row[name] == by_n[name][4]
+            assert artefacts.load("models", row["model_hash"]).meta["algorithm"] == row["key"]
+            above = artefacts.load("results", row["users_hash"]).arrays["above"]
+            assert len(above) == document["n_relevant"] + document["n_irrelevant"]
+    lines = said.splitlines()
+    head = next(line for line in lines if line.startswith("algorithm"))
+    assert head.split() == ["algorithm", "recall@5", "fallout@5", "precision@5", "F@5", "fit", "s", "score", "s",
+                            "recall@5,", "5", "ratings"]
+    toppop = next(line for line in lines if line.startswith("TopPop")).split()
+    recall = f"{document['algorithms'][0]['recall']:.3f}".removeprefix("0")
+    assert toppop[1] == recall
+    assert f"{document['n_relevant']:,} relevant and {document['n_irrelevant']:,} irrelevant cases." in said
+    assert "Left out: 6 reserved users" in said
+    assert "Fitted before" not in said
+
+
+def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: None, tmp_path: Path) -> None:
+    make_version()
+    call("evaluate", "small", *ARGUMENTS, "--json", str(tmp_path / "one.json"))
+    said = call("evaluate", "small", *ARGUMENTS, "--json", str(tmp_path / "two.json"))
+    assert "used again: TopPop, PureSVD4." in said
+    one, two = (json.loads((tmp_path / name).read_text()) for name in ("one.json", "two.json"))
+    assert (one["run"], one["inputs_hash"]) != (two["run"], None)
+    assert one["inputs_hash"] == two["inputs_hash"]
+    assert [row["by_n"] for row in one["algorithms"]] == [row["by_n"] for row in two["algorithms"]]
+    assert TrainedModel.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "no dataset called 'nothing'"),
+        (["small", "--algorithms", "best"], "no algorithm 'best'"),
+        (["small", "--split", "probe:share=2"], "lies between 0 and 1"),
+        (["small", "--workers", "0"], "at least 1"),
+        (["small", "--json", "/nowhere/at/all/run.json"], "There is no folder /nowhere/at/all"),
+    ],
+)
+def test_evaluate_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
+    make_version()
+    with pytest.raises(CommandError, match=words):
+        call("evaluate", arguments[0], *ARGUMENTS, *arguments[1:])
+    assert not EvaluationRun.objects.exists()
+
+
+def test_evaluate_ends_with_the_reason_when_the_run_failed(eager: None) -> None:
+    make_version()
+    with pytest.raises(CommandError, match=r"PureSVD900 could not be fitted\. .*900"):
+        call("evaluate", "small", *ARGUMENTS, "--algorithms", "toppop,puresvd:factors=900")
+    assert EvaluationRun.objects.get().status == RunStatus.FAILED
+
+
+def test_evaluate_that_is_interrupted_cancels_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_version()
+
+    def interrupt(seconds: float) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(evaluate.time, "sleep", interrupt)
+    with pytest.raises(CommandError, match="was cancelled") as ended:
+        call("evaluate", "small", *ARGUMENTS)
+    assert ended.value.returncode == 130
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert EvaluationRun.objects.get().status == RunStatus.CANCELLED
+
+
+def test_evaluate_on_a_terminal_keeps_one_line_up_to_date(eager: None) -> None:
+    make_version()
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    out = Terminal()
+    call_command("evaluate", "small", *ARGUMENTS, stdout=out)
+    assert "\r\x1b[2KRun " in out.getvalue()
+    assert "succeeded after" in out.getvalue()
+
+
+def test_progress_line_says_parts_work_speed_and_time_left() -> None:
+    run = make_run_at("running", version=make_version())
+    run.activity = "Fitting TopPop"
+    line = evaluate.progress_line(run, progress(run))
+    assert line == "1/8 parts · Fitting TopPop"
+    done = make_run_at("succeeded", version=make_version(), seed=5)
+    assert evaluate.progress_line(done, progress(done)).endswith("8 of 8 parts.")
+
+
+def test_progress_judges_the_time_left_by_the_parts_done() -> None:
+    run = make_run()
+    assert progress(run).seconds_left is None
+    done = make_run_at("succeeded", seed=2)
+    found = progress(done)
+    assert (found.done, found.total, found.share, found.seconds_left) == (8, 8, 1.0, None)
+    assert found.cases_per_second is not None
+
+
+def test_train_fits_once_and_says_which_model() -> None:
+    make_version()
+    said = call("train", "small", "--algorithm", "puresvd", "--param", "factors=4")
+    model = TrainedModel.objects.get()
+    assert model.params == {"factors": 4}
+    assert f"model {model.digest}, recipe {model.recipe}" in said
+    assert "was fitted in" in said
+    assert "was there already" in call("train", "small", "--algorithm", "puresvd", "--param", "factors=4")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--algorithm", "best"], "no algorithm 'best'"),
+        (["--algorithm", "puresvd", "--param", "factors"], "cannot be read"),
+        (["--algorithm", "puresvd", "--param", "factors=x"], "whole number"),
+    ],
+)
+def test_train_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
+    make_version()
+    with pytest.raises(CommandError, match=words):
+        call("train", "small", *arguments)
+
+
+def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
+    with pytest.raises(Exception, match="at least one worker"):
+        evaluate.Crew(size=0, queue="q", threads=1)
+
+
+def test_table_shows_a_dash_where_a_metric_has_no_value(eager: None, tmp_path: Path) -> None:
+    make_version()
+    file = tmp_path / "run.json"
+    # No hidden rating is that low, so fallout has no case.
+    said = call("evaluate", "small", *ARGUMENTS, "--irrelevant", "1", "--relevant", "1.5", "--seed", "4",
+                "--split", "probe:share=0.01", "--json", str(file))
+    row: dict[str, Any] = json.loads(file.read_text())["algorithms"][0]
+    assert row["fallout"] is None
+    assert row["precision"] is None
+    assert "–" in said

@@ -1,0 +1,234 @@
+"""Pages of the runs: what they say in each state, and who may do what."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from evaluation.selectors import table
+from evaluation.tables import share
+from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run, make_run_at
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def alice() -> User:
+    return UserFactory()
+
+
+@pytest.fixture
+def page(client: Client, alice: User) -> Any:
+    """Fetches a page as Alice and gives its text."""
+    client.force_login(alice)
+
+    def fetch(name: str, **kwargs: Any) -> str:
+        response = client.get(reverse(f"evaluation:{name}", kwargs=kwargs or None))
+        assert response.status_code == 200
+        return response.content.decode()
+
+    return fetch
+
+
+def words(html: str) -> str:
+    """The text of a page without tags, in single spaces."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def test_pages_ask_for_a_sign_in(client: Client) -> None:
+    run = make_run()
+    for name, kwargs in (("list", None), ("new", None), ("detail", {"pk": run.pk}), ("progress", {"pk": run.pk}),
+                         ("json", {"pk": run.pk})):
+        url = reverse(f"evaluation:{name}", kwargs=kwargs)
+        assert client.get(url).url == f"{reverse('accounts:sign_in')}?next={url}"
+    assert client.post(reverse("evaluation:cancel", kwargs={"pk": run.pk})).status_code == 302
+    run.refresh_from_db()
+    assert run.status == RunStatus.QUEUED
+
+
+def test_empty_list_says_what_goes_there(page: Any) -> None:
+    assert "There is none yet. Start the first" in words(page("list"))
+
+
+def test_list_shows_each_run_with_its_state_in_words(page: Any) -> None:
+    version = make_version()
+    for status in RunStatus.values:
+        make_run_at(status, version=version)
+    html = page("list")
+    for run in EvaluationRun.objects.all():
+        assert f'<a href="{reverse("evaluation:detail", kwargs={"pk": run.pk})}">Run {run.pk}</a>' in html
+    assert re.findall(r'class="state">(\w+)<', html) == ["Cancelled", "Failed", "Succeeded", "Running", "Queued"]
+    assert html.count("synthetic ratings") == 5
+
+
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_list_takes_the_same_queries_however_long(
+    client: Client, alice: User, django_assert_num_queries: Any, n_runs: int
+) -> None:
+    version = make_version()
+    for seed in range(n_runs):
+        make_run_at("running", version=version, seed=seed, owner=alice)
+    client.force_login(alice)
+    with django_assert_num_queries(4):  # session, account, count, runs
+        client.get(reverse("evaluation:list"))
+
+
+def test_queued_run_asks_for_its_progress_and_shows_none(page: Any) -> None:
+    run = make_run()
+    html = page("detail", pk=run.pk)
+    assert f'hx-get="{reverse("evaluation:progress", kwargs={"pk": run.pk})}"' in html
+    assert 'hx-trigger="every 1500ms"' in html
+    assert "No worker has taken it yet." in html
+    assert '<progress max="1" value="0"' in html
+
+
+def test_running_run_says_what_it_is_doing_and_how_far_it_is(page: Any) -> None:
+    run = make_run_at("running")
+    EvaluationRun.objects.filter(pk=run.pk).update(activity="Fitting PureSVD4")
+    html = page("progress", pk=run.pk)
+    assert "Fitting PureSVD4." in html
+    assert '<progress max="8" value="1"' in html
+    assert "1 of 8 parts" in words(html)
+
+
+def test_progress_of_a_run_that_is_over_has_the_page_loaded_again(client: Client, alice: User) -> None:
+    run = make_run_at("succeeded")
+    client.force_login(alice)
+    response = client.get(reverse("evaluation:progress", kwargs={"pk": run.pk}))
+    assert response["HX-Refresh"] == "true"
+    assert "hx-get" not in response.content.decode()
+    running = client.get(reverse("evaluation:progress", kwargs={"pk": make_run_at("running", seed=2).pk}))
+    assert "HX-Refresh" not in running
+
+
+def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(page: Any) -> None:
+    run = make_run_at("succeeded")
+    html = page("detail", pk=run.pk)
+    said = words(html)
+    for length in (0, 5):
+        for row in table(run, length):
+            line = f"{share(row.recall)} {share(row.fallout)} {share(row.precision)} {share(row.f_measure)}"
+            assert f"{row.label} {line}" in said
+            assert row.model_hash in html
+    assert "With profiles of 5 ratings" in said
+    assert run.inputs_hash in html
+    assert run.cases_digest in html
+    assert f"{run.n_relevant} hidden ratings of 4 and more" in said
+    assert "reserved users 6" in said
+    for key in ("recall", "fallout"):
+        spec = json.loads(re.search(rf'<script id="chart-{key}" type="application/json">(.*?)</script>', html).group(1))
+        assert set(spec) == {"light", "dark"}
+        assert spec["light"]["title"]["subtitle"] == [key.capitalize()]
+    best = max(table(run), key=lambda row: row.recall)
+    assert f"{best.label} finds the most of what people like, {share(best.recall)} in a list of 5" in html
+
+
+def test_page_holds_nothing_inline_that_its_policy_forbids(page: Any) -> None:
+    html = page("detail", pk=make_run_at("succeeded").pk)
+    assert "style=" not in html
+    assert not re.search(r"<script(?![^>]*(src=|type=\"application/json\"))", html)
+    assert not re.search(r"\son\w+=", html)
+
+
+def test_failed_run_says_why(page: Any) -> None:
+    html = page("detail", pk=make_run_at("failed").pk)
+    assert "The test wanted it so." in html
+    assert "hx-get" not in html
+
+
+def test_run_without_irrelevant_cases_says_that_there_is_nothing_to_draw(page: Any) -> None:
+    protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.5, "irrelevant": 1.0}
+    run = make_run_at("succeeded", protocol=protocol, split={"name": "probe", "share": 0.01}, seed=4)
+    assert run.n_irrelevant == 0
+    said = words(page("detail", pk=run.pk))
+    assert "There is no case of this kind, so there is nothing to draw." in said
+
+
+def test_owner_cancels_and_another_researcher_may_not(client: Client, alice: User) -> None:
+    run = make_run(owner=alice)
+    url = reverse("evaluation:cancel", kwargs={"pk": run.pk})
+    bob = UserFactory()
+    client.force_login(bob)
+    assert "Cancel the run" not in client.get(reverse("evaluation:detail", kwargs={"pk": run.pk})).content.decode()
+    assert client.post(url).status_code == 403
+    client.force_login(alice)
+    assert client.get(url).status_code == 405
+    said = client.post(url, follow=True).content.decode()
+    assert f"Run {run.pk} was cancelled." in said
+    run.refresh_from_db()
+    assert run.status == RunStatus.CANCELLED
+    assert "cannot become cancelled" in client.post(url, follow=True).content.decode()
+
+
+def test_staff_cancels_a_run_that_a_command_started(client: Client) -> None:
+    run = make_run()
+    client.force_login(UserFactory(is_staff=True))
+    client.post(reverse("evaluation:cancel", kwargs={"pk": run.pk}))
+    run.refresh_from_db()
+    assert run.status == RunStatus.CANCELLED
+
+
+def form(**changes: Any) -> dict[str, Any]:
+    return {
+        "dataset": "small", "algorithms": ["toppop"], "more": "", "share": 0.2, "reserve": 0.1, "negatives": 20,
+        "relevant": 4, "irrelevant": 2, "n": 5, "profile_length": 5, "seed": 1, **changes,
+    }
+
+
+def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: User) -> None:
+    make_version()
+    client.force_login(alice)
+    response = client.post(reverse("evaluation:new"), form(more="puresvd:factors=4, puresvd:factors=6"))
+    run = EvaluationRun.objects.get()
+    assert response.url == reverse("evaluation:detail", kwargs={"pk": run.pk})
+    assert run.owner == alice
+    assert list(run.algorithms.values_list("label", flat=True)) == ["TopPop", "PureSVD4", "PureSVD6"]
+    assert (run.split["share"], run.reserve, run.protocol["negatives"], run.seed) == (0.2, 0.1, 20, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"algorithms": [], "more": ""}, "Name at least one algorithm"),
+        ({"more": "best"}, "There is no algorithm"),
+        ({"relevant": 2}, "has to lie below that for relevant ones"),
+        ({"relevant": 11}, "off the dataset&#x27;s scale"),
+    ],
+)
+def test_form_says_what_is_wrong_and_keeps_what_was_typed(
+    client: Client, alice: User, changes: dict[str, Any], said: str
+) -> None:
+    make_version()
+    client.force_login(alice)
+    html = client.post(reverse("evaluation:new"), form(**changes)).content.decode()
+    assert said in html
+    assert 'name="negatives" value="20"' in html
+    assert not EvaluationRun.objects.exists()
+
+
+def test_form_offers_every_algorithm_and_says_when_there_is_no_dataset(page: Any) -> None:
+    assert "there is none yet" in words(page("new"))
+    make_version()
+    html = page("new")
+    for text in ("toppop", "puresvd:factors=50", "puresvd:factors=300", "lsa"):
+        assert f'value="{text}"' in html
+
+
+def test_json_of_a_run_is_its_document_or_says_why_there_is_none(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    run = make_run_at("succeeded")
+    document = client.get(reverse("evaluation:json", kwargs={"pk": run.pk})).json()
+    assert [row["recall"] for row in document["algorithms"]] == [row.recall for row in table(run)]
+    queued = client.get(reverse("evaluation:json", kwargs={"pk": make_run(seed=2).pk}))
+    assert queued.status_code == 409
+    assert queued.json()["code"] in ("run.no_results", "run.not_prepared")

@@ -1,0 +1,26 @@
+"""The examples in the docstrings run and print what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import recommenders
+
+pytestmark = pytest.mark.unit
+
+MODULES = sorted(found.name for found in pkgutil.walk_packages(recommenders.__path__, "recommenders."))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples_hold(name):
+    outcome = doctest.testmod(importlib.import_module(name))
+    assert outcome.failed == 0
+
+
+def test_every_algorithm_has_an_example():
+    for module in ("popularity", "item_neighbours", "asysvd", "puresvd", "lsa"):
+        assert doctest.testmod(importlib.import_module(f"recommenders.{module}")).attempted > 0

@@ -1,0 +1,232 @@
+"""A program, run by test_concurrency.py on one database after the other: a hundred people at the same instant.
+
+It prints one JSON object of what it found; the test says what is right.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
+warnings.simplefilter("error")
+
+import django  # noqa: E402
+from django.conf import settings  # noqa: E402
+
+
+class _NoMigrations(dict[str, None]):
+    """Tables are made from the models, as they stand in the code that is tested."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __getitem__(self, name: str) -> None:
+        return None
+
+
+settings.MIGRATION_MODULES = _NoMigrations()
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db import connection, connections  # noqa: E402
+from django.db.models import Count  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from studies.enums import Mode, ParticipantStatus  # noqa: E402
+from studies.models import Participant, RecommendationList, Study  # noqa: E402
+from studies.services import answers, enrolment  # noqa: E402
+from studies.services.launch import launch_study  # noqa: E402
+from tests.factories.studies import ABOUT, add_conditions, assigned, enter, items_of, make_study  # noqa: E402
+
+N = 100
+GENDERS = ("woman", "man", "not_said", "woman", "man")
+AGES = (22, 41, 33, 48)
+
+
+def about(number: int) -> dict[str, Any]:
+    return {**ABOUT, "gender": GENDERS[number % len(GENDERS)], "age": AGES[number % len(AGES)]}
+
+
+def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
+    """Start every call at the same instant, each in a thread and on a connection of its own."""
+    barrier = threading.Barrier(len(calls))
+    gate = threading.BoundedSemaphore(most_connections())
+    results: list[Any] = [None] * len(calls)
+
+    def work(number: int, call: Callable[[], Any]) -> None:
+        barrier.wait()
+        with gate:
+            try:
+                results[number] = call()
+            except Exception as fault:
+                results[number] = fault
+            finally:
+                connections.close_all()
+
+    threads = [threading.Thread(target=work, args=(i, call)) for i, call in enumerate(calls)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def most_connections() -> int:
+    """A database server takes so many connections and no more; a pool before it makes the others wait."""
+    if connection.vendor != "postgresql":
+        return N
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW max_connections")
+        return max(2, int(cursor.fetchone()[0]) - 40)
+
+
+def faults(results: list[Any]) -> list[str]:
+    return [repr(result) for result in results if isinstance(result, Exception)]
+
+
+def counts(study: Study, mode: str = Mode.LIVE) -> list[int]:
+    held = study.participants.filter(mode=mode, status__in=["active", "completed"])
+    found = Counter(held.values_list("condition__position", flat=True))
+    return [found[position] for position in range(study.conditions.count())]
+
+
+def spreads(study: Study) -> list[int]:
+    """In each stratum, the largest difference between two conditions that are not full."""
+    totals = counts(study)
+    targets = list(study.conditions.order_by("position").values_list("target", flat=True))
+    rows = (
+        study.participants.filter(mode=Mode.LIVE, status__in=["active", "completed"])
+        .order_by()
+        .values_list("stratum", "condition__position")
+        .annotate(n=Count("pk"))
+    )
+    by_stratum: dict[str, Counter[int]] = {}
+    for stratum, position, n in rows:
+        by_stratum.setdefault(stratum, Counter())[position] = n
+    differences = []
+    for found in by_stratum.values():
+        open_ones = [found[p] for p in range(len(totals)) if totals[p] < targets[p]]
+        if open_ones:
+            differences.append(max(open_ones) - min(open_ones))
+    return differences
+
+
+def places_shared(study: Study) -> int:
+    held = list(study.participants.filter(place__isnull=False).values_list("mode", "stratum", "place"))
+    return len(held) - len(set(held))
+
+
+def study_of_seven(slug: str, target: int, like: Study | None = None) -> Study:
+    study = make_study(slug=slug, status="draft", per_condition=target, run=like.run if like else None)
+    add_conditions(study, 7)
+    launch_study(study=study)
+    study.refresh_from_db()
+    return study
+
+
+def fill(study: Study) -> dict[str, Any]:
+    """Two hundred people for 140 slots, a hundred at the same instant and then a hundred more."""
+    entered = at_once([lambda: enter(study) for _ in range(N)])
+    people = [entry.participant for entry in entered]
+    first = at_once(
+        [lambda p=p, n=n: enrolment.accept_about(participant=p, answers=about(n)) for n, p in enumerate(people)]
+    )
+    halfway = {"counts": counts(study), "spreads": spreads(study), "shared": places_shared(study)}
+    second = at_once([lambda n=n: assigned(study, **about(n)) for n in range(N)])
+    return {
+        "faults": faults(entered) + faults(first) + faults(second),
+        "halfway": halfway,
+        "statuses": Counter(study.participants.values_list("status", flat=True)),
+        "counts": counts(study),
+        "shared": places_shared(study),
+        "logged": Counter(study.allocations.values_list("kind", flat=True)),
+    }
+
+
+def come_and_go(study: Study) -> dict[str, Any]:
+    """Thirty of 42 went idle; the sweep, their return and forty newcomers meet at the same instant."""
+    entries = [enter(study) for _ in range(42)]
+    for number, entry in enumerate(entries):
+        enrolment.accept_about(participant=entry.participant, answers=about(number))
+    idle = [entry.participant.pk for entry in entries[:30]]
+    Participant.objects.filter(pk__in=idle).update(last_seen_at=timezone.now() - timedelta(hours=2))
+    sweeps = [enrolment.release_idle] * 5
+    returns = [lambda token=entry.token: enrolment.resume(token=token) for entry in entries[:30]]
+    newcomers = [lambda n=n: assigned(study, **about(n)) for n in range(40)]
+    during = at_once([*sweeps, *returns, *newcomers])
+    enrolment.release_idle()
+    after = {"counts": counts(study), "shared": places_shared(study)}
+    last = at_once([lambda n=n: assigned(study, **about(n)) for n in range(60)])
+    kinds = Counter(study.allocations.values_list("kind", flat=True))
+    return {
+        "faults": faults(during) + faults(last),
+        "after": after,
+        "counts": counts(study),
+        "shared": places_shared(study),
+        "held_by_log": kinds["assigned"] + kinds["retaken"] - kinds["released"],
+        "quota_full": study.participants.filter(status=ParticipantStatus.QUOTA_FULL).count(),
+    }
+
+
+def pressed_again(study: Study) -> dict[str, Any]:
+    """Everything one participant does, pressed twenty times at the same instant."""
+    entered = at_once([lambda: enrolment.consent(study=study, entry_key="k" * 43)] * 20)
+    people = {entry.participant.pk for entry in entered}
+    person = entered[0].participant
+    accepted = at_once([lambda: enrolment.accept_about(participant=person, answers=ABOUT)] * 20)
+    person.refresh_from_db()
+    rated = []
+    for item in items_of(study, 5):
+        rated += at_once([lambda item=item: answers.rate_item(participant=person, item=item, rating=4)] * 8)
+    lists = at_once([lambda: answers.finish_rating(participant=person)] * 20)
+    answers.finish_recommendations(participant=person)
+    given = []
+    for rank in range(1, 6):
+        for question in ("watched", "rating"):
+            value = True if question == "watched" else 3
+            given += at_once(
+                [lambda q=question, v=value, r=rank: answers.answer(participant=person, question=q, value=v, rank=r)]
+                * 6
+            )
+        given += at_once([lambda r=rank: answers.finish_item(participant=person, rank=r)] * 6)
+    answers.answer(participant=person, question="satisfaction", value=3)
+    finished = at_once([lambda: answers.finish(participant=person)] * 20)
+    return {
+        "faults": sum(map(faults, (entered, accepted, rated, lists, given, finished)), []),
+        "participants": len(people),
+        "tokens": len({entry.token for entry in entered}),
+        "allocations": study.allocations.filter(participant=person).count(),
+        "ratings": person.profile.count(),
+        "lists": RecommendationList.objects.filter(participant=person).count(),
+        "same_list": len({made.pk for made in lists}),
+        "answers": person.responses.filter(rank__gt=0).count(),
+        "codes": len({done.completion_code for done in finished}),
+        "changes": sum(person.responses.values_list("n_changes", flat=True)),
+    }
+
+
+def main() -> None:
+    call_command("migrate", run_syncdb=True, verbosity=0, interactive=False)
+    first = study_of_seven("fill", 20)
+    found = {
+        "vendor": connection.vendor,
+        "database": str(connection.settings_dict["NAME"]),
+        "fill": fill(first),
+        "come_and_go": come_and_go(study_of_seven("come-and-go", 6, first)),
+        "pressed_again": pressed_again(study_of_seven("pressed-again", 6, first)),
+    }
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,295 @@
+"""Answers stored at once, changed, withdrawn, refused; the list; the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core import artefacts
+from core.errors import ParallaxError
+from evaluation.services import serving
+from studies.enums import ParticipantStatus, Provenance, StudyStatus
+from studies.models import Participant, ProfileRating, RecommendationList, Study
+from studies.services import answers
+from studies.services.launch import close_study, resume_study
+from tests.factories.catalog import make_version
+from tests.factories.studies import answer_item, assigned, completed, items_of, make_study, rated
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def study() -> Study:
+    return make_study()
+
+
+def _refused(code: str, call: object, /, **kwargs: object) -> ParallaxError:
+    with pytest.raises(ParallaxError) as refusal:
+        call(**kwargs)  # type: ignore[operator]
+    assert refusal.value.code == code
+    assert str(refusal.value).endswith(".")
+    return refusal.value
+
+
+def _fresh(participant: Participant) -> Participant:
+    return Participant.objects.select_related("study").get(pk=participant.pk)
+
+
+def test_a_rating_is_stored_changed_and_taken_back(study: Study) -> None:
+    person, item = assigned(study), items_of(study, 1)[0]
+    answers.rate_item(participant=person, item=item, rating=2)
+    answers.rate_item(participant=person, item=item, rating=2)
+    row = ProfileRating.objects.get()
+    assert (row.rating, row.n_changes) == (2, 0)
+    answers.rate_item(participant=person, item=item, rating=5, provenance=Provenance.TRUE)
+    row.refresh_from_db()
+    assert (row.rating, row.n_changes, row.provenance) == (5, 1, "true")
+    assert answers.rate_item(participant=person, item=item, rating=None) is None
+    assert answers.rate_item(participant=person, item=item, rating=None) is None
+    assert not ProfileRating.objects.exists()
+
+
+@pytest.mark.parametrize("rating", [0, 6, 2.5, True, "3"])
+def test_a_rating_off_the_scale_is_refused(study: Study, rating: object) -> None:
+    item = items_of(study, 1)[0]
+    _refused("study.bad_rating", answers.rate_item, participant=assigned(study), item=item, rating=rating)
+    assert not ProfileRating.objects.exists()
+
+
+def test_a_rating_of_another_catalogues_item_is_refused(study: Study) -> None:
+    item = make_version(name="other", seed=2).items.first()
+    _refused("study.bad_item", answers.rate_item, participant=assigned(study), item=item, rating=3)
+
+
+def test_no_more_items_than_asked_for_can_be_rated(study: Study) -> None:
+    person, items = assigned(study), items_of(study, 6)
+    for item in items[:5]:
+        answers.rate_item(participant=person, item=item, rating=3)
+    refusal = _refused("study.enough_ratings", answers.rate_item, participant=person, item=items[5], rating=3)
+    assert refusal.extra == {"n": 5}
+    answers.rate_item(participant=person, item=items[0], rating=4)
+    assert person.profile.count() == 5
+
+
+@pytest.mark.parametrize("n", [0, 4])
+def test_the_rating_page_is_left_with_exactly_the_number_asked_for(study: Study, n: int) -> None:
+    person = assigned(study)
+    for item in items_of(study, n):
+        answers.rate_item(participant=person, item=item, rating=3)
+    refusal = _refused("study.wrong_number_of_ratings", answers.finish_rating, participant=person)
+    assert refusal.extra == {"given": n, "wanted": 5}
+    assert _fresh(person).step == "rate"
+
+
+def test_the_list_is_that_of_the_pinned_model_without_rated_items(study: Study) -> None:
+    person = rated(study)
+    assert person.condition is not None
+    made = answers.recommendation_list(person)
+    slots = list(made.slots.all())
+    profile = [(row.item.index, row.rating) for row in person.profile.all()]
+    served = serving.recommend(
+        model=person.condition.model,
+        items=[index for index, _rating in profile],
+        ratings=[float(rating) for _index, rating in profile],
+        scale=(1.0, 5.0, 1.0),
+        n=5,
+    )
+    assert [slot.item.index for slot in slots] == list(served.items)
+    assert [slot.rank for slot in slots] == [1, 2, 3, 4, 5]
+    assert [slot.score for slot in slots] == list(served.scores)
+    assert [slot.is_filled for slot in slots] == list(served.is_filled)
+    assert not {slot.item.index for slot in slots} & {index for index, _rating in profile}
+    assert made.model_digest == person.condition.model_digest
+    assert made.seconds > 0
+    assert person.step == "recommendations"
+
+
+def test_the_list_is_made_once(study: Study) -> None:
+    person = rated(study)
+    first = answers.recommendation_list(person)
+    assert answers.finish_rating(participant=person).pk == first.pk
+    assert RecommendationList.objects.count() == 1
+    item = items_of(study, 1)[0]
+    refusal = _refused("study.out_of_order", answers.rate_item, participant=person, item=item, rating=1)
+    assert refusal.extra == {"step": "recommendations", "rank": 0}
+
+
+def test_there_is_no_list_before_the_ratings(study: Study) -> None:
+    _refused("study.no_list", answers.recommendation_list, participant=assigned(study))
+
+
+def _model_file(study: Study, person: Participant, settings: pytest.FixtureRequest) -> Path:
+    from django.core.files.storage import storages
+
+    assert person.condition is not None
+    folder = Path(storages["artefacts"].path(f"models/{person.condition.model_digest}"))
+    return next(folder.glob("*.npy"))
+
+
+@pytest.mark.parametrize("fault", ["missing", "damaged"])
+def test_a_model_that_cannot_be_used_pauses_the_study_and_no_other_serves(
+    study: Study, settings: pytest.FixtureRequest, fault: str
+) -> None:
+    person = assigned(study)
+    for item in items_of(study, 5):
+        answers.rate_item(participant=person, item=item, rating=3)
+    file = _model_file(study, person, settings)
+    whole = file.read_bytes()
+    try:
+        if fault == "missing":
+            file.unlink()
+        else:
+            file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        artefacts.forget_loaded()
+        serving.opened_model.cache_clear()
+        _refused("study.model_unavailable", answers.finish_rating, participant=person)
+        study.refresh_from_db()
+        assert study.status == StudyStatus.PAUSED
+        assert not RecommendationList.objects.exists()
+        assert person.profile.count() == 5
+        refusal = _refused("study.cannot_resume", resume_study, study=study)
+        assert len(refusal.extra["problems"]) == 1
+    finally:
+        file.write_bytes(whole)
+        artefacts.forget_loaded()
+        serving.opened_model.cache_clear()
+    resume_study(study=study)
+    assert len(answers.finish_rating(participant=person).slots.all()) == 5
+
+
+def test_a_model_row_that_points_elsewhere_is_not_served(study: Study) -> None:
+    person = assigned(study)
+    assert person.condition is not None
+    for item in items_of(study, 5):
+        answers.rate_item(participant=person, item=item, rating=3)
+    other = study.conditions.exclude(pk=person.condition_id).get()
+    type(person.condition.model).objects.filter(pk=person.condition.model_id).update(digest=other.model_digest)
+    _refused("study.model_unavailable", answers.finish_rating, participant=person)
+    study.refresh_from_db()
+    assert study.status == StudyStatus.PAUSED
+
+
+def test_the_way_through_the_items_goes_one_by_one(study: Study) -> None:
+    person = rated(study)
+    _refused("study.out_of_order", answers.answer, participant=person, question="watched", value=True, rank=1)
+    answers.finish_recommendations(participant=person)
+    assert (person.step, person.item_rank) == ("items", 1)
+    _refused("study.out_of_order", answers.answer, participant=person, question="watched", value=True, rank=2)
+    refusal = _refused("study.missing_answers", answers.finish_item, participant=person, rank=1)
+    assert refusal.extra == {"missing": {"1": ["watched", "rating"]}}
+    answer_item(person, 1)
+    answers.finish_item(participant=person, rank=1)
+    answers.finish_item(participant=person, rank=1)
+    answers.finish_recommendations(participant=person)
+    assert (person.step, person.item_rank) == ("items", 2)
+    assert (_fresh(person).step, _fresh(person).item_rank) == ("items", 2)
+    _refused("study.out_of_order", answers.finish_item, participant=person, rank=4)
+
+
+def test_an_answer_is_replaced_and_its_changes_are_counted(study: Study) -> None:
+    person = rated(study)
+    answers.finish_recommendations(participant=person)
+    for value in (3, 3, 4, 5):
+        row = answers.answer(participant=person, question="rating", value=value, rank=1)
+    assert row is not None
+    assert (row.value, row.n_changes) == (5, 2)
+    assert person.responses.filter(question="rating").count() == 1
+
+
+def test_what_is_asked_of_unwatched_items_alone_goes_when_watched_becomes_yes(study: Study) -> None:
+    person = rated(study)
+    answers.finish_recommendations(participant=person)
+    _refused("study.not_asked", answers.answer, participant=person, question="heard", value=True, rank=1)
+    answer_item(person, 1, number=1)
+    answers.answer(participant=person, question="watched", value=True, rank=1)
+    assert set(person.responses.filter(rank=1).values_list("question", flat=True)) == {"watched", "rating"}
+    kept = person.events.filter(kind="answer_withdrawn").values_list("facts", flat=True)
+    assert {"question": "heard", "rank": 1, "value": True} in list(kept)
+    _refused("study.not_asked", answers.answer, participant=person, question="trailer_seen", value=True, rank=1)
+
+
+def test_an_earlier_item_changed_later_has_to_be_complete_at_the_end(study: Study) -> None:
+    person = rated(study)
+    answers.finish_recommendations(participant=person)
+    for rank in range(1, 6):
+        answer_item(person, rank, number=0)
+        answers.finish_item(participant=person, rank=rank)
+    answers.answer(participant=person, question="watched", value=False, rank=2)
+    refusal = _refused("study.missing_answers", answers.finish, participant=person)
+    assert refusal.extra == {"missing": {"2": ["heard", "trailer_seen"], "0": ["satisfaction"]}}
+    _refused("study.missing_answers", answers.finish_item, participant=person, rank=2)
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "rank", "code"),
+    [
+        ("rating", 6, 1, "study.bad_answer"),
+        ("rating", "4", 1, "study.bad_answer"),
+        ("watched", "yes", 1, "study.bad_answer"),
+        ("watched", None, 1, "study.bad_answer"),
+        ("satisfaction", 3, 1, "study.bad_answer"),
+        ("nonsense", 3, 0, "study.bad_answer"),
+        ("satisfaction", 3, 0, "study.out_of_order"),
+        ("age", 30, 0, "study.out_of_order"),
+        ("rating", 3, 6, "study.out_of_order"),
+    ],
+)
+def test_answers_that_do_not_fit_are_refused(
+    study: Study, question: str, value: object, rank: int, code: str
+) -> None:
+    person = rated(study)
+    answers.finish_recommendations(participant=person)
+    before = person.responses.count()
+    _refused(code, answers.answer, participant=person, question=question, value=value, rank=rank)
+    assert person.responses.count() == before
+
+
+def test_completing_gives_a_code_once_and_closes_everything(study: Study) -> None:
+    person = completed(study)
+    code = person.completion_code
+    assert len(code) == 8
+    assert (person.status, person.step) == (ParticipantStatus.COMPLETED, "thanks")
+    assert answers.finish(participant=person).completion_code == code
+    assert answers.finish_item(participant=person, rank=1).step == "thanks"
+    assert answers.finish_rating(participant=person).slots.count() == 5
+    _refused("study.not_active", answers.answer, participant=person, question="satisfaction", value=1)
+    other = completed(study, gender="man")
+    assert other.completion_code != code
+
+
+def test_a_comment_can_be_left_out_and_taken_back(study: Study) -> None:
+    person = rated(study)
+    answers.finish_recommendations(participant=person)
+    for rank in range(1, 6):
+        answer_item(person, rank, number=rank)
+        answers.finish_item(participant=person, rank=rank)
+    answers.answer(participant=person, question="comment", value="so so")
+    assert answers.answer(participant=person, question="comment", value=" ") is None
+    answers.answer(participant=person, question="satisfaction", value=2)
+    answers.finish(participant=person)
+    assert not person.responses.filter(question="comment").exists()
+    assert person.completed_at is not None
+
+
+def test_a_closed_study_takes_no_answers_and_keeps_those_given(study: Study) -> None:
+    person = rated(study)
+    close_study(study=study)
+    _refused("study.closed", answers.finish_recommendations, participant=person)
+    assert person.profile.count() == 5
+
+
+def test_someone_under_way_goes_on_while_the_study_is_paused(study: Study) -> None:
+    person = rated(study)
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.PAUSED)
+    answers.finish_recommendations(participant=person)
+    answer_item(person, 1)
+    assert answers.finish_item(participant=person, rank=1).item_rank == 2
+
+
+def test_events_are_kept_and_oversized_ones_refused(study: Study) -> None:
+    person = assigned(study)
+    answers.record_event(participant=person, kind="search", facts={"query": "matrx"})
+    assert person.events.get().facts == {"query": "matrx"}
+    for kind, facts in (("", {}), ("k" * 41, {}), ("search", {"query": "x" * 5000})):
+        _refused("study.bad_event", answers.record_event, participant=person, kind=kind, facts=facts)

@@ -1,0 +1,83 @@
+"""A hundred people at the same instant, in real threads, on SQLite in a file and on PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(__file__).with_name("hundred_at_once.py")
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+
+def _run(url: str, folder: Path) -> dict[str, Any]:
+    environment = {**os.environ, "DATABASE_URL": url, "PARALLAX_VAR": str(folder), "SECRET_KEY": "only for tests"}
+    environment.pop("REDIS_URL", None)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM)], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "sqlite":
+        return _run(f"sqlite:///{folder}/hundred.sqlite3", folder)
+    return _run(request.getfixturevalue("postgresql_url"), folder)
+
+
+def test_it_ran_on_the_database_it_was_meant_for(found: dict[str, Any], request: pytest.FixtureRequest) -> None:
+    assert found["vendor"] in request.node.name
+    assert "memory" not in found["database"]
+
+
+def test_a_hundred_at_once_leave_every_stratum_balanced(found: dict[str, Any]) -> None:
+    halfway = found["fill"]["halfway"]
+    assert found["fill"]["faults"] == []
+    assert sum(halfway["counts"]) == 100
+    assert halfway["spreads"]
+    assert max(halfway["spreads"]) <= 1
+    assert halfway["shared"] == 0
+
+
+def test_a_full_study_has_every_condition_exactly_at_its_target(found: dict[str, Any]) -> None:
+    full = found["fill"]
+    assert full["counts"] == [20] * 7
+    assert full["statuses"] == {"active": 140, "quota_full": 60}
+    assert full["shared"] == 0
+    assert full["logged"]["assigned"] == 140
+
+
+def test_sweep_return_and_arrival_at_the_same_instant_keep_the_counts_right(found: dict[str, Any]) -> None:
+    moved = found["come_and_go"]
+    assert moved["faults"] == []
+    assert max(moved["after"]["counts"]) <= 6
+    assert moved["after"]["shared"] == moved["shared"] == 0
+    assert moved["counts"] == [6] * 7
+    assert moved["held_by_log"] == 42
+    assert moved["quota_full"] >= 1
+
+
+def test_everything_pressed_twenty_times_at_once_is_done_once(found: dict[str, Any]) -> None:
+    pressed = found["pressed_again"]
+    assert pressed == {
+        "faults": [],
+        "participants": 1,
+        "tokens": 1,
+        "allocations": 1,
+        "ratings": 5,
+        "lists": 1,
+        "same_list": 1,
+        "answers": 10,
+        "codes": 1,
+        "changes": 0,
+    }

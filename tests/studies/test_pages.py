@@ -1,0 +1,353 @@
+"""The participant's pages over HTTP: what they show, what they store, where they lead."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from lxml import html
+
+from catalog.models import Item
+from studies.enums import Mode, ParticipantStatus, Provenance
+from studies.models import Event, Participant, ProfileRating, Response, Study
+from studies.services.entry_links import entry_link
+from studies.services.launch import close_study, pause_study
+from tests.factories.studies import completed, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+HTMX = {"HX-Request": "true"}
+ABOUT = {
+    "not_met_before": "yes", "no_technical_knowledge": "yes", "age": "33", "gender": "woman", "education": "master",
+    "nationality": "", "movies_per_month": "3_to_5",
+}  # fmt: skip
+
+
+@pytest.fixture
+def study() -> Study:
+    return make_study(per_condition=3)
+
+
+def tree(response: HttpResponse) -> html.HtmlElement:
+    return html.document_fromstring(response.text)
+
+
+class Person:
+    """A browser with one participant in it."""
+
+    def __init__(self, study: Study, client: Client | None = None) -> None:
+        self.study = study
+        self.client = client or Client()
+        self.base = ""
+
+    def consent(self, path: str | None = None, **extra: str) -> HttpResponse:
+        path = path or f"/s/{self.study.slug}/"
+        page = tree(self.client.get(path))
+        fields: dict[str, Any] = {f.get("name"): f.get("value") for f in page.xpath("//form//input[@type='hidden']")}
+        fields["box"] = [b.get("value") for b in page.xpath("//input[@name='box']")]
+        response = self.client.post(path, {**fields, "choice": "yes", **extra}, follow=True)
+        found = re.match(r"(/s/p/[^/]+/)", response.request["PATH_INFO"])
+        self.base = found[1] if found else ""
+        return response
+
+    @property
+    def me(self) -> Participant:
+        return Participant.objects.latest("pk")
+
+    def get(self, page: str, **kwargs: Any) -> HttpResponse:
+        return self.client.get(self.base + page, **kwargs)
+
+    def post(self, page: str, data: dict[str, Any] | None = None, **kwargs: Any) -> HttpResponse:
+        return self.client.post(self.base + page, data or {}, **kwargs)
+
+    def rate_five(self) -> None:
+        for number, item in enumerate(self.study.dataset_version.items.order_by("index")[:5]):
+            self.post(f"rate/{item.pk}/", {"rating": 1 + number}, headers=HTMX)
+
+    def to(self, step: str) -> Person:
+        self.consent()
+        if step == "about":
+            return self
+        self.post("about/", ABOUT)
+        if step == "rate":
+            return self
+        self.rate_five()
+        self.post("rate/")
+        if step == "recommendations":
+            return self
+        self.post("recommendations/")
+        if step == "items":
+            return self
+        for rank in range(1, 6):
+            self.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
+        return self
+
+
+def leads(response: HttpResponse) -> str:
+    return response.headers["Location"].rstrip("/").rsplit("/s/p/", 1)[-1].partition("/")[2]
+
+
+def test_opening_the_link_enrols_nobody(study: Study) -> None:
+    client = Client()
+    page = client.get(f"/s/{study.slug}/?PROLIFIC_PID=abc")
+    client.head(f"/s/{study.slug}/")
+    assert "I take part" in page.text
+    assert Participant.objects.count() == 0
+
+
+def test_consent_needs_every_box_and_keeps_what_was_ticked(study: Study) -> None:
+    client = Client()
+    page = tree(client.get(f"/s/{study.slug}/?PROLIFIC_PID=abc"))
+    key = page.xpath("string(//input[@name='entry_key']/@value)")
+    again = client.post(f"/s/{study.slug}/", {"entry_key": key, "choice": "yes", "box": ["1"], "param:PROLIFIC_PID": "abc"})
+    assert "please tick every box" in again.text
+    shown = tree(again)
+    assert shown.xpath("string(//input[@name='entry_key']/@value)") == key
+    assert [b.get("value") for b in shown.xpath("//input[@name='box'][@checked]")] == ["1"]
+    assert shown.xpath("string(//input[@name='param:PROLIFIC_PID']/@value)") == "abc"
+    assert Participant.objects.count() == 0
+
+
+def test_declining_stores_the_count_alone(study: Study) -> None:
+    page = Client().post(f"/s/{study.slug}/", {"choice": "no"})
+    assert "Nothing about you was stored" in page.text
+    study.refresh_from_db()
+    assert (study.n_declined, Participant.objects.count()) == (1, 0)
+
+
+def test_consent_pressed_twice_is_one_participant_and_keeps_the_link_parameters(study: Study) -> None:
+    person = Person(study)
+    path = f"/s/{study.slug}/?PROLIFIC_PID=abc&X=1"
+    page = tree(person.client.get(path))
+    fields = {f.get("name"): f.get("value") for f in page.xpath("//form//input[@type='hidden']")}
+    boxes = [b.get("value") for b in page.xpath("//input[@name='box']")]
+    first = person.client.post(path, {**fields, "box": boxes, "choice": "yes"})
+    second = person.client.post(path, {**fields, "box": boxes, "choice": "yes"})
+    assert first.headers["Location"] == second.headers["Location"]
+    assert Participant.objects.get().parameters == {"PROLIFIC_PID": "abc", "X": "1"}
+
+
+def test_the_study_link_leads_back_the_one_who_consented_in_this_browser(study: Study) -> None:
+    person = Person(study)
+    person.consent()
+    assert person.client.get(f"/s/{study.slug}/", follow=True).request["PATH_INFO"] == f"{person.base}about/"
+    assert "I take part" in Client().get(f"/s/{study.slug}/").text
+
+
+def test_an_unknown_link_gets_a_calm_page(study: Study) -> None:
+    page = Client().get("/s/p/nonsense/rate/")
+    assert page.status_code == 404
+    assert "We do not know this link" in page.text
+
+
+@pytest.mark.parametrize("step", ["about", "rate", "recommendations", "items", "overall"])
+def test_stray_requests_are_led_to_the_true_step(study: Study, step: str) -> None:
+    person = Person(study).to(step)
+    true = {"items": "films/1", "overall": "overall"}.get(step, step)
+    ahead = ["about", "rate", "recommendations", "films/1", "films/5", "overall", "thanks"]
+    for page in ahead[ahead.index(true) + 1 :]:
+        assert leads(person.get(f"{page}/")) == true
+        assert leads(person.post(f"{page}/", {"continue": "1"})) == true
+    assert leads(person.get("")) == true
+    assert person.get(f"{true}/").status_code == 200
+
+
+def test_bad_answers_about_oneself_are_marked_and_the_good_ones_kept(study: Study) -> None:
+    person = Person(study).to("about")
+    page = tree(person.post("about/", {**ABOUT, "age": "abc", "gender": ""}))
+    assert page.xpath("//*[@id='field-age']//*[@class='errorlist']")
+    assert page.xpath("//*[@id='field-gender'][contains(@class, 'wrong')]")
+    assert page.xpath("string(//select[@name='education']/option[@selected]/@value)") == "master"
+    assert person.me.status == ParticipantStatus.CONSENTED
+
+
+def test_someone_outside_is_thanked_and_screened_out(study: Study) -> None:
+    person = Person(study).to("about")
+    page = person.post("about/", {**ABOUT, "age": "70"})
+    assert "ends here" in page.text
+    assert person.me.status == ParticipantStatus.SCREENED_OUT
+    assert "ends here" in person.get("rate/").text
+
+
+def test_when_every_condition_is_full_the_next_one_is_thanked(study: Study) -> None:
+    for _ in range(6):
+        Person(study).to("rate")
+    person = Person(study).to("about")
+    assert "reached the number of people" in person.post("about/", ABOUT).text
+
+
+def test_ratings_are_stored_at_once_changed_and_taken_back(study: Study) -> None:
+    person = Person(study).to("rate")
+    item = study.dataset_version.items.first()
+    assert isinstance(item, Item)
+    first = person.post(f"rate/{item.pk}/", {"rating": "4"}, headers=HTMX)
+    assert "1 of 5" in tree(first).xpath("string(//*[@id='tray'])")
+    assert "HX-Reswap" not in first.headers
+    person.post(f"rate/{item.pk}/", {"rating": "2"}, headers=HTMX)
+    row = ProfileRating.objects.get()
+    assert (row.rating, row.n_changes, row.provenance) == (2, 1, Provenance.PERSON)
+    back = person.post(f"rate/{item.pk}/", {"rating": ""}, headers=HTMX)
+    assert back.headers["HX-Reswap"] == "outerHTML"
+    assert not tree(back).xpath("//input[@checked]")
+    assert not ProfileRating.objects.exists()
+
+
+def test_a_sixth_rating_is_refused_in_words_and_the_stars_are_emptied(study: Study) -> None:
+    person = Person(study).to("rate")
+    person.rate_five()
+    sixth = study.dataset_version.items.order_by("index")[5]
+    page = person.post(f"rate/{sixth.pk}/", {"rating": "4"}, headers=HTMX)
+    assert page.headers["HX-Reswap"] == "outerHTML"
+    assert "take one back first" in page.text
+    assert not tree(page).xpath(f"//form[@id='rating-{sixth.pk}']//input[@checked]")
+    assert ProfileRating.objects.count() == 5
+
+
+def test_without_javascript_a_rating_comes_back_to_its_place(study: Study) -> None:
+    person = Person(study).to("rate")
+    item = study.dataset_version.items.first()
+    assert item is not None
+    assert person.post(f"rate/{item.pk}/", {"rating": "4"}).headers["Location"].endswith(f"/rate/#film-{item.pk}")
+    early = person.post("rate/")
+    assert tree(early).xpath("//*[@role='alert']")
+    assert person.me.step == "rate"
+
+
+def test_browsing_searches_filters_and_shows_more(study: Study) -> None:
+    person = Person(study).to("rate")
+    first = tree(person.get("rate/"))
+    assert len(first.xpath("//li[@class='film']")) == 24
+    more = first.xpath("string(//li[@id='more']/a/@href)")
+    rest = tree(person.client.get(more))
+    ids = [li.get("id") for page in (first, rest) for li in page.xpath("//li[@class='film']")]
+    assert len(ids) == len(set(ids)) == 40
+    assert ids == [li.get("id") for page in (tree(person.get("rate/")), rest) for li in page.xpath("//li[@class='film']")]
+    found = tree(person.get("rate/", query_params={"q": "flim 07"}))
+    assert "Film 07" in found.xpath("string(//li[@class='film'][1]/h2)")
+    westerns = tree(person.get("rate/", query_params={"show": "genre:Western"}))
+    assert len(westerns.xpath("//li[@class='film']")) == 10
+    assert "No film fits" in person.get("rate/", query_params={"q": "zzzzqqqq"}).text
+    assert Event.objects.filter(kind="search").count() == 2
+
+
+def test_the_order_at_first_is_each_participants_own(study: Study) -> None:
+    def order(person: Person) -> list[str]:
+        return [li.get("id") for li in tree(person.get("rate/")).xpath("//li[@class='film']")]
+
+    orders = [order(Person(study).to("rate")) for _ in range(3)]
+    assert len({tuple(o) for o in orders}) == 3
+
+
+def test_details_show_the_facts_and_are_noted(study: Study) -> None:
+    person = Person(study).to("rate")
+    item = study.dataset_version.items.first()
+    assert item is not None
+    sheet = person.get(f"details/{item.pk}/", headers=HTMX)
+    assert item.plot in sheet.text
+    assert "Director 0" in sheet.text
+    whole = person.get(f"details/{item.pk}/")
+    assert "<title>" in whole.text
+    assert person.client.get(f"{person.base}details/999999/").status_code == 404
+    assert Event.objects.filter(kind="details_opened", facts={"item": item.external_id}).count() == 2
+
+
+def test_the_list_is_made_once_and_shows_five_other_films(study: Study) -> None:
+    person = Person(study).to("recommendations")
+    before = tree(person.get("recommendations/")).xpath("//ol[@class='shelf']//h2/text()")
+    person.post("rate/")
+    assert tree(person.get("recommendations/")).xpath("//ol[@class='shelf']//h2/text()") == before
+    assert len(set(before)) == 5
+    assert not {"Film 01", "Film 02", "Film 03", "Film 04", "Film 05"} & set(before)
+
+
+def test_questions_open_one_after_the_other_and_are_stored_as_given(study: Study) -> None:
+    person = Person(study).to("items")
+    names = "//form[@id='questions']//fieldset/@id"
+    assert tree(person.get("films/1/")).xpath(names) == ["question-watched"]
+    no = person.post("films/1/", {"watched": "no"}, headers=HTMX)
+    assert no.headers["HX-Reswap"] == "outerHTML"
+    assert tree(no).xpath(names) == [f"question-{key}" for key in ("watched", "heard", "trailer_seen", "rating")]
+    heard = person.post("films/1/", {"watched": "no", "heard": "yes"}, headers=HTMX)
+    assert "HX-Reswap" not in heard.headers
+    early = person.post("films/1/", {"watched": "no", "heard": "yes", "continue": "1"})
+    assert tree(early).xpath("//fieldset[.//*[@role='alert']]/@id") == ["question-trailer_seen", "question-rating"]
+    seen = person.post("films/1/", {"watched": "no", "heard": "yes", "trailer_seen": "yes"}, headers=HTMX)
+    assert "remember of the trailer" in seen.text
+    yes = person.post("films/1/", {"watched": "yes", "heard": "yes", "trailer_seen": "yes", "rating": "5"}, headers=HTMX)
+    assert tree(yes).xpath(names) == ["question-watched", "question-rating"]
+    assert {r.question: r.value for r in Response.objects.filter(rank=1)} == {"watched": True, "rating": 5}
+
+
+def test_going_back_keeps_and_changes_answers_until_the_end(study: Study) -> None:
+    person = Person(study).to("overall")
+    page = tree(person.get("films/2/"))
+    assert page.xpath("string(//input[@name='rating'][@checked]/@value)") == "4"
+    person.post("films/2/", {"watched": "yes", "rating": "1"}, headers=HTMX)
+    assert leads(person.post("films/2/", {"continue": "1"})) == "films/3"
+    assert Response.objects.get(rank=2, question="rating").value == 1
+    assert leads(person.get("")) == "overall"
+
+
+def test_the_end_needs_satisfaction_and_shows_the_code(study: Study) -> None:
+    person = Person(study).to("overall")
+    person.post("overall/", {"comment": "Nice =)"}, headers=HTMX)
+    early = person.post("overall/", {"comment": "Nice =)", "continue": "1"})
+    assert tree(early).xpath("//fieldset[.//*[@role='alert']]/@id") == ["question-satisfaction"]
+    assert tree(early).xpath("string(//textarea)").strip() == "Nice =)"
+    assert leads(person.post("overall/", {"satisfaction": "5", "comment": "Nice =)", "continue": "1"})) == "thanks"
+    assert leads(person.post("overall/", {"satisfaction": "1", "continue": "1"})) == "thanks"
+    code = tree(person.get("thanks/")).xpath("string(//*[@id='completion-code'])")
+    assert code == person.me.completion_code != ""
+    assert Response.objects.get(question="satisfaction").value == 5
+    assert leads(person.get("films/1/")) == "thanks"
+
+
+def test_a_study_that_rests_keeps_the_answers_and_says_so(study: Study) -> None:
+    person = Person(study).to("items")
+    pause_study(study=study)
+    assert "Your answers are kept" in person.get("films/1/").text
+    assert "takes no participants" in Client().get(f"/s/{study.slug}/").text
+    done = completed(make_study(slug="other"))
+    close_study(study=done.study)
+    assert "takes no participants" in Client().get("/s/other/").text
+
+
+def test_a_preview_is_marked_and_only_a_signed_link_makes_one(study: Study) -> None:
+    person = Person(study)
+    page = person.consent(entry_link(study=study, mode=Mode.PREVIEW))
+    assert "nothing here is counted" in page.text
+    assert person.me.mode == Mode.PREVIEW
+    assert "incomplete or too old" in Client().get(f"/s/{study.slug}/?as=preview").text
+    other = make_study(slug="other")
+    assert "another study" in Client().get(entry_link(study=study, mode=Mode.PREVIEW).replace("good-films", other.slug)).text
+
+
+def test_only_a_simulated_participant_may_say_where_an_answer_comes_from(study: Study) -> None:
+    header = {"X-Answer-Provenance": "true"}
+    item = study.dataset_version.items.first()
+    assert item is not None
+    person = Person(study).to("rate")
+    person.post(f"rate/{item.pk}/", {"rating": "4"}, headers=header)
+    assert ProfileRating.objects.get().provenance == Provenance.PERSON
+    robot = Person(study)
+    robot.consent(entry_link(study=study, mode=Mode.SIMULATED, entry_key="k" * 40))
+    robot.post("about/", ABOUT)
+    robot.post(f"rate/{item.pk}/", {"rating": "4"}, headers=header)
+    assert ProfileRating.objects.latest("pk").provenance == Provenance.TRUE
+    assert set(robot.me.responses.values_list("provenance", flat=True)) == {Provenance.MODELLED}
+
+
+def test_pages_allow_nothing_inline_and_nothing_from_elsewhere(study: Study) -> None:
+    person = Person(study).to("items")
+    page = person.get("films/1/")
+    policy = page.headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "script-src 'self'" in policy
+    shown = tree(page)
+    assert not shown.xpath("//*[@style] | //script[not(@src)] | //style | //*[starts-with(name(@*), 'on')]")
+    sources = shown.xpath("//*/@src | //link/@href | //a/@href | //form/@action")
+    assert sources
+    assert all(source.startswith(("/", "#")) and not source.startswith("//") for source in sources)

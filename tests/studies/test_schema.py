@@ -1,0 +1,92 @@
+"""Questions as data: what a questionnaire may hold, and which values answer a question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.errors import ParameterError
+from studies.questionnaires.schema import Choice, Question, questionnaire_from
+
+pytestmark = pytest.mark.unit
+TEXT = {"en": "What?"}
+
+
+def _question(kind: str, **kwargs: Any) -> Question:
+    choices = (Choice("a", {"en": "A"}), Choice("b", {"en": "B"})) if kind == "choice" else ()
+    return Question("q", kind, TEXT, choices=choices, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "kept"),
+    [
+        (_question("yes_no"), False, False),
+        (_question("number", minimum=1, maximum=9), 9, 9),
+        (_question("likert", minimum=1, maximum=5), 1, 1),
+        (_question("choice"), "b", "b"),
+        (_question("text"), "  a  ", "a"),
+        (_question("text", required=False), "   ", None),
+        (_question("yes_no", required=False), None, None),
+    ],
+)
+def test_check_returns_the_value_as_it_is_stored(question: Question, value: object, kept: object) -> None:
+    assert question.check(value) == kept
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        (_question("yes_no"), 1),
+        (_question("yes_no"), None),
+        (_question("number", minimum=1, maximum=9), 10),
+        (_question("number", minimum=1, maximum=9), 0),
+        (_question("number"), True),
+        (_question("likert", minimum=1, maximum=5), 2.0),
+        (_question("choice"), "c"),
+        (_question("text", max_length=3), "abcd"),
+        (_question("text"), 3),
+        (_question("text"), "a\x00b"),
+    ],
+)
+def test_check_refuses_what_does_not_answer_the_question(question: Question, value: object) -> None:
+    with pytest.raises(ParameterError, match="'q'"):
+        question.check(value)
+
+
+def test_does_admit_knows_values_and_limits() -> None:
+    assert _question("yes_no", admits=(True,)).does_admit(True)
+    assert not _question("yes_no", admits=(True,)).does_admit(False)
+    between = _question("number", admits_minimum=20, admits_maximum=50)
+    assert [between.does_admit(age) for age in (19, 20, 50, 51, None)] == [False, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        [{"key": "a", "kind": "text"}],
+        [{"key": "a", "kind": "colour", "text": TEXT}],
+        [{"key": "a", "kind": "choice", "text": TEXT}],
+        [{"key": "a", "kind": "likert", "text": TEXT, "minimum": 1, "maximum": 12}],
+        [{"key": "a", "kind": "number", "text": TEXT, "minimum": "one"}],
+        [{"key": "a", "kind": "text", "text": TEXT, "max_length": 10**6}],
+        [{"key": "a", "kind": "text", "text": TEXT, "colour": "red"}],
+        [{"key": "a", "kind": "text", "text": TEXT}, {"key": "a", "kind": "text", "text": TEXT}],
+        [{"key": "a", "kind": "text", "text": TEXT, "shown_if": {"question": "b", "equals": 1}}],
+    ],
+)
+def test_questionnaire_refuses_questions_that_could_not_be_asked(block: list[dict[str, Any]]) -> None:
+    with pytest.raises(ParameterError):
+        questionnaire_from({"about": block})
+
+
+def test_questionnaire_refuses_an_unknown_block() -> None:
+    with pytest.raises(ParameterError):
+        questionnaire_from({"before": []})
+
+
+def test_find_tells_questions_of_items_from_others() -> None:
+    asked = questionnaire_from({"items": [{"key": "a", "kind": "text", "text": TEXT}]})
+    assert asked.find("a", about_item=True)[0] == "items"
+    with pytest.raises(ParameterError):
+        asked.find("a", about_item=False)
