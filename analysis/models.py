@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.urls import reverse
 
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun
@@ -12,7 +13,10 @@ from studies.models import Study
 
 
 class Report(TimeStampedModel):
-    """Study version × exclusions × evaluation run × plan; the same inputs give the same results."""
+    """Study version × exclusions × evaluation run × plan; the same inputs give the same results.
+
+    `results` holds every number with its test; pages and files are drawn from it alone.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="reports")
     run = models.ForeignKey(EvaluationRun, on_delete=models.PROTECT, related_name="reports")
@@ -26,7 +30,14 @@ class Report(TimeStampedModel):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        constraints = [models.UniqueConstraint(fields=["study", "number"], name="report_number_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="report_number_once"),
+            models.UniqueConstraint(fields=["study", "inputs_hash"], name="report_inputs_once"),
+        ]
 
     def __str__(self) -> str:
         return f"Report {self.number} of {self.study}"
+
+    def get_absolute_url(self) -> str:
+        """Its page in the console."""
+        return reverse("analysis:detail", args=[self.pk])

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Pairs = Sequence[tuple[float, float]]
+from charting.marks import histogram, long_tail
+from charting.theme import Spec, both_modes
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with the numbers it shows."""
+    """A chart in light and dark, with the numbers it shows."""
 
     key: str
     title: str
-    spec: dict[str, Any]
+    specs: dict[str, Spec]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -25,13 +25,33 @@ class Figure:
         return f"chart-{self.key}"
 
 
-def figures_of(
-    *,
-    values: Sequence[tuple[float, int]],
-    tail: Pairs,
-    by_mean: Sequence[tuple[float, float, int, float]],
-    head_items: int,
-    n_items: int,
-) -> list[Figure]:
-    """The figures of a version: ratings per value, the long tail, and ratings by mean rating."""
-    return [Figure("values", "t", {}, ("Rating", "Ratings"), tuple((f"{v:g}", f"{c:,}") for v, c in values))]
+def ratings_per_value(values: Sequence[tuple[float, int]]) -> Figure:
+    """How often each rating was given: (value, count) from the lowest."""
+    total = sum(count for _, count in values)
+    commonest, most = max(values, key=lambda pair: pair[1])
+    title = f"The commonest rating is {commonest:g}: {100 * most / total:.0f} % of all"
+    return Figure(
+        key="values",
+        title=title,
+        specs=both_modes(histogram(dict(values), title=title, x_title="Rating", y_title="Ratings of each value")),
+        columns=("Rating", "Ratings", "Share"),
+        rows=tuple((f"{value:g}", f"{count:,}", f"{100 * count / total:.1f} %") for value, count in values),
+    )
+
+
+def tail(counts: Sequence[int], shares: Sequence[tuple[int, float, float]], half_items: int) -> Figure:
+    """How ratings spread over items.
+
+    `counts` are the ratings of each item; `shares` are (items, their share of items, their share of ratings),
+    0 to 1, of the most rated; `half_items` is the fewest items that have half of the ratings.
+    """
+    title = f"The {half_items:,} most rated of {len(counts):,} items have half of the ratings"
+    if half_items == 1:
+        title = f"The most rated of {len(counts):,} items has half of the ratings"
+    return Figure(
+        key="tail",
+        title=title,
+        specs=both_modes(long_tail(counts, title=title)),
+        columns=("Most rated items", "Share of items", "Share of ratings"),
+        rows=tuple((f"{items:,}", f"{100 * of:.1f} %", f"{100 * have:.1f} %") for items, of, have in shares),
+    )

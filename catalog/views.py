@@ -62,13 +62,10 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             "version": version,
             "versions": versions_of(version.dataset),
             "shape": shape,
-            "figures": charts.figures_of(
-                values=shape.values,
-                tail=[(point.items_share, point.ratings_share) for point in shape.tail],
-                by_mean=shape.by_mean,
-                head_items=shape.head_items,
-                n_items=version.n_items,
-            ),
+            "figures": [
+                charts.ratings_per_value(shape.values),
+                charts.tail(shape.counts.tolist(), shape.tail, shape.half_items),
+            ],
             "dropped": [
                 {"reason": reason, "rows": rows, "examples": version.report["examples"].get(reason, [])}
                 for reason, rows in version.report["dropped"].items()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from charting.estimates import Estimate, checked_estimates, same_names
-from charting.frame import Width, finished, label_expression, number, rows
+from charting.estimates import Estimate, checked_estimates, checked_shares, same_names
+from charting.frame import Width, finished, label_expression, layered, number, rows
 from charting.keys import Entry, key, width_of_names
 from charting.lazy import altair as alt
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
@@ -74,20 +74,25 @@ def bars(
     """
     if len(series) not in _ROW:
         raise ParameterError(f"A bar chart draws one or two series; {len(series)} came.")
-    checked = {
-        word: checked_estimates(values, what=f"{x_title} ({word})") for word, values in series.items()
-    }
+    checked = {word: checked_estimates(values, what=f"{x_title} ({word})") for word, values in series.items()}
     first, last = next(iter(checked.values())), list(checked.values())[-1]
     same_names(first, last, what="Two series of bars")
     every = [estimate for values in checked.values() for estimate in values.values()]
+    if is_share:
+        checked_shares((estimate.value for estimate in every), what=x_title)
     lowest_drawn = min(0.0, *(estimate.low for estimate in every))
     highest_drawn = max(0.0, *(estimate.high for estimate in every))
     if lowest_drawn == highest_drawn:
         highest_drawn = 1.0
     names = list(first)
     chart = _layers(
-        checked, names=names, ends=(lowest_drawn, highest_drawn), x_title=x_title, side=side,
-        decimals=decimals, is_share=is_share,
+        checked,
+        names=names,
+        ends=(lowest_drawn, highest_drawn),
+        x_title=x_title,
+        side=side,
+        decimals=decimals,
+        is_share=is_share,
     )
     return finished(
         chart,
@@ -113,13 +118,14 @@ def _layers(
     colour = colour_of(side)
     x_scale = alt.Scale(domain=list(ends), nice=False, zero=True)
     label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"
-    x_axis = alt.Axis(
-        title=None, grid=True, tickCount=4, format=f".{decimals}f", labelExpr=label, labelFlush=False
-    )
+    x_axis = alt.Axis(title=None, grid=True, tickCount=4, format=f".{decimals}f", labelExpr=label, labelFlush=False)
     y_scale = alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False, zero=False)
     y_axis = alt.Axis(
-        title=None, values=list(range(len(names))), labelExpr=label_expression(names),
-        labelColor=LIGHT.ink, labelOverlap=False,
+        title=None,
+        values=list(range(len(names))),
+        labelExpr=label_expression(names),
+        labelColor=LIGHT.ink,
+        labelOverlap=False,
     )
 
     def along(field: str) -> alt.X:
@@ -149,9 +155,7 @@ def _layers(
             drawn.mark_rule(color=LIGHT.paper, strokeWidth=4, aria=False).encode(
                 x=along("low"), x2="high", y=row_at("middle")
             ),
-            drawn.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(
-                x=along("low"), x2="high", y=row_at("middle")
-            ),
+            drawn.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(x=along("low"), x2="high", y=row_at("middle")),
             drawn.mark_text(align="left", baseline="middle", dx=7, fontSize=SMALL_TEXT_SIZE).encode(
                 x=along("far"), y=row_at("middle"), text=alt.Text("text", type="nominal")
             ),
@@ -159,7 +163,7 @@ def _layers(
     if len(series) > 1:
         entries = [Entry(word, look) for word, look in zip(series, looks, strict=True)]
         layers += key(entries, left=-width_of_names(names), above=16)
-    return alt.layer(*layers)
+    return layered(layers)
 
 
 def _bar_rows(
@@ -198,9 +202,7 @@ def _interval(estimate: Estimate, decimals: int, *, is_share: bool) -> str:
     return f"{low} to {number(estimate.high, decimals, is_share=is_share)}"
 
 
-def _description(
-    series: Mapping[str, Mapping[str, Estimate]], x_title: str, decimals: int, *, is_share: bool
-) -> str:
+def _description(series: Mapping[str, Mapping[str, Estimate]], x_title: str, decimals: int, *, is_share: bool) -> str:
     sentences = []
     for word, values in series.items():
         said = " ".join(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from charting.estimates import checked_number
-from charting.frame import Width, finished, label_expression, number, rows, when_narrow
+from charting.frame import Width, finished, label_expression, layered, number, rows, when_narrow
 from charting.lazy import altair as alt
+from charting.quartiles import box_of
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 from core.errors import DataError, ParameterError
 
@@ -19,75 +17,6 @@ _BOX = (-0.36, -0.06)
 _CENTRE = sum(_BOX) / 2
 _SWARM = (0.08, 0.42)
 _ROWS_OF_POINTS = 60
-
-
-@dataclasses.dataclass(frozen=True)
-class Box:
-    """The numbers of one box, in the unit of the values.
-
-    ``lower`` and ``upper`` are the last values within 1.5 interquartile ranges of the box; ``outliers`` lie
-    beyond them, ascending.
-    """
-
-    mean: float
-    median: float
-    first_quartile: float
-    third_quartile: float
-    lower: float
-    upper: float
-    outliers: tuple[float, ...]
-
-
-def box_of(values: Sequence[float]) -> Box:
-    """Return the numbers of one box.
-
-    Quartiles interpolate between order statistics at ``(n - 1) p`` (type 7 of Hyndman and Fan, the default of
-    R and numpy).
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least one, finite.
-
-    Returns
-    -------
-    Box
-        A single value, or equal values, give a box without height.
-
-    Raises
-    ------
-    DataError
-        No value, or one that is not finite.
-
-    References
-    ----------
-    Tukey (1977), Exploratory Data Analysis; Hyndman & Fan (1996), The American Statistician 50(4):361-365.
-
-    Examples
-    --------
-    >>> box_of([1, 2, 3, 4, 20])
-    Box(mean=6.0, median=3.0, first_quartile=2.0, third_quartile=4.0, lower=1.0, upper=4.0, outliers=(20.0,))
-    """
-    ordered = sorted(checked_number(value, what="a box plot") for value in values)
-    if not ordered:
-        raise DataError("A box needs at least one value.")
-    quartiles = (
-        statistics.quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else [ordered[0]] * 3
-    )
-    first, median, third = quartiles
-    # Fifths are not exact in binary: a value on the fence belongs inside it.
-    reach = 1.5 * (third - first) + 1e-9
-    within = [value for value in ordered if first - reach <= value <= third + reach]
-    return Box(
-        mean=math.fsum(ordered) / len(ordered),
-        median=median,
-        first_quartile=first,
-        third_quartile=third,
-        # In small samples an interpolated quartile can lie outside the values that are no outliers.
-        lower=min(within[0], first),
-        upper=max(within[-1], third),
-        outliers=tuple(value for value in ordered if not first - reach <= value <= third + reach),
-    )
 
 
 def box_plot(
@@ -152,9 +81,7 @@ median 2.00.'
     low, high = domain
     if not low < high:
         raise ParameterError(f"The domain of a box plot needs two ends in order; {low:g} and {high:g} came.")
-    checked = {
-        name: _within(name, condition_values, domain) for name, condition_values in values.items()
-    }
+    checked = {name: _within(name, condition_values, domain) for name, condition_values in values.items()}
     if not any(checked.values()):
         raise DataError(f"No condition has a value of {y_title} to draw.")
     unknown = sorted(set(letters or {}) - set(checked))
@@ -163,8 +90,14 @@ median 2.00.'
     names = list(checked)
     summaries, outliers, points = _drawn_rows(checked, domain, letters or {})
     chart = _layers(
-        summaries, outliers, points, names=names, counts=[len(v) for v in checked.values()], domain=domain,
-        side=side, has_letters=bool(letters),
+        summaries,
+        outliers,
+        points,
+        names=names,
+        counts=[len(v) for v in checked.values()],
+        domain=domain,
+        side=side,
+        has_letters=bool(letters),
     )
     return finished(
         chart,
@@ -182,8 +115,7 @@ def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> 
     for value in checked:
         if not domain[0] - 1e-9 <= value <= domain[1] + 1e-9:
             raise DataError(
-                f"Condition {name} has the value {value:g}, outside the scale from {domain[0]:g} to "
-                f"{domain[1]:g}."
+                f"Condition {name} has the value {value:g}, outside the scale from {domain[0]:g} to {domain[1]:g}."
             )
     return checked
 
@@ -218,9 +150,7 @@ def _drawn_rows(
             }
         )
         outliers.extend({"x": place + _CENTRE, "y": value, "condition": name} for value in box.outliers)
-        points.extend(
-            {"x": place + across, "y": value, "condition": name} for across, value in _swarm(own, domain)
-        )
+        points.extend({"x": place + across, "y": value, "condition": name} for across, value in _swarm(own, domain))
     return summaries, outliers, points
 
 
@@ -254,9 +184,7 @@ def _layers(
     drawn = rows(row for row in summaries if "mean" in row)
     x_axis = alt.Axis(
         values=list(range(len(names))),
-        labelExpr=label_expression(
-            [f"{name}\nn = {count}" for name, count in zip(names, counts, strict=True)], names
-        ),
+        labelExpr=label_expression([f"{name}\nn = {count}" for name, count in zip(names, counts, strict=True)], names),
         labelAngle=alt.ExprRef(when_narrow("-42", "0")),
         labelAlign=alt.ExprRef(when_narrow("'right'", "'center'")),
         labelBaseline=alt.ExprRef(when_narrow("'middle'", "'top'")),
@@ -284,21 +212,13 @@ def _layers(
     ]
     base = alt.Chart(drawn)
     layers: list[alt.Chart] = [
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(
-            x=at("centre"), y=height_of("lower"), y2="upper"
-        ),
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(
-            x=at("cap_left"), x2="cap_right", y=height_of("lower")
-        ),
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(
-            x=at("cap_left"), x2="cap_right", y=height_of("upper")
-        ),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("centre"), y=height_of("lower"), y2="upper"),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("cap_left"), x2="cap_right", y=height_of("lower")),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("cap_left"), x2="cap_right", y=height_of("upper")),
         base.mark_rect(fill=wash, stroke=colour, strokeWidth=1.2).encode(
             x=at("left"), x2="right", y=height_of("q1"), y2="q3", tooltip=tooltip
         ),
-        base.mark_rule(color=colour, strokeWidth=2.6).encode(
-            x=at("left"), x2="right", y=height_of("median")
-        ),
+        base.mark_rule(color=colour, strokeWidth=2.6).encode(x=at("left"), x2="right", y=height_of("median")),
         base.mark_point(
             shape="circle", filled=True, size=46, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1
         ).encode(x=at("centre"), y=height_of("mean"), tooltip=tooltip),
@@ -330,12 +250,10 @@ def _layers(
         layers.append(
             alt.Chart(rows(empty))
             .mark_text(angle=270, color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(
-                x=at("place"), y=height_of("middle"), text=alt.Text("says", type="nominal")
-            )
+            .encode(x=at("place"), y=height_of("middle"), text=alt.Text("says", type="nominal"))
             .transform_calculate(middle=str(sum(domain) / 2))
         )
-    return alt.layer(*layers)
+    return layered(layers)
 
 
 def _description(values: Mapping[str, list[float]], y_title: str) -> str:
@@ -343,9 +261,7 @@ def _description(values: Mapping[str, list[float]], y_title: str) -> str:
     for name, own in values.items():
         if own:
             box = box_of(own)
-            parts.append(
-                f"{name}: n = {len(own)}, mean {number(box.mean, 2)}, median {number(box.median, 2)}."
-            )
+            parts.append(f"{name}: n = {len(own)}, mean {number(box.mean, 2)}, median {number(box.median, 2)}.")
         else:
             parts.append(f"{name}: no values.")
     return f"Box plot, {y_title}. {' '.join(parts)}"

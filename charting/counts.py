@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from charting.estimates import checked_number
-from charting.frame import Width, finished, label_expression, rows, when_narrow
+from charting.frame import Width, finished, label_expression, layered, rows, when_narrow, whole_ticks
 from charting.keys import Entry, key, width_of_names
 from charting.lazy import altair as alt
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError
 
 _ROW = 34
+_SHARES_ON_A_PHONE = 11
 
 
 class Counts(NamedTuple):
@@ -164,10 +165,15 @@ def histogram(
     y_scale = alt.Scale(domain=[0, highest], nice=False)
     values = [str(row["value"]) for row in drawn]
     x_axis = alt.Axis(
-        title=x_title, values=list(range(len(drawn))), labelExpr=label_expression(values), labelAngle=0,
-        labelOverlap=True, labelColor=LIGHT.ink,
+        title=x_title,
+        values=list(range(len(drawn))),
+        labelExpr=label_expression(values),
+        labelAngle=0,
+        labelOverlap=True,
+        labelSeparation=5,
+        labelColor=LIGHT.ink,
     )
-    y_axis = alt.Axis(title=None, grid=True, tickCount=4, format=",d", tickMinStep=1)
+    y_axis = alt.Axis(title=None, grid=True, values=whole_ticks(0, highest), format=",d")
 
     def across(field: str) -> alt.X:
         return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
@@ -176,19 +182,28 @@ def histogram(
         return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
 
     base = alt.Chart(rows(drawn))
-    chart = alt.layer(
-        base.mark_rect(fill=LIGHT.quiet).encode(
-            x=across("left"), x2="right", y=up("start"), y2="count",
-            tooltip=[
-                alt.Tooltip("value", type="nominal", title=x_title),
-                alt.Tooltip("count", type="quantitative", format=",d"),
-                alt.Tooltip("share", type="nominal"),
-            ],
-        ),
-        base.mark_text(
-            baseline="bottom", dy=-4, fontSize=alt.ExprRef(when_narrow("10", str(SMALL_TEXT_SIZE))),
-            color=LIGHT.quiet,
-        ).encode(x=across("place"), y=up("count"), text=alt.Text("share", type="nominal")),
+    chart = layered(
+        [
+            base.mark_rect(fill=LIGHT.quiet).encode(
+                x=across("left"),
+                x2="right",
+                y=up("start"),
+                y2="count",
+                tooltip=[
+                    alt.Tooltip("value", type="nominal", title=x_title),
+                    alt.Tooltip("count", type="quantitative", format=",d"),
+                    alt.Tooltip("share", type="nominal"),
+                ],
+            ),
+            base.mark_text(
+                baseline="bottom",
+                dy=-4,
+                fontSize=alt.ExprRef(when_narrow("10", str(SMALL_TEXT_SIZE))),
+                # More shares than a phone has room for: its table says them.
+                opacity=alt.ExprRef(when_narrow("0", "1")) if len(drawn) > _SHARES_ON_A_PHONE else 1,
+                color=LIGHT.quiet,
+            ).encode(x=across("place"), y=up("count"), text=alt.Text("share", type="nominal")),
+        ]
     )
     said = ", ".join(f"{row['value']}: {row['count']:,} ({row['share']})" for row in drawn)
     return finished(
@@ -212,23 +227,36 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
             people = int(getattr(own, word))
             parts.append(
                 {
-                    "condition": name, "standing": word, "participants": people, "from": edge,
-                    "to": edge + people, "upper": row - 0.27, "lower": row + 0.27,
+                    "condition": name,
+                    "standing": word,
+                    "participants": people,
+                    "from": edge,
+                    "to": edge + people,
+                    "upper": row - 0.27,
+                    "lower": row + 0.27,
                 }
             )
             edge += people
         sums.append(
             {
-                "condition": name, "row": row, "target": targets[name], "upper": row - 0.38,
-                "lower": row + 0.38, "far": max(edge, targets[name]),
+                "condition": name,
+                "row": row,
+                "target": targets[name],
+                "upper": row - 0.38,
+                "lower": row + 0.38,
+                "far": max(edge, targets[name]),
                 "text": f"{own.completed} of {targets[name]}",
             }
         )
-    x_scale = alt.Scale(domain=[0, max(row["far"] for row in sums)], nice=False)
-    x_axis = alt.Axis(title=None, grid=True, tickCount=5, format="d", tickMinStep=1, labelFlush=False)
+    longest = max(row["far"] for row in sums)
+    x_scale = alt.Scale(domain=[0, longest], nice=False)
+    x_axis = alt.Axis(title=None, grid=True, values=whole_ticks(0, longest, about=6), format="d", labelFlush=False)
     y_scale = alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False, zero=False)
     y_axis = alt.Axis(
-        title=None, values=list(range(len(names))), labelExpr=label_expression(names), labelColor=LIGHT.ink,
+        title=None,
+        values=list(range(len(names))),
+        labelExpr=label_expression(names),
+        labelColor=LIGHT.ink,
         labelOverlap=False,
     )
 
@@ -246,7 +274,10 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
                 alt.Chart(rows(drawn))
                 .mark_rect(strokeWidth=1, **look)
                 .encode(
-                    x=along("from"), x2="to", y=row_at("upper"), y2="lower",
+                    x=along("from"),
+                    x2="to",
+                    y=row_at("upper"),
+                    y2="lower",
                     tooltip=[
                         alt.Tooltip("condition", type="nominal"),
                         alt.Tooltip("standing", type="nominal"),
@@ -267,4 +298,4 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
         ),
         *key([Entry(word, look) for word, look in _LOOKS.items()], left=-width_of_names(names), above=14),
     ]
-    return alt.layer(*layers)
+    return layered(layers)

@@ -1,20 +1,20 @@
-"""Lines: a metric against the length of the list, and the long tail of a catalogue."""
+"""Curves: a metric against the length of the recommendation list."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 
-from charting.estimates import checked_number
-from charting.frame import Width, finished, number, rows
+from charting.estimates import checked_number, checked_shares
+from charting.frame import Width, finished, layered, number, rows, whole_ticks
 from charting.labels import spread
 from charting.lazy import altair as alt
-from charting.theme import LIGHT, TEXT_SIZE, Side, Spec, colour_of, wash_of
+from charting.theme import LIGHT, TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError, ParameterError
 
 _DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 _LABEL_HEIGHT = TEXT_SIZE + 3
-_POINTS_OF_TAIL = 240
 
 
 def curves(
@@ -88,118 +88,28 @@ def curves(
     if unknown:
         raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
     lines = {
-        name: [checked_number(value, what=f"{y_title} of {name}") for value in values]
-        for name, values in by_n.items()
+        name: [checked_number(value, what=f"{y_title} of {name}") for value in values] for name, values in by_n.items()
     }
+    if is_share:
+        checked_shares((value for values in lines.values() for value in values), what=y_title)
     chart = _curve_layers(
-        lines, lengths, height=height, at_n=at_n, emphasised=emphasised, side=side, is_share=is_share,
+        lines,
+        lengths,
+        height=height,
+        at_n=at_n,
+        emphasised=emphasised,
+        side=side,
+        is_share=is_share,
         decimals=decimals,
     )
-    ends = ", ".join(
-        f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items()
-    )
-    said = (
-        f"Lines, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
-    )
+    ends = ", ".join(f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items())
+    said = f"Lines, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
     return finished(
         chart,
         title=title,
         subtitle=y_title,
         description=description or said,
         side=side,
-        width=width,
-        height=height,
-    )
-
-
-def long_tail(
-    rating_counts: Sequence[int],
-    *,
-    title: str,
-    description: str | None = None,
-    width: Width = None,
-    height: int = 240,
-) -> Spec:
-    """Draw how the ratings of a catalogue spread over its items, the most rated first.
-
-    A hairline marks the fewest items that together hold half of the ratings. Long catalogues are drawn by
-    about 240 of their items, dense where the curve bends.
-
-    Parameters
-    ----------
-    rating_counts : sequence of int
-        Ratings of each item, any order, >= 0.
-    title : str
-        The finding.
-    description : str, optional
-        What a screen reader says; made from the counts by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
-
-    Raises
-    ------
-    DataError
-        No item, no rating, or a count below 0.
-
-    Examples
-    --------
-    >>> spec = long_tail([1, 8, 1], title="One film holds most ratings")
-    >>> spec["usermeta"]["description"]
-    'Ratings by item, most rated first: 3 items, 10 ratings. Half of the ratings are of the 1 most rated \
-(33 %); the item in the middle has 1.'
-    """
-    ordered = sorted((int(count) for count in rating_counts), reverse=True)
-    if not ordered or ordered[0] <= 0:
-        raise DataError("The catalogue has no ratings to draw.")
-    if ordered[-1] < 0:
-        raise DataError(f"An item has {ordered[-1]} ratings; counts start at 0.")
-    half = _items_with_half(ordered)
-    share = f"{100 * half / len(ordered):.0f} %"
-    drawn = [{"item": place, "ratings": ordered[place - 1]} for place in _thinned(len(ordered))]
-    x = alt.X(
-        "item",
-        type="quantitative",
-        scale=alt.Scale(domain=[1, max(len(ordered), 2)], nice=False, zero=False),
-        axis=alt.Axis(title="items, most rated first", tickCount=5, format=",d", labelFlush=False),
-    )
-    y = alt.Y(
-        "ratings",
-        type="quantitative",
-        scale=alt.Scale(domain=[0, ordered[0]], nice=False),
-        axis=alt.Axis(title=None, grid=True, tickCount=4, format=",d"),
-    )
-    tail = alt.Chart(rows(drawn))
-    # The words stand on the side that has room.
-    is_early = half < 0.5 * len(ordered)
-    mark = {"item": half, "says": [f"{half:,} items ({share})", "hold half of the ratings"]}
-    chart = alt.layer(
-        tail.mark_area(color=wash_of("neutral"), opacity=1, aria=False).encode(x=x, y=y),
-        tail.mark_line(color=LIGHT.ink, strokeWidth=1.8).encode(
-            x=x, y=y, tooltip=[alt.Tooltip("item", type="quantitative", format=",d"),
-                               alt.Tooltip("ratings", type="quantitative", format=",d")],
-        ),
-        alt.Chart(rows([mark])).mark_rule(color=LIGHT.quiet, strokeDash=[3, 3]).encode(x=x),
-        alt.Chart(rows([mark]))
-        .mark_text(align="left" if is_early else "right", baseline="top", dx=7 if is_early else -7, dy=2,
-                   color=LIGHT.quiet, lineHeight=16)
-        .encode(x=x, y=alt.value(4), text=alt.Text("says", type="nominal")),
-    )
-    said = (
-        f"Ratings by item, most rated first: {len(ordered):,} items, {sum(ordered):,} ratings. Half of the "
-        f"ratings are of the {half:,} most rated ({share}); the item in the middle has "
-        f"{ordered[len(ordered) // 2]:,}."
-    )
-    return finished(
-        chart,
-        title=title,
-        subtitle="Ratings of each item",
-        description=description or said,
-        side="neutral",
         width=width,
         height=height,
     )
@@ -213,7 +123,7 @@ def _lengths(by_n: Mapping[str, Sequence[float]], n_values: Sequence[int] | None
     for name, count in counts.items():
         if count != len(lengths) or not count:
             raise DataError(f"The line of {name} has {count} values for {len(lengths)} lengths of the list.")
-    if any(after <= before for before, after in zip(lengths, lengths[1:], strict=False)):
+    if any(after <= before for before, after in itertools.pairwise(lengths)):
         raise ParameterError("The lengths of the list must ascend.")
     return lengths
 
@@ -234,7 +144,8 @@ def _curve_layers(
     bottom = min(0.0, *(min(values) for values in lines.values()))
     if top <= bottom:
         top = bottom + 1.0
-    x_axis = alt.Axis(title="n, length of the list", tickMinStep=1, tickCount=8, format="d", labelFlush=False)
+    ends = whole_ticks(lengths[0], lengths[-1], about=10)
+    x_axis = alt.Axis(title="n, length of the list", values=ends, format="d", labelFlush=False)
     first, last = lengths[0], lengths[-1]
     x_scale = alt.Scale(domain=[first, last] if last > first else [first - 1, first], nice=False, zero=False)
     label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"
@@ -278,34 +189,17 @@ def _curve_layers(
             line.mark_line(
                 color=colour, strokeWidth=weight, strokeDash=list(_DASHES[place % len(_DASHES)]), strokeCap="butt"
             ).encode(x=across("n"), y=up("value"), opacity=dim, tooltip=tooltip),
-            end.mark_point(
-                shape=_SYMBOLS[place % len(_SYMBOLS)], filled=True, size=62, color=colour, opacity=1
-            ).encode(x=across("n"), y=up("value"), opacity=dim, tooltip=tooltip[:2]),
+            end.mark_point(shape=_SYMBOLS[place % len(_SYMBOLS)], filled=True, size=62, color=colour, opacity=1).encode(
+                x=across("n"), y=up("value"), opacity=dim, tooltip=tooltip[:2]
+            ),
             end.mark_rule(color=LIGHT.quiet, strokeWidth=0.8, opacity=0.7, aria=False).encode(
-                x=alt.value(alt.ExprRef("width + 6")), x2=alt.value(alt.ExprRef("width + 18")),
-                y=up("value"), y2="label_at",
+                x=alt.value(alt.ExprRef("width + 6")),
+                x2=alt.value(alt.ExprRef("width + 18")),
+                y=up("value"),
+                y2="label_at",
             ),
             end.mark_text(
                 align="left", baseline="middle", dx=21, fontWeight=600 if name in emphasised else "normal"
             ).encode(x=across("n"), y=up("label_at"), text=alt.Text("algorithm", type="nominal"), opacity=dim),
         ]
-    return alt.layer(*layers).add_params(hovered)
-
-
-def _items_with_half(ordered: Sequence[int]) -> int:
-    total, held = sum(ordered), 0
-    for place, count in enumerate(ordered, start=1):
-        held += count
-        if 2 * held >= total:
-            return place
-    return len(ordered)
-
-
-def _thinned(length: int) -> list[int]:
-    """Return places 1 to `length`: all of them, or some that grow apart as their squares do."""
-    if length <= _POINTS_OF_TAIL:
-        return list(range(1, length + 1))
-    places = {
-        1 + round((length - 1) * (step / (_POINTS_OF_TAIL - 1)) ** 2) for step in range(_POINTS_OF_TAIL)
-    }
-    return sorted(places)
+    return layered(layers).add_params(hovered)

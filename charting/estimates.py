@@ -44,9 +44,7 @@ def checked_number(value: float, *, what: str) -> float:
     """
     drawn = float(value)
     if not math.isfinite(drawn):
-        raise DataError(
-            f"A chart cannot draw {drawn} for {what}; leave it out, or say in words why there is no value."
-        )
+        raise DataError(f"A chart cannot draw {drawn} for {what}; leave it out, or say in words why there is no value.")
     return drawn
 
 
@@ -85,9 +83,7 @@ def checked_estimates(estimates: Mapping[str, Sequence[float]], *, what: str) ->
         # Sums taken in another order may differ in the last digit.
         slack = 1e-9 * max(1.0, abs(value))
         if not low - slack <= value <= high + slack:
-            raise DataError(
-                f"The {what} of {name} is {value:g}, outside its interval from {low:g} to {high:g}."
-            )
+            raise DataError(f"The {what} of {name} is {value:g}, outside its interval from {low:g} to {high:g}.")
         checked[name] = Estimate(value, low, high)
     return checked
 
@@ -144,3 +140,23 @@ def known_names(pairs: Iterable[Sequence[str]], names: Iterable[str], *, what: s
             raise DataError(f"The {what} pair {first} with itself.")
         checked.append((first, second))
     return checked
+
+
+def checked_shares(values: Iterable[float], *, what: str) -> None:
+    """Refuse values that cannot be shares, which are printed without a leading zero.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Finite.
+    what : str
+        Names the quantity in the error.
+
+    Raises
+    ------
+    DataError
+        A value lies outside [-1, 1].
+    """
+    for value in values:
+        if abs(value) > 1 + 1e-9:
+            raise DataError(f"The {what} has the value {value:g}, which no share can have; pass is_share=False.")

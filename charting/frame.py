@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import textwrap
@@ -44,6 +45,22 @@ def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
         The data.
     """
     return alt.InlineData(values=[dict(row) for row in values])
+
+
+def layered(layers: Iterable[alt.Chart]) -> alt.LayerChart:
+    """Return charts drawn over each other, the first at the bottom.
+
+    Parameters
+    ----------
+    layers : iterable of altair.Chart
+        At least one.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
+    """
+    return alt.LayerChart(layer=list(layers))
 
 
 def finished(
@@ -209,6 +226,36 @@ def number(value: float, decimals: int, *, is_share: bool = False) -> str:
     return text.replace("-", "−")
 
 
+def whole_ticks(low: int, high: int, *, about: int = 5) -> list[int]:
+    """Return round whole numbers for an axis of counts.
+
+    Parameters
+    ----------
+    low, high : int
+        Ends of the axis, in order.
+    about : int
+        How many are wished for; at most two more come.
+
+    Returns
+    -------
+    list of int
+        Ascending, within the ends; multiples of 1, 2 or 5 times a power of ten.
+
+    Examples
+    --------
+    >>> whole_ticks(0, 30), whole_ticks(1, 4), whole_ticks(0, 0)
+    ([0, 10, 20, 30], [1, 2, 3, 4], [0])
+    """
+    step = next(
+        factor * 10**power
+        for power in itertools.count()
+        for factor in (1, 2, 5)
+        if (high - low) / (factor * 10**power) <= about
+    )
+    first = -(-low // step) * step
+    return list(range(first, high + 1, step))
+
+
 def _lines(label: str) -> str | list[str]:
     parts = label.split("\n")
     return parts if len(parts) > 1 else label
@@ -229,7 +276,7 @@ def _wrapped(text: str, character: float) -> str | Spec:
         return text
     by_width = [(limit, _balanced(text, int((limit - 8) / character))) for limit in _BREAKPOINTS]
     expression = _literal(by_width[-1][1])
-    for (_, lines), (next_limit, next_lines) in reversed(list(zip(by_width, by_width[1:], strict=False))):
+    for (_, lines), (next_limit, next_lines) in reversed(list(itertools.pairwise(by_width))):
         if lines != next_lines:
             expression = f"{_WHOLE_WIDTH} < {next_limit} ? {_literal(lines)} : {expression}"
     return {"expr": expression}

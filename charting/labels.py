@@ -73,11 +73,13 @@ def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
     taken: list[list[tuple[float, float]]] = []
     chosen = []
     for low, high in intervals:
-        for lane, others in enumerate(taken):
-            if all(high + gap <= other_low or other_high + gap <= low for other_low, other_high in others):
-                break
-        else:
-            lane = len(taken)
+        free = (
+            lane
+            for lane, others in enumerate(taken)
+            if all(high + gap <= other_low or other_high + gap <= low for other_low, other_high in others)
+        )
+        lane = next(free, len(taken))
+        if lane == len(taken):
             taken.append([])
         taken[lane].append((low, high))
         chosen.append(lane)
@@ -85,7 +87,7 @@ def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
 
 
 def corners(
-    points: Sequence[tuple[float, float]], names: Sequence[str], *, width: float, height: float
+    points: Sequence[tuple[float, float]], labels: Sequence[Sequence[str]], *, width: float, height: float
 ) -> list[str]:
     """Choose for each point of a plane the side on which its label meets least.
 
@@ -93,8 +95,8 @@ def corners(
     ----------
     points : sequence of (x, y)
         In [0, 1], y upwards.
-    names : sequence of str
-        The labels.
+    labels : sequence of sequence of str
+        The lines of each label.
     width, height : float
         Pixels that the unit square takes on the narrowest screen.
 
@@ -105,17 +107,18 @@ def corners(
 
     Examples
     --------
-    >>> corners([(0.5, 0.5)], ["LSA"], width=300, height=300)
+    >>> corners([(0.5, 0.5)], [["LSA"]], width=300, height=300)
     ['upper right']
     """
     places = [(x * width, (1 - y) * height) for x, y in points]
     symbols = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     chosen: list[str] = []
     boxes: list[tuple[float, float, float, float]] = []
-    for index, ((x, y), name) in enumerate(zip(places, names, strict=True)):
+    for index, ((x, y), lines) in enumerate(zip(places, labels, strict=True)):
+        length = max(len(line) for line in lines) * CHARACTER_WIDTH
         options = []
         for order, corner in enumerate(("upper right", "lower right", "upper left", "lower left")):
-            box = _label_box(x, y, len(name) * CHARACTER_WIDTH, corner)
+            box = _label_box(x, y, length, 14.0 * len(lines), corner)
             cost = sum(_overlap(box, other) for other in boxes)
             cost += sum(_overlap(box, other) for place, other in enumerate(symbols) if place != index)
             cost += 3 * (max(0.0, box[2] - width - 60) + max(0.0, -box[0]) + max(0.0, -box[1]))
@@ -127,10 +130,10 @@ def corners(
     return chosen
 
 
-def _label_box(x: float, y: float, length: float, corner: str) -> tuple[float, float, float, float]:
+def _label_box(x: float, y: float, length: float, depth: float, corner: str) -> tuple[float, float, float, float]:
     left = x + 9 if corner.endswith("right") else x - 9 - length
-    top = y - 18 if corner.startswith("upper") else y + 4
-    return (left, top, left + length, top + 14)
+    top = y - 4 - depth if corner.startswith("upper") else y + 4
+    return (left, top, left + length, top + depth)
 
 
 def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:

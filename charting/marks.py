@@ -8,13 +8,15 @@ finite. The same arguments give the same specification.
 from __future__ import annotations
 
 from charting.bars import bars
-from charting.boxes import Box, box_of, box_plot
+from charting.boxes import box_plot
 from charting.counts import Counts, histogram, progress
-from charting.curves import curves, long_tail
+from charting.curves import curves
 from charting.estimates import Estimate
 from charting.orders import hasse
+from charting.quartiles import Box, box_of
 from charting.scatters import scatter
 from charting.slopes import slope
+from charting.tails import long_tail
 
 __all__ = [
     "Box",

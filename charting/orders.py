@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from charting.columns import columns, named_over
 from charting.estimates import Estimate, checked_estimates, known_names
-from charting.frame import Width, finished, number, rows
-from charting.labels import CHARACTER_WIDTH, lanes
+from charting.frame import Width, finished, layered, number, rows
 from charting.lazy import altair as alt
 from charting.theme import LIGHT, SHAPES, Side, Spec, colour_of, wash_of
 from core.errors import DataError
 
-_NARROW_PLOT = 320
-_GAP_BEFORE_UNORDERED = 0.35
+# A rim of paper keeps a name legible where a line runs behind it.
+_NAME_LOOKS: tuple[dict[str, Any], ...] = (
+    {"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False},
+    {"color": LIGHT.ink},
+)
 
 
 def hasse(
@@ -83,8 +86,8 @@ def hasse(
                 f"{upper} is said to dominate {lower}, yet its value ({nodes[upper].value:g}) is not better "
                 f"than {nodes[lower].value:g}; pass the location that the test compares."
             )
-    positions = _columns(nodes, pairs)
-    over = _named_over(nodes, positions, higher_is_better=higher_is_better)
+    positions = columns(nodes, pairs)
+    over = named_over(nodes, positions, higher_is_better=higher_is_better)
     in_order = {name for pair in pairs for name in pair}
     drawn = [
         {
@@ -172,7 +175,12 @@ def _layers(
         layers.append(
             alt.Chart(rows(ordered))
             .mark_point(
-                shape=SHAPES[side], filled=True, size=150, color=colour, opacity=1, stroke=LIGHT.paper,
+                shape=SHAPES[side],
+                filled=True,
+                size=150,
+                color=colour,
+                opacity=1,
+                stroke=LIGHT.paper,
                 strokeWidth=1.5,
             )
             .encode(x=across("x"), y=up("mean"), tooltip=tooltip)
@@ -181,8 +189,14 @@ def _layers(
         layers.append(
             alt.Chart(rows(unordered))
             .mark_point(
-                shape=SHAPES[side], filled=True, size=150, fill=wash_of(side), stroke=colour, opacity=1,
-                strokeWidth=1.5, strokeDash=[3, 2],
+                shape=SHAPES[side],
+                filled=True,
+                size=150,
+                fill=wash_of(side),
+                stroke=colour,
+                opacity=1,
+                strokeWidth=1.5,
+                strokeDash=[3, 2],
             )
             .encode(x=across("x"), y=up("mean"), tooltip=tooltip)
         )
@@ -193,118 +207,22 @@ def _layers(
         )
     for is_over in (True, False):
         named = [row for row in drawn if row["is_over"] is is_over]
-        # A rim of paper keeps a name legible where a line runs behind it.
-        for look in ({"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False}, {"color": LIGHT.ink}):
+        for look in _NAME_LOOKS:
             if named:
                 layers.append(
                     alt.Chart(rows(named))
                     .mark_text(
-                        baseline="bottom" if is_over else "top", dy=-6 if is_over else 7, strokeJoin="round",
+                        baseline="bottom" if is_over else "top",
+                        dy=-6 if is_over else 7,
+                        strokeJoin="round",
                         **look,
                     )
                     .encode(x=across("x"), y=up("name_at"), text=alt.Text("condition", type="nominal"))
                 )
-    return alt.layer(*layers)
+    return layered(layers)
 
 
-def _columns(nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """Give each ordered condition a column of its own; the unordered share columns to their right."""
-    in_order = {name for pair in pairs for name in pair}
-    ordered = [name for name in nodes if name in in_order]
-    unordered = [name for name in nodes if name not in in_order]
-    placed = {name: float(column) for column, name in enumerate(_arranged(ordered, nodes, pairs))}
-    start = len(ordered) + (_GAP_BEFORE_UNORDERED if ordered else 0.0)
-    lowest = min(node.low for node in nodes.values())
-    room_for_name = 0.12 * (max(node.high for node in nodes.values()) - lowest)
-    lane_of = lanes([(nodes[name].low, nodes[name].high + room_for_name) for name in unordered], 0.0)
-    placed |= {name: start + lane for name, lane in zip(unordered, lane_of, strict=True)}
-    return placed
-
-
-def _named_over(
-    nodes: Mapping[str, Estimate], positions: Mapping[str, float], *, higher_is_better: bool
-) -> set[str]:
-    """Return the conditions whose name stands over the bar; where names would meet, every other goes under."""
-    span = max(node.high for node in nodes.values()) - min(node.low for node in nodes.values()) or 1.0
-    pitch = _NARROW_PLOT / (max(positions.values()) + 1)
-    over: set[str] = set()
-    for name in sorted(nodes, key=lambda name: (positions[name], name)):
-        tip = nodes[name].high if higher_is_better else nodes[name].low
-        for other in over:
-            other_tip = nodes[other].high if higher_is_better else nodes[other].low
-            room = (positions[name] - positions[other]) * pitch
-            needed = (len(name) + len(other)) / 2 * CHARACTER_WIDTH + 6
-            if room < needed and abs(tip - other_tip) < 0.07 * span:
-                break
-        else:
-            over.add(name)
-    return over
-
-
-def _arranged(
-    names: Sequence[str], nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]]
-) -> list[str]:
-    """Order columns so that lines cross little and names have room: exchange two while that helps."""
-    best: tuple[float, list[str]] | None = None
-    start = sorted(names, key=lambda name: (-nodes[name].value, name))
-    for turn in range(max(len(start), 1)):
-        order = start[turn:] + start[:turn]
-        cost = _cost(order, nodes, pairs)
-        improved = True
-        while improved:
-            improved = False
-            for one in range(len(order)):
-                for other in range(one + 1, len(order)):
-                    order[one], order[other] = order[other], order[one]
-                    changed = _cost(order, nodes, pairs)
-                    if changed < cost - 1e-9:
-                        cost, improved = changed, True
-                    else:
-                        order[one], order[other] = order[other], order[one]
-        if best is None or cost < best[0] - 1e-9:
-            best = (cost, order)
-    return best[1] if best else []
-
-
-def _cost(order: Sequence[str], nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]]) -> float:
-    place = {name: float(column) for column, name in enumerate(order)}
-    span = max(node.high for node in nodes.values()) - min(node.low for node in nodes.values()) or 1.0
-    cost = 0.0
-    for index, (upper, lower) in enumerate(pairs):
-        ends = (place[upper], nodes[upper].value, place[lower], nodes[lower].value)
-        cost += abs(place[upper] - place[lower])
-        for other_upper, other_lower in pairs[index + 1 :]:
-            if not {upper, lower} & {other_upper, other_lower}:
-                cost += 12 * _cross(
-                    ends,
-                    (place[other_upper], nodes[other_upper].value, place[other_lower], nodes[other_lower].value),
-                )
-        for name in order:
-            if name not in (upper, lower) and min(ends[0], ends[2]) < place[name] < max(ends[0], ends[2]):
-                share = (place[name] - ends[0]) / (ends[2] - ends[0])
-                height = ends[1] + share * (ends[3] - ends[1])
-                is_hit = nodes[name].low <= height <= nodes[name].high + 0.06 * span
-                cost += 5 * is_hit + 40 * (abs(height - nodes[name].value) < 0.04 * span)
-    pitch = _NARROW_PLOT / max(len(nodes), 1)
-    for left, right in zip(order, order[1:], strict=False):
-        is_tight = (len(left) + len(right)) / 2 * CHARACTER_WIDTH > pitch - 4
-        cost += 8 * (is_tight and abs(nodes[left].high - nodes[right].high) < 0.055 * span)
-    return cost
-
-
-def _cross(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> float:
-        return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-
-    return (
-        turn(*one, *other[:2]) * turn(*one, *other[2:]) < 0
-        and turn(*other, *one[:2]) * turn(*other, *one[2:]) < 0
-    )
-
-
-def _description(
-    nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]], y_title: str, decimals: int
-) -> str:
+def _description(nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]], y_title: str, decimals: int) -> str:
     means = ", ".join(f"{name} {number(node.value, decimals)}" for name, node in nodes.items())
     relations = ", ".join(f"{upper} above {lower}" for upper, lower in pairs)
     said = f"{relations}." if relations else "Nobody is told apart from anybody."

@@ -26,17 +26,19 @@ FILE_WIDTH = 720
 EMBED_OPTIONS: dict[str, Any] = {"ast": True, "actions": False, "renderer": "svg"}
 """Options of ``vegaEmbed``: ``ast`` interprets expressions, which a policy without eval demands."""
 
-STYLE_HASHES: tuple[str, ...] = ()
-"""Digests of the two style elements that the runtime inserts (embedding, tooltip), for ``style-src``."""
+STYLE_HASHES: tuple[str, ...] = (
+    "'sha256-9uoGUaZm3j6W7+Fh2wfvjI8P7zXcclRw5tVUu3qKZa0='",
+    "'sha256-MmUum7+PiN7Rz79EUMm0OmUFWjCx6NZ97rdjoIbTnAg='",
+)
+"""The two style elements that the runtime inserts (embedding, tooltip), as sources of ``style-src``, quotes
+included. They belong to the pinned version of vl-convert-python; a test in a browser tells when they change."""
 
 _PIXELS_PER_INCH = 72
 _OPENING = re.compile(r"<svg [^>]*>")
 _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\d+)')
 
 
-def svg(
-    spec: Spec, *, title: str | None = None, description: str | None = None, width: int = FILE_WIDTH
-) -> str:
+def svg(spec: Spec, *, title: str | None = None, description: str | None = None, width: int = FILE_WIDTH) -> str:
     """Draw a chart as an SVG file: the same specification gives the same bytes.
 
     Parameters

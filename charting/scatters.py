@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from charting.estimates import Estimate, checked_estimates, same_names
-from charting.frame import Width, finished, number, rows
+from charting.frame import Width, finished, layered, number, rows
 from charting.labels import corners
 from charting.lazy import altair as alt
 from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
 
 _NARROW_PLOT = 300
+# A rim of paper keeps a name legible where a line runs behind it.
+_NAME_LOOKS: tuple[dict[str, Any], ...] = (
+    {"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False},
+    {"color": LIGHT.ink},
+)
 
 
 def scatter(
@@ -65,12 +70,22 @@ def scatter(
     same_names(upward, across, what="A scatter's two quantities")
     names = list(upward)
     x_ends, y_ends = _ends(across), _ends(upward)
-    places = [
-        ((across[name].value - x_ends[0]) / (x_ends[1] - x_ends[0]),
-         (upward[name].value - y_ends[0]) / (y_ends[1] - y_ends[0]))
+    places = {
+        name: (
+            (across[name].value - x_ends[0]) / (x_ends[1] - x_ends[0]),
+            (upward[name].value - y_ends[0]) / (y_ends[1] - y_ends[0]),
+        )
         for name in names
-    ]
-    chosen = corners(places, names, width=_NARROW_PLOT, height=height)
+    }
+    # Dots that lie on each other share one label.
+    spots: dict[tuple[float, float], list[str]] = {}
+    for name, (x, y) in places.items():
+        spots.setdefault((round(x, 3), round(y, 3)), []).append(name)
+    chosen = corners(list(spots), list(spots.values()), width=_NARROW_PLOT, height=height)
+    labels = {
+        together[0]: {"label": together, "corner": corner}
+        for together, corner in zip(spots.values(), chosen, strict=True)
+    }
     drawn = [
         {
             "algorithm": name,
@@ -80,20 +95,18 @@ def scatter(
             "perceived": upward[name].value,
             "perceived_low": upward[name].low,
             "perceived_high": upward[name].high,
-            "corner": corner,
+            **labels.get(name, {}),
         }
-        for name, corner in zip(names, chosen, strict=True)
+        for name in names
     ]
     said = " ".join(
-        f"{name}: {number(across[name].value, decimals)} and {number(upward[name].value, decimals)}."
-        for name in names
+        f"{name}: {number(across[name].value, decimals)} and {number(upward[name].value, decimals)}." for name in names
     )
     return finished(
         _layers(drawn, x_ends, y_ends, objective_title=objective_title, decimals=decimals),
         title=title,
         subtitle=perceived_title,
-        description=description
-        or f"Scatter, {objective_title} across and {perceived_title} upwards. {said}",
+        description=description or f"Scatter, {objective_title} across and {perceived_title} upwards. {said}",
         side="perceived",
         width=width,
         height=height,
@@ -153,20 +166,19 @@ def _layers(
             ],
         ),
     ]
-    for corner in sorted({row["corner"] for row in drawn}):
-        dots = alt.Chart(rows(row for row in drawn if row["corner"] == corner))
+    for corner in sorted({row["corner"] for row in drawn if "corner" in row}):
+        dots = alt.Chart(rows(row for row in drawn if row.get("corner") == corner))
         is_right, is_upper = corner.endswith("right"), corner.startswith("upper")
-        for look in ({"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False}, {"color": LIGHT.ink}):
+        for look in _NAME_LOOKS:
             layers.append(
                 dots.mark_text(
                     align="left" if is_right else "right",
                     baseline="bottom" if is_upper else "top",
                     dx=8 if is_right else -8,
                     dy=-4 if is_upper else 5,
+                    lineHeight=14,
                     strokeJoin="round",
                     **look,
-                ).encode(
-                    x=across("objective"), y=up("perceived"), text=alt.Text("algorithm", type="nominal")
-                )
+                ).encode(x=across("objective"), y=up("perceived"), text=alt.Text("label", type="nominal"))
             )
-    return alt.layer(*layers)
+    return layered(layers)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from charting.estimates import Estimate, checked_estimates, known_names, same_names
-from charting.frame import Width, finished, number, rows, when_narrow
+from charting.frame import Width, finished, layered, number, rows, when_narrow
 from charting.labels import lanes, spread
 from charting.lazy import altair as alt
 from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, SHAPES, Side, Spec, colour_of
@@ -101,7 +101,7 @@ def slope(
         *_side(right_rows, scales, side="objective", heading=objective_title),
     ]
     return finished(
-        alt.layer(*layers),
+        layered(layers),
         title=title,
         subtitle="",
         description=description or _description(names, left, right, perceived_title, objective_title),
@@ -146,8 +146,10 @@ def _lines(lines: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale]) -> 
         alt.Tooltip("perceived", type="quantitative", title="perceived rank"),
         alt.Tooltip("objective", type="quantitative", title="objective rank"),
     ]
-    looks = ((False, {"color": LIGHT.quiet, "strokeWidth": 1.2, "opacity": 0.6}),
-             (True, {"color": LIGHT.ink, "strokeWidth": 2.8, "opacity": 1.0}))
+    looks: tuple[tuple[bool, dict[str, Any]], ...] = (
+        (False, {"color": LIGHT.quiet, "strokeWidth": 1.2, "opacity": 0.6}),
+        (True, {"color": LIGHT.ink, "strokeWidth": 2.8, "opacity": 1.0}),
+    )
     return [
         alt.Chart(rows(line for line in lines if line["heavy"] is is_heavy))
         .mark_rule(strokeCap="round", **look)
@@ -161,7 +163,7 @@ def _side(
     side_rows: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale], *, side: Side, heading: str
 ) -> list[alt.Chart]:
     is_left = side == "perceived"
-    align = "right" if is_left else "left"
+    align: Literal["left", "right"] = "right" if is_left else "left"
     outward = -9 if is_left else 9
     room = 8 + 7 * max(len(row["rank_text"]) for row in side_rows)
     colour = colour_of(side)
@@ -174,9 +176,9 @@ def _side(
     ]
     return [
         base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2="x"),
-        base.mark_rule(color=colour, strokeWidth=alt.ExprRef(when_narrow("4", "6")), opacity=0.32, strokeCap="round").encode(
-            **_axes("x", "low", scales), y2="high"
-        ),
+        base.mark_rule(
+            color=colour, strokeWidth=alt.ExprRef(when_narrow("4", "6")), opacity=0.32, strokeCap="round"
+        ).encode(**_axes("x", "low", scales), y2="high"),
         base.mark_point(
             shape=SHAPES[side], filled=True, size=120, color=colour, opacity=1, stroke=LIGHT.paper, strokeWidth=1.2
         ).encode(**_axes("x", "rank", scales), tooltip=tooltip),
@@ -188,7 +190,11 @@ def _side(
         ),
         alt.Chart(rows([{"heading": heading, "edge": 0 if is_left else 1}]))
         .mark_text(
-            align=align, baseline="bottom", dx=outward, fontSize=13, fontWeight=600,
+            align=align,
+            baseline="bottom",
+            dx=outward,
+            fontSize=13,
+            fontWeight=600,
             color=PERCEIVED if is_left else OBJECTIVE,
         )
         .encode(

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from evaluation.models import EvaluationRun, RunPart, TrainedModel
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
     """Shows rows and changes none."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from charting.frame import number
 from charting.marks import curves
 from charting.theme import Spec, both_modes
-from evaluation.tables import share
 
 Values = Mapping[str, Sequence[float | None]]
 
@@ -20,7 +20,9 @@ def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     if not drawn:
         return None
     best = max(drawn, key=lambda label: drawn[label][n - 1])
-    title = f"{best} finds the most of what people like, {share(drawn[best][n - 1])} in a list of {n}"
+    title = (
+        f"{best} finds the most of what people like, {number(drawn[best][n - 1], 3, is_share=True)} in a list of {n}"
+    )
     return both_modes(curves(drawn, title=title, y_title="Recall", at_n=n, emphasised=(best,)))
 
 
@@ -30,16 +32,10 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     if not drawn:
         return None
     worst = max(drawn, key=lambda label: drawn[label][n - 1])
-    title = (
-        f"{worst} lets the most of what people dislike in, {share(drawn[worst][n - 1])} in a list of {n}"
-    )
+    title = f"{worst} lets the most of what people dislike in, {number(drawn[worst][n - 1], 3, is_share=True)} in a list of {n}"
     return both_modes(curves(drawn, title=title, y_title="Fallout", at_n=n, emphasised=(worst,)))
 
 
 def _complete(values: Values) -> dict[str, list[float]]:
     """Leave out algorithms without a value at some length; none has one where there is no such case."""
-    return {
-        label: [value for value in line if value is not None]
-        for label, line in values.items()
-        if None not in line
-    }
+    return {label: [value for value in line if value is not None] for label, line in values.items() if None not in line}

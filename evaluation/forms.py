@@ -16,11 +16,12 @@ CONDITIONS = {"puresvd": ("puresvd:factors=50", "puresvd:factors=300")}
 def algorithm_choices() -> list[tuple[str, str]]:
     """Give each algorithm as it is written in a command, and by title."""
     choices = []
-    for key in registry.keys():
+    for key in registry.keys():  # noqa: SIM118 — a function, not a mapping's
         for text in CONDITIONS.get(key, (key,)):
             _, params = registry.parse(text)
             kind = registry.algorithm(key)
-            choices.append((text, f"{kind.label(params)} · {kind.title}"))
+            label = kind.label(params)
+            choices.append((text, f"{label} · {kind.title.removesuffix(f' ({kind.name})')}"))
     return choices
 
 
@@ -28,17 +29,13 @@ class RunForm(forms.Form):
     """Dataset, algorithms, split, protocol and seed of a new run."""
 
     dataset = forms.ChoiceField(label="Dataset")
-    algorithms = forms.MultipleChoiceField(
-        label="Algorithms", widget=forms.CheckboxSelectMultiple, required=False
-    )
+    algorithms = forms.MultipleChoiceField(label="Algorithms", widget=forms.CheckboxSelectMultiple, required=False)
     more = forms.CharField(
         label="More algorithms",
         required=False,
         help_text="As in a command, separated by commas: puresvd:factors=150",
     )
-    share = forms.FloatField(
-        label="Share of ratings to hide", initial=0.1, min_value=0.001, max_value=0.9
-    )
+    share = forms.FloatField(label="Share of ratings to hide", initial=0.1, min_value=0.001, max_value=0.9)
     reserve = forms.FloatField(
         label="Share of users to reserve",
         initial=0.15,
@@ -62,7 +59,7 @@ class RunForm(forms.Form):
     seed = forms.IntegerField(label="Seed", initial=1, min_value=0)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
         names = [(line.dataset.name, f"{line.dataset} · version {line.newest.number}") for line in dataset_lines()]
         choices = algorithm_choices()
         self.fields["dataset"].choices = names  # type: ignore[attr-defined]

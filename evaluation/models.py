@@ -47,9 +47,7 @@ class EvaluationRun(TimeStampedModel):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     status = models.CharField(max_length=20, choices=RunStatus, default=RunStatus.QUEUED)
     split = models.JSONField()  # {"name": "probe", "share": 0.1}
-    protocol = (
-        models.JSONField()
-    )  # {"name": "one-plus-random", "negatives": 1000, "relevant": 5, "irrelevant": 1, ...}
+    protocol = models.JSONField()  # {"name": "one-plus-random", "negatives": 1000, "relevant": 5, "irrelevant": 1, ...}
     reserve = models.FloatField(default=0.0)
     seed = models.BigIntegerField()
     n = models.PositiveSmallIntegerField(default=5)
@@ -65,12 +63,8 @@ class EvaluationRun(TimeStampedModel):
     counted = models.JSONField(default=dict)  # what was used but is worth knowing, in words, with counts
     activity = models.CharField(max_length=200, blank=True)  # what it is doing now, in words
     error = models.TextField(blank=True)  # why it failed, in sentences
-    error_detail = models.TextField(
-        blank=True
-    )  # the end of the traceback, where the cause was a fault of ours
-    environment = models.JSONField(
-        default=dict
-    )  # versions of code and libraries, of the worker that prepared it
+    error_detail = models.TextField(blank=True)  # the end of the traceback, where the cause was a fault of ours
+    environment = models.JSONField(default=dict)  # versions of code and libraries, of the worker that prepared it
     hinted_at = models.DateTimeField(null=True, blank=True)  # when the sweep last sent its message again
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -91,9 +85,7 @@ class RunAlgorithm(models.Model):
     params = models.JSONField(default=dict)
     label = models.CharField(max_length=80)
     recipe = models.CharField(max_length=64, blank=True, db_index=True)
-    model = models.ForeignKey(
-        TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="uses"
-    )
+    model = models.ForeignKey(TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="uses")
     was_reused = models.BooleanField(default=False)
     score_seconds = models.FloatField(default=0.0)
 
@@ -113,9 +105,7 @@ class RunPart(TimeStampedModel):
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="parts")
-    algorithm = models.ForeignKey(
-        RunAlgorithm, null=True, blank=True, on_delete=models.CASCADE, related_name="parts"
-    )
+    algorithm = models.ForeignKey(RunAlgorithm, null=True, blank=True, on_delete=models.CASCADE, related_name="parts")
     kind = models.CharField(max_length=20, choices=PartKind)
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile
     start = models.PositiveIntegerField(default=0)
@@ -148,9 +138,7 @@ class MetricResult(models.Model):
 
     class Meta:
         ordering = ["algorithm_id", "profile_length", "metric"]
-        constraints = [
-            models.UniqueConstraint(fields=["algorithm", "profile_length", "metric"], name="metric_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["algorithm", "profile_length", "metric"], name="metric_once")]
 
     def __str__(self) -> str:
         return f"{self.metric} of {self.algorithm}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import AnonymousUser
+
 from accounts.models import User
 from evaluation.models import EvaluationRun
 
 
-def may_cancel(user: User, run: EvaluationRun) -> bool:
+def may_cancel(user: User | AnonymousUser, run: EvaluationRun) -> bool:
     """Whether `user` may cancel `run`."""
     return user.is_staff or run.owner_id == user.pk

@@ -123,7 +123,7 @@ def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
         "left": None if found.seconds_left is None else tables.duration(found.seconds_left),
         "left_out": tables.facts(run.left_out),
         "counted": tables.facts(run.counted),
-        "environment": sorted(run.environment.items()),
+        "environment": ", ".join(f"{name} {version}" for name, version in sorted(run.environment.items())),
     }
 
 

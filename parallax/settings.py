@@ -129,7 +129,7 @@ CACHES = {
     )
 }
 
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {"visibility_timeout": 600}
     if REDIS_URL

@@ -9,8 +9,10 @@ from django.http import HttpRequest
 
 from studies.models import Study, StudyMembership
 
+READ_ONLY = ("slug", "title", "status", "template", "seed", "design_hash", "launched_at", "closed_at")
 
-class MembershipInline(admin.TabularInline):
+
+class MembershipInline(admin.TabularInline[StudyMembership, Study]):
     """So that a study whose owner left can be given another."""
 
     model = StudyMembership
@@ -18,14 +20,14 @@ class MembershipInline(admin.TabularInline):
 
 
 @admin.register(Study)
-class StudyAdmin(admin.ModelAdmin):
+class StudyAdmin(admin.ModelAdmin[Study]):
     """Read-only but for its members: a study is changed by its services, which log what they do."""
 
     list_display = ["slug", "title", "status", "created_at"]
     list_filter = ["status"]
     search_fields = ["slug", "title"]
-    fields = ["slug", "title", "status", "template", "seed", "design_hash", "launched_at", "closed_at"]
-    readonly_fields = fields
+    fields = READ_ONLY
+    readonly_fields = READ_ONLY
     inlines = [MembershipInline]
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -5,25 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-
-# Tests keep their files apart from those of an installation in the same folder. Set before Django is.
-_VAR = tempfile.mkdtemp(prefix="parallax-tests-")
-os.environ["PARALLAX_VAR"] = _VAR
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
-os.environ["SECRET_KEY"] = "only for tests"
-# Playwright's synchronous interface runs an event loop in this thread; the tests' own queries are meant.
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    shutil.rmtree(_VAR, ignore_errors=True)
 
 
 def _is_required(switch: str) -> bool:

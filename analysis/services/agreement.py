@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.enums import Metric, Variable
-from analysis.services.rankings import Ranking, mean_ranks, told
+from analysis.services.rankings import Ranking, mean_ranks, rank_bounds, told
 from inference.agreement import kendall, orders_compared, pair_directions, spearman
-from inference.bootstrap import tau_distribution
+from inference.bootstrap import rank_distribution, tau_distribution
 from inference.corrections import holm
 
 
@@ -37,6 +37,10 @@ def compare(variable: Variable, metric: Metric, perceived: Ranking, objective: R
             "perceived": mean_ranks(dict(zip(names, x, strict=True))),
             "objective": mean_ranks(dict(zip(names, y, strict=True))),
         },
+        "ranks_resampled": {
+            "perceived": _ranks_resampled(names, resampled[0], 1),
+            "objective": _ranks_resampled(names, resampled[1], sign),
+        },
         "tau": told(kendall(x, y)),
         "rho": told(spearman(x, y)),
         "directions": told(pair_directions(x, y)),
@@ -50,6 +54,15 @@ def _aligned(names: list[str], ranking: Ranking) -> NDArray[np.float64] | None:
         return None
     columns = list(ranking.values)
     return ranking.resampled[:, [columns.index(name) for name in names]]
+
+
+def _ranks_resampled(names: list[str], resampled: NDArray[np.float64] | None, sign: int) -> dict[str, Any]:
+    """Bounds of each rank, and how often each condition comes first, among the conditions compared."""
+    if resampled is None or not names:
+        return {"bounds": {}, "best": {}}
+    found = rank_distribution(sign * resampled, names)
+    bounds = {name: list(rank_bounds(row)) for name, row in zip(names, found.probabilities, strict=True)}
+    return {"bounds": bounds, "best": found.best()}
 
 
 def _tau_bootstrap(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from catalog.importers.sources import SourceFile, refuse
 
 Kind = Literal["whole", "number", "time", "id", "text"]
-ROWS_AT_A_TIME = 1 << 20
+ROWS_AT_A_TIME = 1 << 18
 LONGEST_LINE = 1 << 20  # bytes; a longer one is no line of a table
 
 

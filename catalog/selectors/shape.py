@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import ratings_of
 from recommenders.data import Ratings
 
-__all__ = ["Shape", "TailPoint", "shape_of"]
+__all__ = ["Shape", "TailShare", "shape_of"]
 
-TAIL_POINTS = 100
-MEAN_BINS = 16
+TAIL_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of all items, the most rated first
+FEWEST_BINS, MOST_BINS = 8, 16
 SHAPES_KEPT = 32
 
 
-@dataclass(frozen=True)
-class TailPoint:
-    """The most rated items, as a share of all, and the share of all ratings that they have (0 to 1)."""
+class TailShare(NamedTuple):
+    """The most rated items: how many, what share of all, and what share of the ratings they have (0 to 1)."""
 
+    n_items: int
     items_share: float
     ratings_share: float
 
 
-@dataclass(frozen=True)
+class MeanBin(NamedTuple):
+    """Rated items whose mean rating is at least `low` and below `high` (at most, in the last bin)."""
+
+    low: float
+    high: float
+    n_items: int
+    ratings_per_item: float
+
+
+@dataclass(frozen=True, eq=False)
 class Shape:
     """Numbers that a dataset's page shows.
 
@@ -34,29 +46,30 @@ class Shape:
     ----------
     density : float
         Ratings over user × item pairs, 0 to 1.
-    mean_rating, ratings_per_user, ratings_per_rated_item : float
+    mean_rating, ratings_per_user : float
         Means.
     n_unrated : int
         Items without a rating.
-    head_items : int
-        The fewest items that together have a third of all ratings (the short head of Cremonesi et al. 2010).
+    half_items : int
+        The fewest items that together have half of all ratings.
     values : tuple of (value, count)
         Each rating of the scale and how often it was given, lowest first.
-    tail : tuple of TailPoint
-        The curve of the long tail, from (0, 0) to (1, 1).
-    by_mean : tuple of (low, high, n_items, mean ratings an item)
-        Rated items in bins of their mean rating: do well-liked items have more ratings?
+    counts : int array, shape (n_items,)
+        Ratings of each item, most rated first.
+    tail : tuple of TailShare
+    by_mean : tuple of MeanBin
+        Do well-liked items have more ratings? Bins without an item are left out.
     """
 
     density: float
     mean_rating: float
     ratings_per_user: float
-    ratings_per_rated_item: float
     n_unrated: int
-    head_items: int
+    half_items: int
     values: tuple[tuple[float, int], ...]
-    tail: tuple[TailPoint, ...]
-    by_mean: tuple[tuple[float, float, int, float], ...]
+    counts: NDArray[np.int64]
+    tail: tuple[TailShare, ...]
+    by_mean: tuple[MeanBin, ...]
 
     @property
     def sparsity_percent(self) -> float:
@@ -74,21 +87,17 @@ def _shape(ratings_digest: str, version_id: int) -> Shape:
     ratings = ratings_of(DatasetVersion.objects.get(pk=version_id))
     counts = np.sort(ratings.item_counts)[::-1]
     cumulative = np.cumsum(counts)
-    n_ratings = ratings.n_ratings
-    n_rated = int((counts > 0).sum())
-    at = np.unique(np.linspace(0, ratings.n_items, min(TAIL_POINTS, ratings.n_items) + 1).astype(np.int64))
-    shares = np.concatenate(([0], cumulative))[at] / n_ratings
+    n_ratings, n_items = ratings.n_ratings, ratings.n_items
+    heads = sorted({math.ceil(share * n_items) for share in TAIL_SHARES})
     return Shape(
-        density=n_ratings / (ratings.n_users * ratings.n_items),
+        density=n_ratings / (ratings.n_users * n_items),
         mean_rating=float(ratings.user_items.data.mean(dtype=np.float64)),
         ratings_per_user=n_ratings / ratings.n_users,
-        ratings_per_rated_item=n_ratings / n_rated,
-        n_unrated=ratings.n_items - n_rated,
-        head_items=int(np.searchsorted(cumulative, n_ratings / 3) + 1),
+        n_unrated=int((counts == 0).sum()),
+        half_items=int(np.searchsorted(cumulative, n_ratings / 2) + 1),
         values=_value_counts(ratings),
-        tail=tuple(
-            TailPoint(float(items) / ratings.n_items, float(share)) for items, share in zip(at, shares, strict=True)
-        ),
+        counts=counts,
+        tail=tuple(TailShare(head, head / n_items, float(cumulative[head - 1] / n_ratings)) for head in heads),
         by_mean=_by_mean(ratings),
     )
 
@@ -100,20 +109,26 @@ def _value_counts(ratings: Ratings) -> tuple[tuple[float, int], ...]:
     return tuple((round(scale.low + step * scale.step, 6), int(count)) for step, count in enumerate(counts))
 
 
-def _by_mean(ratings: Ratings) -> tuple[tuple[float, float, int, float], ...]:
-    counts = ratings.item_counts
-    sums = np.bincount(ratings.user_items.indices, weights=ratings.user_items.data, minlength=ratings.n_items)
-    is_rated = counts > 0
-    means = sums[is_rated] / counts[is_rated]
+def _by_mean(ratings: Ratings) -> tuple[MeanBin, ...]:
     low, high = ratings.scale.low, ratings.scale.high
     if low == high:
         return ()
-    edges = np.linspace(low, high, MEAN_BINS + 1)
-    places = np.clip(np.searchsorted(edges, means, side="right") - 1, 0, MEAN_BINS - 1)
-    n_items = np.bincount(places, minlength=MEAN_BINS)
-    n_ratings = np.bincount(places, weights=counts[is_rated], minlength=MEAN_BINS)
+    n_bins = round((high - low) / ratings.scale.step)
+    while n_bins < FEWEST_BINS:
+        n_bins *= 2
+    while n_bins > MOST_BINS:
+        n_bins = -(-n_bins // 2)
+    counts = ratings.item_counts
+    is_rated = counts > 0
+    sums = np.bincount(ratings.user_items.indices, weights=ratings.user_items.data, minlength=ratings.n_items)
+    edges = np.linspace(low, high, n_bins + 1)
+    places = np.searchsorted(edges, sums[is_rated] / counts[is_rated], side="right") - 1
+    places = np.clip(places, 0, n_bins - 1)
+    n_items = np.bincount(places, minlength=n_bins)
+    n_ratings = np.bincount(places, weights=counts[is_rated], minlength=n_bins)
     return tuple(
-        (float(edges[place]), float(edges[place + 1]), int(n_items[place]), float(n_ratings[place] / n_items[place]))
-        for place in range(MEAN_BINS)
-        if n_items[place]
+        MeanBin(
+            float(edges[place]), float(edges[place + 1]), int(n_items[place]), float(n_ratings[place] / n_items[place])
+        )
+        for place in np.flatnonzero(n_items)
     )

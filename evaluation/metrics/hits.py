@@ -43,9 +43,7 @@ def check_counts(above: Ints, tied: Ints, ns: Sequence[int], ties: str) -> None:
         raise DataError("A number of candidates above, or tied, is below 0.")
 
 
-def hit_probability(
-    above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected"
-) -> NDArray[np.float64]:
+def hit_probability(above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected") -> NDArray[np.float64]:
     r"""Probability that each test item is among the first n, at every n.
 
     .. math:: h = \min\Big(1, \max\Big(0, \frac{n - a}{t + 1}\Big)\Big)
@@ -108,9 +106,7 @@ class GroupMeans:
         return table
 
 
-def mean_hits(
-    groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected"
-) -> GroupMeans:
+def mean_hits(groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected") -> GroupMeans:
     """Mean hit probability of each group (a user, or everyone), at every n.
 
     Hits are fractions: whole ones, and those of one denominator, are added as whole numbers and rounded

@@ -207,9 +207,7 @@ def measure_ranking(
     precision: tuple[float | None, ...] | None = None
     f: tuple[float, ...] | None = None
     if recall is not None and fallout is not None and generality is not None:
-        precision = tuple(
-            raghavan_precision(r, fo, generality) for r, fo in zip(recall, fallout, strict=True)
-        )
+        precision = tuple(raghavan_precision(r, fo, generality) for r, fo in zip(recall, fallout, strict=True))
         f = tuple(f_measure(p, r) for p, r in zip(precision, recall, strict=True))
     return RankingResult(
         ns=tuple(int(n) for n in ns),

@@ -291,9 +291,7 @@ def count_above(
     is_scored = score_rows < len(score_users)
     is_scored[is_scored] = score_users[score_rows[is_scored]] == users[is_scored]
     if not is_scored.all():
-        raise DataError(
-            f"User {users[~is_scored][0]} has a case but no row of scores (or score_users do not ascend)."
-        )
+        raise DataError(f"User {users[~is_scored][0]} has a case but no row of scores (or score_users do not ascend).")
     above = np.zeros(len(chosen), dtype=np.int32)
     tied = np.zeros(len(chosen), dtype=np.int32)
     failed = _kernels().count_cases(

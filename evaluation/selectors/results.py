@@ -155,7 +155,5 @@ def user_values(run: EvaluationRun, metric: str, profile_length: int = 0) -> Use
     users = np.union1d(kept[0]["recall_users"], kept[0]["fallout_users"]).astype(np.int64)
     values = np.full((len(users), len(algorithms)), np.nan)
     for column, arrays in enumerate(kept):
-        values[np.searchsorted(users, arrays[f"{metric}_users"]), column] = arrays[f"{metric}_values"][
-            :, run.n - 1
-        ]
+        values[np.searchsorted(users, arrays[f"{metric}_users"]), column] = arrays[f"{metric}_values"][:, run.n - 1]
     return UserValues(user_ids=users, values=values, labels=tuple(one.label for one in algorithms))

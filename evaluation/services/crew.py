@@ -149,7 +149,7 @@ def forget_queue(name: str) -> None:
     # A broker that keeps its exchanges as files leaves an empty one behind.
     control = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("control_folder")
     if control:
-        Path(control, f"{name}.exchange").unlink(missing_ok=True)
+        Path(str(control), f"{name}.exchange").unlink(missing_ok=True)
 
 
 def watch_leader() -> None:

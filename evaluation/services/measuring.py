@@ -28,9 +28,7 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
     """
     run = part.run
     if part.algorithm is None or part.algorithm.model is None:
-        raise ParallaxError(
-            "part.no_model", f"Part {part.pk} has no model to measure; it is leased after its fit."
-        )
+        raise ParallaxError("part.no_model", f"Part {part.pk} has no model to measure; it is leased after its fit.")
     found = cases_of(run)
     cases = found.cases
     model = opened_model(part.algorithm.model.digest)

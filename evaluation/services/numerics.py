@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 from core.provenance import versions
 from recommenders import lazy

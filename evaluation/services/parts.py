@@ -63,9 +63,7 @@ def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QueryS
     same recipe while that one's lease lives, so that nothing is trained twice at once.
     """
     now = now or timezone.now()
-    others = (
-        RunPart.objects.filter(run=OuterRef("run")).exclude(pk=OuterRef("pk")).exclude(status=PartStatus.DONE)
-    )
+    others = RunPart.objects.filter(run=OuterRef("run")).exclude(pk=OuterRef("pk")).exclude(status=PartStatus.DONE)
     same_fit = RunPart.objects.filter(
         kind=PartKind.FIT,
         status=PartStatus.LEASED,
@@ -82,9 +80,7 @@ def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QueryS
     return (
         RunPart.objects.filter(run=run, run__status__in=RUN_OPEN)
         .filter(_is_free(now), is_ready)
-        .annotate(
-            order=Case(When(kind=PartKind.FIT, then=Value(0)), default=Value(1), output_field=IntegerField())
-        )
+        .annotate(order=Case(When(kind=PartKind.FIT, then=Value(0)), default=Value(1), output_field=IntegerField()))
         .order_by("order", "pk")
     )
 
@@ -172,9 +168,7 @@ def finish_part(*, part: RunPart, outcome: Outcome) -> bool:
     is over. A worker whose lease ran out while it was busy, and whose part nobody has taken since, may
     still finish: its result is the one any other would have found.
     """
-    is_mine = Q(status=PartStatus.LEASED, lease=part.lease) | Q(
-        status=PartStatus.QUEUED, attempts=part.attempts
-    )
+    is_mine = Q(status=PartStatus.LEASED, lease=part.lease) | Q(status=PartStatus.QUEUED, attempts=part.attempts)
     finished = RunPart.objects.filter(is_mine, _run_is(RunStatus.RUNNING), pk=part.pk).update(
         status=PartStatus.DONE,
         result_digest=outcome.digest,

@@ -82,24 +82,25 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         )
         for algorithm in run.algorithms.all()
     }
+    left_out = {
+        "reserved users": len(reserved),
+        "ratings of reserved users": ratings.n_ratings - len(split.is_hidden),
+        **split.left_out,
+        **cases.left_out,
+    }
+    # Items without a training rating stay among the cases: no algorithm but a content-based one can score them.
+    cold = "hidden ratings of items without training ratings"
+    counted = {
+        cold: left_out.pop(cold),
+        f"cases with fewer than {cases.negatives:,} unrated items to draw from": cases.n_short,
+    }
     facts = {
         "cases_digest": digest,
         "n_relevant": cases.n_relevant,
         "n_irrelevant": cases.n_irrelevant,
-        "left_out": {
-            "reserved users": len(reserved),
-            "ratings of reserved users": ratings.n_ratings - len(split.is_hidden),
-            **split.left_out,
-            **cases.left_out,
-        },
-        "counted": {},
+        "left_out": left_out,
+        "counted": counted,
         "environment": environment(),
-    }
-    # Items without a training rating stay in the cases: no algorithm but a content-based one can score them.
-    cold = "hidden ratings of items without training ratings"
-    facts["counted"] = {
-        cold: facts["left_out"].pop(cold),
-        f"cases with fewer than {cases.negatives:,} unrated items to draw from": cases.n_short,
     }
 
     def effects() -> None:

@@ -108,9 +108,7 @@ def _curves(result: RankingResult, n_lengths: int) -> dict[str, list[Any]]:
     return {key: list(values) if values is not None else [None] * n_lengths for key, values in found.items()}
 
 
-def _joined(
-    algorithm: RunAlgorithm, length: int, *, n_cases: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _joined(algorithm: RunAlgorithm, length: int, *, n_cases: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Join the counts of an algorithm's parts in the order of the cases, without a gap."""
     parts = list(algorithm.parts.filter(kind=PartKind.MEASURE, profile_length=length).order_by("start"))
     reached = 0
@@ -121,8 +119,7 @@ def _joined(
     if reached != n_cases:
         raise ParallaxError(
             "run.parts_missing",
-            f"The measurements of {algorithm.label} end at case {reached:,} of {n_cases:,}; "
-            "start the run again.",
+            f"The measurements of {algorithm.label} end at case {reached:,} of {n_cases:,}; start the run again.",
         )
     kept = [artefacts.load("parts", part.result_digest).arrays for part in parts]
     return np.concatenate([one["above"] for one in kept]), np.concatenate([one["tied"] for one in kept])

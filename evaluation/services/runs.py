@@ -21,9 +21,7 @@ from recommenders import registry
 
 logger = logging.getLogger(__name__)
 
-BLOCK_USERS = (
-    256  # users scored at once, counted from the first test user: never a matter of how a run is cut
-)
+BLOCK_USERS = 256  # users scored at once, counted from the first test user: never a matter of how a run is cut
 PART_USERS = 16 * BLOCK_USERS
 MAX_N = 100
 SPLITS: dict[str, dict[str, Any]] = {"probe": {"share": 0.1}}
@@ -169,8 +167,7 @@ def _completed(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]],
     unknown = sorted(set(given) - {"name", *known[name]})
     if unknown:
         raise ParameterError(
-            f"The {what} {name} has no setting {', '.join(unknown)}; "
-            f"it has: {', '.join(sorted(known[name]))}."
+            f"The {what} {name} has no setting {', '.join(unknown)}; it has: {', '.join(sorted(known[name]))}."
         )
     return {**known[name], **given}
 

@@ -64,14 +64,10 @@ def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
             threads=run.threads,
         )
     except (ParameterError, DataError) as refused:
-        raise ParallaxError(
-            "run.fit_refused", f"{algorithm.label} could not be fitted. {refused}"
-        ) from refused
+        raise ParallaxError("run.fit_refused", f"{algorithm.label} could not be fitted. {refused}") from refused
 
     def effects() -> None:
-        RunAlgorithm.objects.filter(pk=algorithm.pk).update(
-            model=trained.model, was_reused=trained.was_reused
-        )
+        RunAlgorithm.objects.filter(pk=algorithm.pk).update(model=trained.model, was_reused=trained.was_reused)
         hint(run=run, n=algorithm.parts.filter(kind=PartKind.MEASURE).count())
 
     return Outcome(seconds=time.perf_counter() - started, digest=trained.model.digest, effects=effects)

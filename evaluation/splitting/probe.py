@@ -94,9 +94,7 @@ def probe(user_items: Any, *, share: float, seed: int, block: int = 1 << 22) -> 
     return split_by(user_items, is_hidden, users=users)
 
 
-def split_by(
-    user_items: Any, is_hidden: NDArray[np.bool_], *, users: NDArray[np.int32] | None = None
-) -> Split:
+def split_by(user_items: Any, is_hidden: NDArray[np.bool_], *, users: NDArray[np.int32] | None = None) -> Split:
     """Part a matrix by a mask of hidden ratings.
 
     Parameters

@@ -49,9 +49,7 @@ def cut_profiles(user_items: Any, *, n: int, seed: int, users: NDArray[np.intege
     n_profiles = user_items.shape[0]
     users = np.arange(n_profiles) if users is None else np.asarray(users)
     if len(users) != n_profiles:
-        raise DataError(
-            f"There are {len(users)} user indices for {n_profiles} profiles: one a row is needed."
-        )
+        raise DataError(f"There are {len(users)} user indices for {n_profiles} profiles: one a row is needed.")
     indptr = np.asarray(user_items.indptr)
     counts = np.diff(indptr)
     kept = np.ones(len(user_items.indices), dtype=np.bool_)

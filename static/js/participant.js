@@ -25,17 +25,19 @@
   });
   if (sheet) sheet.addEventListener("close", () => { if (opener && opener.isConnected) opener.focus(); });
 
-  /* A field that depends on the answer before it shows only then; the server looks at it again. */
-  const dependants = document.querySelectorAll("[data-shown-if]");
-  const showDependants = () => dependants.forEach((row) => {
-    const [name, value] = row.dataset.shownIf.split("=");
-    const control = row.closest("form").elements.namedItem(name);
-    row.hidden = Boolean(control) && control.value !== value;
+  /* A question or wording that depends on an earlier answer shows only then; the server looks at it again.
+     data-when: conditions joined by "&": name (answered), name=value, name!=value. */
+  const holds = (form, condition) => {
+    const [, name, sign, value] = condition.match(/^([^!=]+)(!?=)?(.*)$/);
+    const control = form.elements.namedItem(name);
+    const given = control ? control.value : "";
+    return !sign ? Boolean(given) : sign === "=" ? given === value : given !== value;
+  };
+  const showDependants = () => document.querySelectorAll("[data-when]").forEach((part) => {
+    part.hidden = !part.dataset.when.split("&").every((condition) => holds(part.closest("form"), condition));
   });
-  if (dependants.length) {
-    document.addEventListener("change", showDependants);
-    showDependants();
-  }
+  document.addEventListener("change", showDependants);
+  showDependants();
 
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });

@@ -20,7 +20,7 @@ ORDER_LABELS = {
 }
 
 
-class _RunChoice(forms.ModelChoiceField):
+class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
     def label_from_instance(self, run: EvaluationRun) -> str:
         return f"Run {run.pk} on {run.version.dataset} · {run.n_algorithms} algorithms"  # type: ignore[attr-defined]
 
@@ -57,7 +57,7 @@ class DesignForm(forms.Form):
     youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
     oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
 
-    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, study: Study, data: Any = None) -> None:
         self.study = study
         first = study.conditions.order_by("position").first()
         youngest, oldest = age_limits(study)
@@ -81,7 +81,7 @@ class DesignForm(forms.Form):
                     max_length=200 if name == "title" else 20_000,
                     help_text="" if name == "title" else "Markdown",
                 )
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(data, initial=initial)
         self.fields.update(texts)
 
     def changes(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import secrets
 from django.conf import settings
 from django.db import models
 
+from accounts.models import User
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
@@ -40,7 +41,7 @@ class Study(TimeStampedModel):
     closed_at = models.DateTimeField(null=True, blank=True)
     export_salt = models.CharField(max_length=64, default=new_salt, editable=False)
     n_declined = models.PositiveIntegerField(default=0)
-    researchers = models.ManyToManyField(RESEARCHER, through="StudyMembership", related_name="studies")
+    researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(RESEARCHER, through="StudyMembership", related_name="studies")
 
     class Meta:
         ordering = ["-created_at", "-id"]

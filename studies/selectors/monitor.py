@@ -123,18 +123,16 @@ def counts_by_status(study: Study, mode: str) -> dict[str, int]:
 
 def funnel(study: Study, mode: str) -> list[FunnelStep]:
     """How many came how far, whatever became of them."""
-    rows = (
-        Participant.objects.filter(study=study, mode=mode)
-        .order_by()
-        .values_list("step", "assigned_at__isnull")
-        .annotate(n=Count("pk"))
-    )
-    counted = [(step, not is_unassigned, n) for step, is_unassigned, n in rows]
-    steps = [FunnelStep(STEP_NAMES["consent"], sum(n for _step, _was, n in counted))]
-    steps.append(FunnelStep(STEP_NAMES["assigned"], sum(n for _step, was_assigned, n in counted if was_assigned)))
+    people = Participant.objects.filter(study=study, mode=mode)
+    by_step = dict(people.order_by().values_list("step").annotate(n=Count("pk")))
+    n_assigned = people.filter(assigned_at__isnull=False).count()
+    steps = [
+        FunnelStep(STEP_NAMES["consent"], sum(by_step.values())),
+        FunnelStep(STEP_NAMES["assigned"], n_assigned),
+    ]
     for name in (flow.RECOMMENDATIONS, flow.ITEMS, flow.OVERALL, flow.THANKS):
         reached = flow.STEPS.index(name)
-        n = sum(n for step, _was, n in counted if flow.STEPS.index(step) >= reached)
+        n = sum(n for step, n in by_step.items() if flow.STEPS.index(step) >= reached)
         steps.append(FunnelStep(STEP_NAMES[name], n))
     return steps
 

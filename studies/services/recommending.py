@@ -41,7 +41,7 @@ def _profile(participant: Participant) -> list[tuple[int, float]]:
 
 def _served(participant: Participant, profile: list[tuple[int, float]]) -> Served:
     """Ask the pinned model; where it is missing, damaged or another one, pause the study and say so."""
-    condition = participant.study.conditions.select_related("model").get(pk=participant.condition_id)
+    condition = Condition.objects.select_related("model").get(participants=participant)
     try:
         served = recommend(
             model=condition.model,

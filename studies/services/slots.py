@@ -53,11 +53,8 @@ def _rooms(study: Study, conditions: list[Condition], mode: str) -> list[bool]:
 
 
 def _taken(study: Study, mode: str, stratum: str) -> set[int]:
-    return set(
-        Participant.objects.filter(study=study, mode=mode, stratum=stratum, place__isnull=False)
-        .order_by()
-        .values_list("place", flat=True)
-    )
+    held = Participant.objects.filter(study=study, mode=mode, stratum=stratum).order_by()
+    return {place for place in held.values_list("place", flat=True) if place is not None}
 
 
 def _seed(study: Study, mode: str) -> int:

@@ -526,7 +526,6 @@ def recommendations(visit: Visit) -> HttpResponse:
 @true_step
 def item(visit: Visit, rank: int) -> HttpResponse:
     """The questions about one recommended item; each answer is stored as it is given."""
-    before = _shape(pages.answers_by_rank(visit.participant).get(rank, {}))
     if visit.request.method == "POST":
         _store_posted(visit, "items", rank)
         if "continue" in visit.request.POST:
@@ -538,15 +537,7 @@ def item(visit: Visit, rank: int) -> HttpResponse:
             return _item_page(visit, rank, missing=missing)
         if not visit.is_htmx:
             return visit.lead_to(flow.Place(flow.ITEMS, rank))
-    response = _item_page(visit, rank)
-    if visit.is_htmx and _shape(pages.answers_by_rank(visit.participant).get(rank, {})) != before:
-        response.headers["HX-Reswap"] = "outerHTML"
-    return response
-
-
-def _shape(mine: dict[str, Any]) -> tuple[Any, ...]:
-    """The answers that decide which questions show, and in which words."""
-    return mine.get("watched"), mine.get("trailer_seen")
+    return _item_page(visit, rank)
 
 
 def _store_posted(visit: Visit, block: str, rank: int) -> None:
@@ -577,12 +568,11 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
             question,
             mine,
             language=visit.language,
-            text=_wording(question, mine, visit.language),
+            when="watched" if question.wordings else "",
             hint=_hint(question.key, slots[rank - 1]),
             problem=_("Please answer this one.") if question.key in missing else "",
         )
         for question in questionnaire_from(visit.study.questionnaire).items
-        if question.key in (*flow.questions_of_item(mine.get("watched")), *missing)
     ]
     context = {
         "step": "item",
@@ -597,14 +587,6 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
     if visit.is_htmx:
         return render(visit.request, "participant/parts/questions.html", context)
     return visit.page("item", flow.ITEMS, **context)
-
-
-def _wording(question: Any, mine: dict[str, Any], language: str) -> str:
-    """The rating is asked in one of three wordings, by what the participant said before."""
-    if not question.wordings or mine.get("watched") is None:
-        return ""
-    branch = flow.branch_of(mine["watched"], mine.get("trailer_seen"))
-    return str(said(question.wordings.get(branch) or question.text, language))
 
 
 def _hint(key: str, slot: pages.Slot) -> str:

@@ -76,6 +76,7 @@ def test_detected_scale_refuses_to_guess(values, message):
         detected_scale("a.csv", np.array(values, dtype=np.float64))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 10**12) | st.integers(0, 30), min_size=1, max_size=20, unique=True),
     st.lists(st.integers(-3, 40), max_size=20),

@@ -45,7 +45,7 @@ def demo() -> tuple[Matcher, list[str]]:
         ("god father", "The Godfather"),
         ("godfahter", "The Godfather"),
         ("schindlers list", "Schindler's List"),
-        ("shawshank redemtion", "The Shawshank Redemption"),
+        ("shawshenk redempion", "The Shawshank Redemption"),
         ("pulp ficton", "Pulp Fiction"),
         ("walle", "WALL-E"),
         ("seven samurai kurosawa", "Seven Samurai"),

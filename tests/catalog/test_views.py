@@ -65,7 +65,7 @@ def test_a_version_shows_its_size_its_shape_and_that_it_is_synthetic(console: Cl
     assert version.content_hash in page
     for value, count in shape.values:
         assert re.search(rf'<td class="n">{value:g}</td>\s*<td class="n">{count:,}</td>', page)
-    assert page.count('type="application/json"') == page.count("data-chart=") == 3
+    assert page.count('type="application/json"') == page.count("data-chart=") == 2
     assert "style=" not in page.split("<main")[1]
 
 

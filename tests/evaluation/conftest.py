@@ -38,14 +38,23 @@ class Installation:
         """Run a command to its end."""
         return subprocess.run(
             [sys.executable, *arguments],
-            cwd=ROOT, env=self.environment, text=True, capture_output=True, timeout=PATIENCE, check=False,
+            cwd=ROOT,
+            env=self.environment,
+            text=True,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
         )
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command and let it run; it is ended with the test at the latest."""
         process = subprocess.Popen(
             [sys.executable, *arguments],
-            cwd=ROOT, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env=self.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         self.processes.append(process)
         return process
@@ -53,8 +62,22 @@ class Installation:
     def evaluate(self, dataset: str, *options: str) -> list[str]:
         """The command line of a short evaluation."""
         return [
-            "manage.py", "evaluate", dataset, "--split", "probe:share=0.2", "--reserve", "0.1", "--relevant", "4",
-            "--irrelevant", "2", "--negatives", "200", "--seed", "3", *options,
+            "manage.py",
+            "evaluate",
+            dataset,
+            "--split",
+            "probe:share=0.2",
+            "--reserve",
+            "0.1",
+            "--relevant",
+            "4",
+            "--irrelevant",
+            "2",
+            "--negatives",
+            "200",
+            "--seed",
+            "3",
+            *options,
         ]
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:

@@ -24,17 +24,64 @@ from tests.factories.evaluation import make_run, make_run_at
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
-ARGUMENTS = ["--algorithms", "toppop,puresvd:factors=4", "--split", "probe:share=0.2", "--reserve", "0.1",
-             "--protocol", "one-plus-random", "--negatives", "20", "--n", "5", "--relevant", "4",
-             "--irrelevant", "2", "--seed", "1"]
+ARGUMENTS = [
+    "--algorithms",
+    "toppop,puresvd:factors=4",
+    "--split",
+    "probe:share=0.2",
+    "--reserve",
+    "0.1",
+    "--protocol",
+    "one-plus-random",
+    "--negatives",
+    "20",
+    "--n",
+    "5",
+    "--relevant",
+    "4",
+    "--irrelevant",
+    "2",
+    "--seed",
+    "1",
+]
 ALGORITHM_KEYS = {
-    "key", "label", "params", "model_hash", "recipe", "was_reused", "recall", "fallout", "precision", "f_measure",
-    "fit_seconds", "score_seconds", "users_hash", "by_n",
+    "key",
+    "label",
+    "params",
+    "model_hash",
+    "recipe",
+    "was_reused",
+    "recall",
+    "fallout",
+    "precision",
+    "f_measure",
+    "fit_seconds",
+    "score_seconds",
+    "users_hash",
+    "by_n",
 }
 DOCUMENT_KEYS = {
-    "run", "dataset", "dataset_version", "dataset_hash", "inputs_hash", "cases_hash", "training_hash", "split",
-    "protocol", "reserve", "seed", "n", "threads", "g", "n_relevant", "n_irrelevant", "left_out", "counted",
-    "environment", "algorithms", "at_profile_length",
+    "run",
+    "dataset",
+    "dataset_version",
+    "dataset_hash",
+    "inputs_hash",
+    "cases_hash",
+    "training_hash",
+    "split",
+    "protocol",
+    "reserve",
+    "seed",
+    "n",
+    "threads",
+    "g",
+    "n_relevant",
+    "n_irrelevant",
+    "left_out",
+    "counted",
+    "environment",
+    "algorithms",
+    "at_profile_length",
 }
 
 
@@ -77,8 +124,20 @@ def test_evaluate_prints_a_table_and_writes_every_number(eager: None, tmp_path: 
             assert len(above) == document["n_relevant"] + document["n_irrelevant"]
     lines = said.splitlines()
     head = next(line for line in lines if line.startswith("algorithm"))
-    assert head.split() == ["algorithm", "recall@5", "fallout@5", "precision@5", "F@5", "fit", "s", "score", "s",
-                            "recall@5,", "5", "ratings"]
+    assert head.split() == [
+        "algorithm",
+        "recall@5",
+        "fallout@5",
+        "precision@5",
+        "F@5",
+        "fit",
+        "s",
+        "score",
+        "s",
+        "recall@5,",
+        "5",
+        "ratings",
+    ]
     toppop = next(line for line in lines if line.startswith("TopPop")).split()
     recall = f"{document['algorithms'][0]['recall']:.3f}".removeprefix("0")
     assert toppop[1] == recall
@@ -202,8 +261,21 @@ def test_table_shows_a_dash_where_a_metric_has_no_value(eager: None, tmp_path: P
     make_version()
     file = tmp_path / "run.json"
     # No hidden rating is that low, so fallout has no case.
-    said = call("evaluate", "small", *ARGUMENTS, "--irrelevant", "1", "--relevant", "1.5", "--seed", "4",
-                "--split", "probe:share=0.01", "--json", str(file))
+    said = call(
+        "evaluate",
+        "small",
+        *ARGUMENTS,
+        "--irrelevant",
+        "1",
+        "--relevant",
+        "1.5",
+        "--seed",
+        "4",
+        "--split",
+        "probe:share=0.01",
+        "--json",
+        str(file),
+    )
     row: dict[str, Any] = json.loads(file.read_text())["algorithms"][0]
     assert row["fallout"] is None
     assert row["precision"] is None

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import DataError, ParameterError
@@ -14,9 +14,7 @@ from evaluation.metrics.hits import check_counts, hit_probability, mean_hits
 
 pytestmark = pytest.mark.unit
 
-counts = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(0, 12)), min_size=1, max_size=25
-)
+counts = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(0, 12)), min_size=1, max_size=25)
 
 
 def test_hit_probability_by_hand():
@@ -27,6 +25,7 @@ def test_hit_probability_by_hand():
     assert hit_probability(above, tied, [7], ties="worst")[:, 0].tolist() == [1, 1, 1, 1, 0]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 12))
 def test_hit_probability_is_the_share_of_orders_that_hit(n_above, n_tied, n):
     # The test item stands at each of the tied places equally often.
@@ -38,6 +37,7 @@ def test_hit_probability_is_the_share_of_orders_that_hit(n_above, n_tied, n):
     assert (worst, best) == (float(places[-1] < n), float(places[0] < n))
 
 
+@settings(deadline=None)
 @given(counts, st.permutations(range(25)), st.sampled_from(["expected", "worst", "best"]))
 def test_mean_hits_are_exact_and_do_not_depend_on_order(rows, shuffle, ties):
     groups, above, tied = (np.array(column) for column in zip(*rows, strict=True))
@@ -60,6 +60,7 @@ def test_mean_hits_of_equal_hits_are_equal_to_the_last_bit():
     assert plain.values[0, 0] == among_ties.values[0, 0] == 3 / 7
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200), st.integers(0, 1000), st.integers(1, 1200))
 def test_mean_hits_of_a_constant_scorer_is_the_fraction_itself(n_cases, m, n):
     zeros = np.zeros(n_cases, dtype=int)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import DataError, ParameterError
@@ -57,6 +57,7 @@ def test_precision_and_f_by_hand_where_relevant_cases_are_rare(recall, fallout, 
     assert f_measure(found, recall) == pytest.approx(f, rel=1e-14)
 
 
+@settings(deadline=None)
 @given(shares, shares, shares)
 def test_precision_is_a_share_or_nothing_was_retrieved(recall, fallout, g):
     precision = raghavan_precision(recall, fallout, g)

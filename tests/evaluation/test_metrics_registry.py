@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
@@ -43,6 +43,7 @@ def test_metric_has_one_canonical_name(written, canonical):
     assert metric(canonical) == metric(written)
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(sorted(METRICS)),
     st.integers(1, 1000),

@@ -330,9 +330,7 @@ def test_make_cases_refuses_a_rating_that_is_hidden_and_trained_on():
     with pytest.raises(DataError, match="item 1 by user 0 is hidden and in the training set"):
         make_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
     with pytest.raises(DataError, match="item 2 by user 0"):
-        make_cases(
-            train, np.array([0, 0]), np.array([2, 2]), np.array([5.0, 1.0]), relevant=5, irrelevant=1, seed=1
-        )
+        make_cases(train, np.array([0, 0]), np.array([2, 2]), np.array([5.0, 1.0]), relevant=5, irrelevant=1, seed=1)
 
 
 @pytest.mark.parametrize(

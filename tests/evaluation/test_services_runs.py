@@ -181,6 +181,11 @@ def test_create_run_wants_its_defaults_from_the_settings(settings: Any) -> None:
     assert run.threads == 3
     assert run.split == {"name": "probe", "share": 0.1}
     assert run.protocol == {
-        "name": "one-plus-random", "negatives": 1000, "relevant": 5.0, "irrelevant": 1.0, "ties": "expected", "g": None,
+        "name": "one-plus-random",
+        "negatives": 1000,
+        "relevant": 5.0,
+        "irrelevant": 1.0,
+        "ties": "expected",
+        "g": None,
     }
     assert run.profile_lengths == [5]

@@ -114,7 +114,7 @@ def test_model_of_another_version_of_its_algorithm_is_refused(
     model: TrainedModel, fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PureSVD, "version", 99)
-    with pytest.raises(ArtefactError, match="version 1 of .* and version 99 is installed"):
+    with pytest.raises(ArtefactError, match=r"version 1 of .* and version 99 is installed"):
         warm(model=model)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -46,12 +46,11 @@ def test_draw_keys_differ_by_seed_purpose_and_order_of_counters():
 def test_draw_keys_are_uniform_in_every_byte():
     words = draw_keys(stream_key(3, "probe"), np.arange(1000)[:, None], np.arange(200)[None, :])
     for shift in range(0, 64, 8):
-        counts = np.bincount(
-            ((words >> np.uint64(shift)) & np.uint64(255)).ravel().astype(int), minlength=256
-        )
+        counts = np.bincount(((words >> np.uint64(shift)) & np.uint64(255)).ravel().astype(int), minlength=256)
         assert stats.chisquare(counts).pvalue > 1e-5
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=30), st.data())
 def test_smallest_marks_exactly_n_and_none_larger_than_the_rest(values, data):
     n = data.draw(st.integers(0, len(values)))

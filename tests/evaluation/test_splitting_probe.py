@@ -27,9 +27,7 @@ def test_probe_hides_exactly_the_share_and_leaks_nothing(n_users, n_items, share
     user_items = ratings_of(np.random.default_rng(seed), n_users, n_items, 0.5)
     split = probe(user_items, share=share, seed=seed)
     assert len(split.hidden_values) == round(share * user_items.nnz) == split.is_hidden.sum()
-    hidden = csr_array(
-        (split.hidden_values, (split.hidden_users, split.hidden_items)), shape=user_items.shape
-    )
+    hidden = csr_array((split.hidden_values, (split.hidden_users, split.hidden_items)), shape=user_items.shape)
     # No hidden rating is in training, and the two together are what was split.
     assert (hidden.multiply(split.train)).nnz == 0
     assert (hidden + split.train != user_items).nnz == 0
@@ -40,12 +38,8 @@ def test_probe_hides_exactly_the_share_and_leaks_nothing(n_users, n_items, share
         np.bincount(split.train.indices, minlength=n_items),
     )
     assert split.left_out == {
-        "hidden ratings of users without training ratings": sum(
-            trained_users[u] == 0 for u in split.hidden_users
-        ),
-        "hidden ratings of items without training ratings": sum(
-            trained_items[i] == 0 for i in split.hidden_items
-        ),
+        "hidden ratings of users without training ratings": sum(trained_users[u] == 0 for u in split.hidden_users),
+        "hidden ratings of items without training ratings": sum(trained_items[i] == 0 for i in split.hidden_items),
     }
 
 

@@ -13,9 +13,7 @@ from evaluation.splitting.reserve import reserve, without_users
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize(
-    ("n_users", "share", "expected"), [(610, 0.15, 92), (10, 0.0, 0), (0, 0.5, 0), (3, 0.5, 2)]
-)
+@pytest.mark.parametrize(("n_users", "share", "expected"), [(610, 0.15, 92), (10, 0.0, 0), (0, 0.5, 0), (3, 0.5, 2)])
 def test_reserve_gives_exactly_the_share_in_ascending_order(n_users, share, expected):
     users = reserve(n_users, share, seed=1)
     assert len(users) == len(np.unique(users)) == expected

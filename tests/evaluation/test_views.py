@@ -47,8 +47,13 @@ def words(html: str) -> str:
 
 def test_pages_ask_for_a_sign_in(client: Client) -> None:
     run = make_run()
-    for name, kwargs in (("list", None), ("new", None), ("detail", {"pk": run.pk}), ("progress", {"pk": run.pk}),
-                         ("json", {"pk": run.pk})):
+    for name, kwargs in (
+        ("list", None),
+        ("new", None),
+        ("detail", {"pk": run.pk}),
+        ("progress", {"pk": run.pk}),
+        ("json", {"pk": run.pk}),
+    ):
         url = reverse(f"evaluation:{name}", kwargs=kwargs)
         assert client.get(url).url == f"{reverse('accounts:sign_in')}?next={url}"
     assert client.post(reverse("evaluation:cancel", kwargs={"pk": run.pk})).status_code == 302
@@ -128,7 +133,7 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
     for key in ("recall", "fallout"):
         spec = json.loads(re.search(rf'<script id="chart-{key}" type="application/json">(.*?)</script>', html).group(1))
         assert set(spec) == {"light", "dark"}
-        assert spec["light"]["title"]["subtitle"] == [key.capitalize()]
+        assert spec["light"]["title"]["subtitle"] == key.capitalize()
     best = max(table(run), key=lambda row: row.recall)
     assert f"{best.label} finds the most of what people like, {share(best.recall)} in a list of 5" in html
 
@@ -180,8 +185,18 @@ def test_staff_cancels_a_run_that_a_command_started(client: Client) -> None:
 
 def form(**changes: Any) -> dict[str, Any]:
     return {
-        "dataset": "small", "algorithms": ["toppop"], "more": "", "share": 0.2, "reserve": 0.1, "negatives": 20,
-        "relevant": 4, "irrelevant": 2, "n": 5, "profile_length": 5, "seed": 1, **changes,
+        "dataset": "small",
+        "algorithms": ["toppop"],
+        "more": "",
+        "share": 0.2,
+        "reserve": 0.1,
+        "negatives": 20,
+        "relevant": 4,
+        "irrelevant": 2,
+        "n": 5,
+        "profile_length": 5,
+        "seed": 1,
+        **changes,
     }
 
 

@@ -59,8 +59,10 @@ def kill_holder_of_a_lease(installation: Installation, *, kind: str) -> int:
             pid = int(lease.split(":")[1])
             # Stopped first: what the database then says of it stays true until it is killed.
             os.kill(pid, signal.SIGSTOP)
-            if installation.query(f"SELECT 1 FROM evaluation_runpart WHERE id = {part} AND lease = '{lease}' "  # noqa: S608 — as above
-                                  "AND status = 'leased'"):
+            if installation.query(
+                f"SELECT 1 FROM evaluation_runpart WHERE id = {part} AND lease = '{lease}' "  # noqa: S608 — as above
+                "AND status = 'leased'"
+            ):
                 os.kill(pid, signal.SIGKILL)
                 return part, pid
             os.kill(pid, signal.SIGCONT)
@@ -110,7 +112,9 @@ def test_run_whose_worker_was_killed_gives_the_same_bytes(
 ) -> None:
     file = str(installation.folder / "killed.json")
     command = installation.start(
-        *installation.evaluate("mid", "--algorithms", ALGORITHMS, "--workers", "2", "--part-users", "256", "--json", file)
+        *installation.evaluate(
+            "mid", "--algorithms", ALGORITHMS, "--workers", "2", "--part-users", "256", "--json", file
+        )
     )
     part = kill_holder_of_a_lease(installation, kind=kind)
     said, _ = command.communicate(timeout=50)
@@ -127,7 +131,7 @@ def assert_broker_is_empty(installation: Installation) -> None:
         import redis
 
         client = redis.Redis.from_url(url)
-        assert [key for key in client.keys() if b"parallax-run-" in key] == []
+        assert [key for key in client.scan_iter() if b"parallax-run-" in key] == []
         client.close()
     else:
         broker = Path(installation.environment["PARALLAX_VAR"]) / "broker"
@@ -177,8 +181,18 @@ def test_command_says_when_no_worker_answers_and_goes_on_when_one_comes(embedded
         assert line or command.poll() is None
     assert 9 < time.monotonic() - began < 30
     worker = embedded.start(
-        "-m", "celery", "-A", "parallax", "worker", "--pool", "solo",
-        "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "ERROR",
+        "-m",
+        "celery",
+        "-A",
+        "parallax",
+        "worker",
+        "--pool",
+        "solo",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+        "--loglevel",
+        "ERROR",
     )
     said, _ = command.communicate(timeout=45)
     worker.terminate()

@@ -202,7 +202,7 @@ def pressed_again(study: Study) -> dict[str, Any]:
     answers.answer(participant=person, question="satisfaction", value=3)
     finished = at_once([lambda: answers.finish(participant=person)] * 20)
     return {
-        "faults": sum(map(faults, (entered, accepted, rated, lists, given, finished)), []),
+        "faults": faults([*entered, *accepted, *rated, *lists, *given, *finished]),
         "participants": len(people),
         "tokens": len({entry.token for entry in entered}),
         "allocations": study.allocations.filter(participant=person).count(),

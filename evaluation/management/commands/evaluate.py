@@ -36,24 +36,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
-        parser.add_argument(
-            "--algorithms", required=True, help="for example toppop,corngr,puresvd:factors=50"
-        )
-        parser.add_argument(
-            "--split", default="probe:share=0.1", help="what is hidden (default: %(default)s)"
-        )
+        parser.add_argument("--algorithms", required=True, help="for example toppop,corngr,puresvd:factors=50")
+        parser.add_argument("--split", default="probe:share=0.1", help="what is hidden (default: %(default)s)")
         parser.add_argument("--reserve", type=float, default=0.0, help="share of users kept from every model")
         parser.add_argument("--protocol", default="one-plus-random", help="default: %(default)s")
         parser.add_argument("--negatives", type=int, default=1000, help="unrated items beside each test item")
         parser.add_argument("--n", type=int, default=5, help="length of the list (default: %(default)s)")
         parser.add_argument("--relevant", type=float, default=5.0, help="lowest relevant rating")
         parser.add_argument("--irrelevant", type=float, default=1.0, help="highest irrelevant rating")
-        parser.add_argument(
-            "--g", type=float, help="generality for precision (default: share of relevant cases)"
-        )
-        parser.add_argument(
-            "--ties", default="expected", help="expected, worst or best (default: %(default)s)"
-        )
+        parser.add_argument("--g", type=float, help="generality for precision (default: share of relevant cases)")
+        parser.add_argument("--ties", default="expected", help="expected, worst or best (default: %(default)s)")
         parser.add_argument(
             "--profile-length",
             type=int,
@@ -61,25 +53,17 @@ class Command(BaseCommand):
             help="also with profiles cut to this length (default: 5)",
         )
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument(
-            "--threads", type=int, help="numeric threads of each worker (default: NUMERIC_THREADS)"
-        )
-        parser.add_argument(
-            "--workers", type=int, help="start this many workers for this run, and stop them after it"
-        )
+        parser.add_argument("--threads", type=int, help="numeric threads of each worker (default: NUMERIC_THREADS)")
+        parser.add_argument("--workers", type=int, help="start this many workers for this run, and stop them after it")
         parser.add_argument("--part-users", type=int, help="test users of one part; changes no number")
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write every number with its inputs' hashes"
-        )
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write every number with its inputs' hashes")
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
             raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
         if options["workers"] is not None and options["workers"] < 1:
-            raise CommandError(
-                "--workers is the number of workers to start, at least 1; leave it out to start none."
-            )
+            raise CommandError("--workers is the number of workers to start, at least 1; leave it out to start none.")
         before = signal.signal(signal.SIGTERM, _interrupt)
         try:
             run = self._run(options)
@@ -89,9 +73,7 @@ class Command(BaseCommand):
             signal.signal(signal.SIGTERM, before)
         self._report(run)
         if file is not None:
-            file.write_text(
-                json.dumps(run_document(run), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-            )
+            file.write_text(json.dumps(run_document(run), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
             self.stdout.write(f"Written to {file}.")
 
     def _run(self, options: dict[str, Any]) -> EvaluationRun:
@@ -124,9 +106,7 @@ class Command(BaseCommand):
             )
             self.stdout.write(f"Run {run.pk} on {run.version}, inputs {run.inputs_hash[:12]}.")
             try:
-                crew = (
-                    stack.enter_context(Crew(size=workers, queue=queue, threads=threads)) if workers else None
-                )
+                crew = stack.enter_context(Crew(size=workers, queue=queue, threads=threads)) if workers else None
                 self._watch(run, crew)
             except KeyboardInterrupt:
                 self.stdout.write("")

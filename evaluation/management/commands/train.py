@@ -19,9 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithm", required=True, metavar="KEY")
-        parser.add_argument(
-            "--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated"
-        )
+        parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--threads", type=int, help="numeric threads (default: NUMERIC_THREADS)")
 
@@ -44,6 +42,4 @@ class Command(BaseCommand):
             raise CommandError(str(problem)) from problem
         model = trained.model
         how = "was there already" if trained.was_reused else f"was fitted in {model.fit_seconds:.2f} s"
-        self.stdout.write(
-            f"{model.label} on {model.version} {how}: model {model.digest}, recipe {model.recipe}."
-        )
+        self.stdout.write(f"{model.label} on {model.version} {how}: model {model.digest}, recipe {model.recipe}.")

@@ -1,0 +1,81 @@
+"""Sentences about what a run measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.tables.cells import listed, written
+
+Result = Mapping[str, Any]
+
+
+def length_words(length: int) -> str:
+    """How a profile length stands in a sentence."""
+    return f"with profiles of {length} ratings" if length else "with whole profiles"
+
+
+def best_and_worst(one: Result, n: int) -> str:
+    """Who has the highest and the lowest recall."""
+    values = {line["condition"]: line["recall"] for line in one["table"] if line["recall"] is not None}
+    if not values:
+        return f"There is no case to measure recall on, {length_words(one['profile_length'])}."
+    highest, lowest = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
+    return (
+        f"Recall at {n} {length_words(one['profile_length'])} runs from {written(values[lowest], 3, True)} ({lowest}) to "
+        f"{written(values[highest], 3, True)} ({highest})."
+    )
+
+
+def signs(one: Result, kind: str) -> str:
+    """How many pairs of algorithms users tell apart."""
+    found = one[kind]["sign_tests"]
+    if not found["is_defined"]:
+        return f"There are no sign tests on {kind}. {found['reason']}"
+    told = sum(pair["is_significant"] for pair in found["pairs"])
+    n = len(found["pairs"])
+    circle = one[kind]["order"]["cycle"]
+    said = f"Sign tests on {kind} by user tell {told} of {n} pair{'s' if n != 1 else ''} apart after Holm's correction."
+    if circle:
+        said += f" {listed(circle)} dominate each other in a circle, which sign tests may do."
+    return said
+
+
+def bars_title(one: Result, kind: str) -> str:
+    """The finding of a bar chart of one metric."""
+    values = {line["condition"]: line[kind] for line in one["table"] if line[kind] is not None}
+    least = min(values, key=values.__getitem__)
+    most = max(values, key=values.__getitem__)
+    if values[least] == values[most]:
+        return f"All algorithms have the same {kind}"
+    if kind == "fallout":
+        return f"{least} recommends disliked items least, {most} most"
+    return f"{most} finds most of what users like, {least} least"
+
+
+def curves_title(one: Result, kind: str, n: int) -> str:
+    """The finding of curves over N: whether the order at N holds at the end."""
+    lines = {name: line for name, line in one["by_n"][kind].items() if line and None not in line}
+    first = sorted(lines, key=lambda name: -lines[name][n - 1])
+    last = sorted(lines, key=lambda name: -lines[name][-1])
+    length = len(next(iter(lines.values())))
+    if first == last:
+        return f"The order by {kind} at {n} is still the order at {length}"
+    if first[0] == last[0]:
+        return f"{first[0]} leads in {kind} at {n} and at {length}; the order below it changes"
+    return f"{first[0]} leads in {kind} at {n}, {last[0]} at {length}"
+
+
+def shorter(whole: Result, cut: Result, kind: str = "recall") -> str:
+    """Whether the order changes when profiles are as short as the participants'."""
+    before = {line["condition"]: line[kind] for line in whole["table"] if line[kind] is not None}
+    after = {line["condition"]: line[kind] for line in cut["table"] if line[kind] is not None}
+    if not before or not after:
+        return ""
+    order_before = sorted(before, key=lambda name: -before[name])
+    order_after = sorted(after, key=lambda name: -after[name])
+    length = cut["profile_length"]
+    opening = f"Participants give few ratings: with each profile cut at random to {length}, as they give, the order by {kind}"
+    if order_before == order_after:
+        return f"{opening} stays {', '.join(order_before)}."
+    return f"{opening} becomes {', '.join(order_after)}; with whole profiles it is {', '.join(order_before)}."

@@ -1,0 +1,269 @@
+"""The verdict: which objective metric, if any, orders the algorithms as people do, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.enums import VARIABLE_OF, Metric
+from analysis.tables.cells import Side, listed, p_alone, written
+from inference import apa
+
+Result = Mapping[str, Any]
+ALPHA = 0.05
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A piece of a heading, and the side whose colour it wears."""
+
+    text: str
+    side: Side = ""
+
+
+def in_words(n: int) -> str:
+    """A small number as a word.
+
+    Examples
+    --------
+    >>> in_words(7), in_words(21)
+    ('seven', '21')
+    """
+    return WORDS[n] if n < len(WORDS) else str(n)
+
+
+def primary_of(results: Result) -> Result | None:
+    """The comparison that the plan named, if both its sides exist."""
+    return next((one for one in results["comparisons"] if one["is_primary"]), None)
+
+
+def metric_of(comparison: Result, n: int) -> Metric:
+    """The metric of a comparison."""
+    return Metric(comparison["kind"], comparison["profile_length"], n)
+
+
+def headline(results: Result) -> tuple[Run, ...]:
+    """The verdict in one sentence."""
+    if not results["flow"]["analysed"]:
+        return (Run("Nobody has finished yet, so there is nothing to "), Run("compare"))
+    comparison = primary_of(results)
+    if comparison is None:
+        return (Run("The plan names a pair of measures that this report does not have"),)
+    variable = VARIABLE_OF[comparison["variable"]]
+    people, metric = Run(variable.in_text, "perceived"), Run(comparison["kind"].capitalize(), "objective")
+    tau = comparison["tau"]
+    if not tau["is_defined"]:
+        return (
+            Run("Whether "),
+            Run(comparison["kind"], "objective"),
+            Run(" orders the algorithms as "),
+            people,
+            Run(" does cannot be told"),
+        )
+    if tau["p"] >= ALPHA:
+        return (metric, Run(" could not be shown to order the algorithms as "), people, Run(" does"))
+    if tau["coefficient"] > 0:
+        return (metric, Run(" orders the algorithms much as "), people, Run(" does"))
+    return (metric, Run(" orders the algorithms against "), people)
+
+
+def paragraph(results: Result) -> str:
+    """The verdict's numbers: coefficient, exact p, interval, and what chance could have hidden."""
+    comparison = primary_of(results)
+    if comparison is None:
+        return ""
+    n = results["objective"]["n"]
+    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
+    tau, k = comparison["tau"], len(comparison["conditions"])
+    if not tau["is_defined"]:
+        return f"There is no rank correlation of {variable.in_text} with {metric.in_text}. {tau['reason']}"
+    said = [
+        f"{_capital(metric.in_text)} orders the {in_words(k)} algorithms with τ_b = {_tau(tau['coefficient'])} to "
+        f"{variable.in_text} ({_exact(tau)} p {_equals(tau['p'])}{_interval(comparison['tau_bootstrap'])}).",
+        _detectable(tau, k),
+        _directions(comparison, metric),
+        exploratory(results),
+    ]
+    return " ".join(one for one in said if one)
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _tau(value: float) -> str:
+    return written(value, 2, is_share=True)
+
+
+def _equals(p: float) -> str:
+    alone = p_alone(p)
+    return alone if alone[0] in "<>" else f"= {alone}"
+
+
+def _exact(tau: Result) -> str:
+    return "exact" if tau["p_method"].startswith("exact") else tau["p_method"]
+
+
+def _interval(drawn: Result) -> str:
+    if not drawn["is_defined"]:
+        return ""
+    return f"; 95 % of resamples {_tau(drawn['ci_low'])} to {_tau(drawn['ci_high'])}"
+
+
+def _detectable(tau: Result, k: int) -> str:
+    least = tau["smallest_detectable"]
+    if least is None:
+        return (
+            f"With {in_words(k)} algorithms and these ties no order at all could have been told from chance, so this "
+            "says nothing for or against a relation."
+        )
+    bound = f"With {in_words(k)} algorithms only |τ_b| ≥ {_tau(least)} could have been told from chance"
+    if tau["p"] < ALPHA:
+        return f"{bound}."
+    return f"{bound}: this does not show that the two are unrelated."
+
+
+def _directions(comparison: Result, metric: Metric) -> str:
+    found = comparison["directions"]
+    if not found["is_defined"]:
+        return ""
+    return (
+        f"In {found['same']} of {found['n_pairs']} pairs of algorithms {metric.kind} points the way participants do "
+        f"(permutation p {_equals(found['p'])})."
+    )
+
+
+def exploratory(results: Result) -> str:
+    """What the other pairs of variable and metric show after Holm's correction."""
+    n = results["objective"]["n"]
+    family = [one for one in results["comparisons"] if one["p_holm"] is not None]
+    if not family:
+        return ""
+    found = [one for one in family if one["p_holm"] < ALPHA]
+    if not found:
+        pairs = f"{in_words(len(family))} exploratory pairs" if len(family) > 1 else "one exploratory pair"
+        return f"Of the {pairs} of a variable and a metric none falls below .05 after Holm's correction."
+    told = [
+        f"{metric_of(one, n).in_text} with {VARIABLE_OF[one['variable']].in_text} "
+        f"(τ_b = {_tau(one['tau']['coefficient'])}, corrected p {_equals(one['p_holm'])})"
+        for one in found
+    ]
+    return f"Of the exploratory pairs these hold after Holm's correction: {listed(told)}."
+
+
+def contradictions(comparison: Result, n: int) -> list[str]:
+    """What both sides tell apart in opposite directions, pair by pair, in words."""
+    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
+    return [
+        f"Participants find {pair['a']} more {variable.adjective} than {pair['b']}, p {_equals(pair['perceived_p'])}; "
+        f"{metric.in_text} says the opposite, p {_equals(pair['objective_p'])}."
+        for pair in comparison["orders"]["pairs"]
+        if pair["verdict"] == "contradicted"
+    ]
+
+
+def agreement(comparison: Result, n: int) -> str:
+    """How many pairs of algorithms both sides tell apart, and how."""
+    counts, metric = comparison["orders"]["counts"], metric_of(comparison, n)
+    total = sum(counts.values())
+    if not total:
+        return "There are no two algorithms that both sides measured."
+    return (
+        f"Of {total} pairs of algorithms, {counts['agreed']} are told apart by both sides alike, "
+        f"{counts['contradicted']} in opposite directions, {counts['perceived only']} by participants only, "
+        f"{counts['objective only']} by {metric.kind} only, and {counts['neither']} by neither."
+    )
+
+
+def slope_title(comparison: Result) -> str:
+    """The finding of the two rankings side by side."""
+    counts = comparison["directions"]
+    kind = comparison["kind"]
+    variable = VARIABLE_OF[comparison["variable"]].in_text
+    if not counts["is_defined"]:
+        return f"{_capital(variable)} and {kind} side by side"
+    if counts["opposite"] == 0:
+        return f"{_capital(kind)} and {variable} put no two algorithms in opposite order"
+    return (
+        f"{_capital(kind)} and {variable} put {counts['opposite']} of {counts['n_pairs']} "
+        f"pair{'s' if counts['n_pairs'] != 1 else ''} in opposite order"
+    )
+
+
+def scatter_title(comparison: Result, n: int) -> str:
+    """The finding of one dot an algorithm."""
+    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
+    tau = comparison["tau"]
+    if not tau["is_defined"]:
+        return f"{_capital(variable.in_text)} beside {metric.in_text}"
+    found = f"τ_b = {_tau(tau['coefficient'])}, exact p {_equals(tau['p'])}"
+    if tau["p"] >= ALPHA:
+        return f"{_capital(variable.in_text)} does not follow {metric.kind} beyond chance ({found})"
+    verb = "follows" if tau["coefficient"] > 0 else "runs against"
+    return f"{_capital(variable.in_text)} {verb} {metric.in_text} ({found})"
+
+
+def facts(results: Result) -> list[tuple[str, Side, str, str]]:
+    """The figures beside the verdict: heading, side, number, and what it rests on."""
+    flow, people = results["flow"], "Simulated participants" if results["mode"] != "live" else "Participants"
+    sizes = [one["n"] for one in results["conditions"]]
+    each = f"{sizes[0]}" if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
+    found: list[tuple[str, Side, str, str]] = [
+        (people, "", f"{flow['analysed']:,}", f"{each} in each of {len(sizes)} conditions"),
+    ]
+    comparison = primary_of(results)
+    if comparison is None:
+        return found
+    variable = next(one for one in results["variables"] if one["key"] == comparison["variable"])
+    anova = variable["anova"]
+    if anova["is_defined"]:
+        number = f"F({anova['df_between']}, {anova['df_within']}) = {written(anova['f'])}"
+        tukey = variable["tests"]["tukey"]["pairs"]
+        told = sum(pair["is_significant"] for pair in tukey)
+        omega = apa.share(max(0.0, anova["omega_squared"]))
+        rests = f"p {_equals(anova['p'])}, ω² = {omega}, Tukey: {told} of {len(tukey)} pairs"
+        found.append((variable["name"], "perceived", number, rests))
+    metric = metric_of(comparison, results["objective"]["n"])
+    length = next(one for one in results["objective"]["lengths"] if one["profile_length"] == metric.length)
+    values = [one[metric.kind] for one in length["table"] if one[metric.kind] is not None]
+    if values:
+        low, high = written(min(values), 2, True), written(max(values), 2, True)
+        tests = length[metric.kind]["sign_tests"].get("pairs", ())
+        told = sum(pair["is_significant"] for pair in tests)
+        rests = f"{length[metric.kind]['n_cases']:,} cases, sign tests: {told} of {len(tests)} pairs differ"
+        found.append((metric.name, "objective", f"{low} to {high}", rests))
+    return found
+
+
+def simulated_notice(results: Result) -> str:
+    """What has to be said first of a report on simulated participants; empty for people."""
+    if results["mode"] == "live":
+        return ""
+    answers = results["answers"]
+    shares = ""
+    if answers["n"]:
+        true = 100 * answers["n_true"] / answers["n"]
+        shares = f" Of their {answers['n']:,} answers {true:.0f} % are true, from the users' own ratings, and " + (
+            f"{100 - true:.0f} % are modelled."
+        )
+    return (
+        "These participants are simulated: they answer from ratings of users whom no model has seen, so this report "
+        f"shows that the study runs and is no evidence about people.{shares}"
+    )
+
+
+def few_said(results: Result) -> list[str]:
+    """What limits the whole report: nobody in a condition, one participant, one condition."""
+    said: list[str] = []
+    empty = [one["label"] for one in results["conditions"] if one["n"] == 0]
+    single = [one["label"] for one in results["conditions"] if one["n"] == 1]
+    if len(results["conditions"]) < 2:
+        said.append("The study has one condition: there is nothing to compare it with.")
+    if empty and results["flow"]["analysed"]:
+        said.append(f"Nobody has finished with {listed(empty)}.")
+    if single:
+        said.append(f"One participant alone has finished with {listed(single)}: no test takes it in.")
+    return said
+

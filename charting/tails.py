@@ -1,0 +1,145 @@
+"""The long tail: how the ratings of a catalogue spread over its items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from charting.frame import Width, finished, layered, rows, whole_ticks
+from charting.lazy import altair as alt
+from charting.theme import LIGHT, Spec, wash_of
+from core.errors import DataError
+
+_POINTS_OF_TAIL = 240
+
+
+def long_tail(
+    rating_counts: Sequence[int],
+    *,
+    title: str,
+    description: str | None = None,
+    width: Width = None,
+    height: int = 240,
+) -> Spec:
+    """Draw how the ratings of a catalogue spread over its items, the most rated first.
+
+    A hairline marks the fewest items that together hold half of the ratings. Long catalogues are drawn by
+    about 240 of their items, dense where the curve bends.
+
+    Parameters
+    ----------
+    rating_counts : sequence of int
+        Ratings of each item, any order, >= 0.
+    title : str
+        The finding.
+    description : str, optional
+        What a screen reader says; made from the counts by default.
+    width, height : int
+        Pixels; see `charting.frame.Width`.
+
+    Returns
+    -------
+    dict
+        Vega-Lite specification.
+
+    Raises
+    ------
+    DataError
+        No item, no rating, or a count below 0.
+
+    Examples
+    --------
+    >>> spec = long_tail([1, 8, 1], title="One film holds most ratings")
+    >>> spec["usermeta"]["description"]
+    'Ratings by item, most rated first: 3 items, 10 ratings. Half of the ratings are of the 1 most rated \
+(33 %); the item in the middle has 1.'
+    """
+    ordered = sorted((int(count) for count in rating_counts), reverse=True)
+    if not ordered or ordered[0] <= 0:
+        raise DataError("The catalogue has no ratings to draw.")
+    if ordered[-1] < 0:
+        raise DataError(f"An item has {ordered[-1]} ratings; counts start at 0.")
+    half = _items_with_half(ordered)
+    share = f"{100 * half / len(ordered):.0f} %"
+    drawn = [{"item": place, "ratings": ordered[place - 1]} for place in _thinned(len(ordered))]
+    x = alt.X(
+        "item",
+        type="quantitative",
+        scale=alt.Scale(domain=[1, max(len(ordered), 2)], nice=False, zero=False),
+        axis=alt.Axis(
+            title="items, most rated first",
+            values=whole_ticks(1, len(ordered)),
+            format=",d",
+            labelFlush=False,
+        ),
+    )
+    y = alt.Y(
+        "ratings",
+        type="quantitative",
+        scale=alt.Scale(domain=[0, ordered[0]], nice=False),
+        axis=alt.Axis(title=None, grid=True, values=whole_ticks(0, ordered[0]), format=",d"),
+    )
+    tail = alt.Chart(rows(drawn))
+    # The words stand on the side that has room.
+    is_early = half < 0.5 * len(ordered) or len(ordered) < 3
+    mark = {
+        "item": half,
+        "says": [
+            f"{half:,} {'item' if half == 1 else 'items'} ({share})",
+            f"{'holds' if half == 1 else 'hold'} half of the ratings",
+        ],
+    }
+    chart = layered(
+        [
+            tail.mark_area(color=wash_of("neutral"), opacity=1, aria=False).encode(x=x, y=y),
+            tail.mark_line(color=LIGHT.ink, strokeWidth=1.8).encode(
+                x=x,
+                y=y,
+                tooltip=[
+                    alt.Tooltip("item", type="quantitative", format=",d"),
+                    alt.Tooltip("ratings", type="quantitative", format=",d"),
+                ],
+            ),
+            alt.Chart(rows([mark])).mark_rule(color=LIGHT.quiet, strokeDash=[3, 3]).encode(x=x),
+            alt.Chart(rows([mark]))
+            .mark_text(
+                align="left" if is_early else "right",
+                baseline="top",
+                dx=7 if is_early else -7,
+                dy=2,
+                color=LIGHT.quiet,
+                lineHeight=16,
+            )
+            .encode(x=x, y=alt.value(4), text=alt.Text("says", type="nominal")),
+        ]
+    )
+    said = (
+        f"Ratings by item, most rated first: {len(ordered):,} items, {sum(ordered):,} ratings. Half of the "
+        f"ratings are of the {half:,} most rated ({share}); the item in the middle has "
+        f"{ordered[len(ordered) // 2]:,}."
+    )
+    return finished(
+        chart,
+        title=title,
+        subtitle="Ratings of each item",
+        description=description or said,
+        side="neutral",
+        width=width,
+        height=height,
+    )
+
+
+def _items_with_half(ordered: Sequence[int]) -> int:
+    total, held = sum(ordered), 0
+    for place, count in enumerate(ordered, start=1):
+        held += count
+        if 2 * held >= total:
+            return place
+    return len(ordered)
+
+
+def _thinned(length: int) -> list[int]:
+    """Return places 1 to `length`: all of them, or some that grow apart as their squares do."""
+    if length <= _POINTS_OF_TAIL:
+        return list(range(1, length + 1))
+    places = {1 + round((length - 1) * (step / (_POINTS_OF_TAIL - 1)) ** 2) for step in range(_POINTS_OF_TAIL)}
+    return sorted(places)

@@ -1,0 +1,25 @@
+"""The environment of the tests: loaded as a plugin, because it has to stand before the settings are read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A folder of the run's own: tests leave an installation in the same checkout alone, and one another.
+VAR = tempfile.mkdtemp(prefix="parallax-tests-")
+os.environ["PARALLAX_VAR"] = VAR
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
+os.environ["SECRET_KEY"] = "only for tests"
+# Playwright's synchronous interface runs an event loop in this thread; the tests' own queries are meant.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the folder."""
+    shutil.rmtree(VAR, ignore_errors=True)
