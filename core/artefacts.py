@@ -44,12 +44,14 @@ def _digest(arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, Any])
 def store(kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, Any]) -> str:
     """Write the arrays once and return their digest; a second writer of the same digest writes nothing.
 
+    What stands there already is checked, and written again where it is damaged.
+
     `meta` is part of what is named: keep times and places out of it.
     """
     digest = _digest(arrays, meta)
     storage = storages["artefacts"]
     folder = f"{kind}/{digest}"
-    if storage.exists(f"{folder}/meta.json"):
+    if storage.exists(f"{folder}/meta.json") and _is_whole(storage, kind, digest):
         return digest
     for name, array in arrays.items():
         if array.dtype.hasobject:
@@ -60,6 +62,15 @@ def store(kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[s
     whole = {"format_version": FORMAT_VERSION, "digest": digest, "arrays": sorted(arrays), "meta": dict(meta)}
     _write_once(storage, f"{folder}/meta.json", canonical_json(whole).encode())
     return digest
+
+
+def _is_whole(storage: Storage, kind: str, digest: str) -> bool:
+    try:
+        _opened(_local_folder(storage, kind, digest), kind, digest)
+    except ArtefactError:
+        _load.cache_clear()
+        return False
+    return True
 
 
 def _write_once(storage: Storage, name: str, content: bytes) -> None:
@@ -98,7 +109,10 @@ def _local_folder(storage: Storage, kind: str, digest: str) -> Path:
 
 @lru_cache(maxsize=64)
 def _load(root: str, kind: str, digest: str) -> Artefact:
-    folder = Path(root)
+    return _opened(Path(root), kind, digest)
+
+
+def _opened(folder: Path, kind: str, digest: str) -> Artefact:
     try:
         whole = json.loads((folder / "meta.json").read_bytes())
         arrays: Arrays = {

@@ -193,13 +193,9 @@ class Walker:
     def _answer(self, page: Page, key: str, answer: Answer) -> None:
         """Post one answer by itself; a page that does not ask the question gets none."""
         form = page.find("//form[@id='questions']")
-        value = (
-            {True: "yes", False: "no"}.get(answer.value, str(answer.value))
-            if isinstance(answer.value, bool)
-            else str(answer.value)
-        )
-        after = self._post(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
-        after.find(f"//input[@name='{key}'][@value='{value}'][@checked]")
+        value = ("yes" if answer.value else "no") if isinstance(answer.value, bool) else str(answer.value)
+        page.find(f"//form[@id='questions']//input[@name='{key}'][@value='{value}']")
+        self._send(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
 
     def _onward(self, page: Page) -> Page:
         form = page.find("//form[@id='questions']")
@@ -232,18 +228,27 @@ class Walker:
 
     def _get(self, url: str, query: Mapping[str, str] | None = None, *, is_htmx: bool = False) -> Page:
         headers = {"HX-Request": "true"} if is_htmx else {}
-        return self._page(self.client.get(url, params=query, headers=headers, follow_redirects=True))
+        return self._page(self._checked(self.client.get(url, params=query, headers=headers, follow_redirects=True)))
 
     def _post(self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False) -> Page:
+        return self._page(self._send(url, data, provenance, is_htmx=is_htmx))
+
+    def _send(
+        self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False
+    ) -> httpx.Response:
         target = urljoin(str(self.client.base_url), url)
         headers = {
             "Referer": target,
             PROVENANCE_HEADER: provenance,
             **({"HX-Request": "true"} if is_htmx else {}),
         }
-        return self._page(self.client.post(target, data=dict(data), headers=headers, follow_redirects=True))
+        return self._checked(self.client.post(target, data=dict(data), headers=headers, follow_redirects=True))
 
-    def _page(self, response: httpx.Response) -> Page:
+    @staticmethod
+    def _page(response: httpx.Response) -> Page:
+        return Page(str(response.url), html.document_fromstring(response.text))
+
+    def _checked(self, response: httpx.Response) -> httpx.Response:
         self.walk.n_requests += 1 + len(response.history)
         if response.is_error:
             raise ParallaxError(
@@ -251,4 +256,4 @@ class Walker:
                 f"{response.request.method} {response.url.path} answered {response.status_code}.",
                 {"url": str(response.url), "status": response.status_code},
             )
-        return Page(str(response.url), html.document_fromstring(response.text))
+        return response

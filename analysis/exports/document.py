@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from analysis.tables import method as method_tables
 from analysis.tables import objective as run_tables
 from analysis.tables import perceived as people_tables
 from analysis.tables.cells import Side, Table
-from charting.theme import Spec
+from charting.theme import Spec, both_modes
 from studies.enums import Mode
 
 Result = Mapping[str, Any]
@@ -33,11 +33,17 @@ class Figure:
     caption: str
     badge: str
     table: Table
+    drawing: str = ""
 
     @property
     def element_id(self) -> str:
         """Id of the element that holds the specification on a page."""
         return f"chart-{self.key}"
+
+    @property
+    def specs(self) -> dict[str, Spec]:
+        """The specification in light and dark, for the page's own drawing."""
+        return both_modes(self.spec)
 
 
 @dataclass(frozen=True)
@@ -114,15 +120,26 @@ class Document:
         return list(found.values())
 
 
-def _figure(badge: str, key: str, spec: Spec | None, caption: str, table: Table) -> Figure | None:
-    return None if spec is None else Figure(key, spec, caption, badge, table)
+Draw = Callable[[Spec], str]
 
 
-def document_of(report: Report) -> Document:
-    """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance."""
+def _page_draws(spec: Spec) -> str:
+    """A page draws its charts itself, from their specifications."""
+    return ""
+
+
+def _figure(badge: str, draw: Draw, key: str, spec: Spec | None, caption: str, table: Table) -> Figure | None:
+    return None if spec is None else Figure(key, spec, caption, badge, table, draw(spec))
+
+
+def document_of(report: Report, draw: Draw = _page_draws) -> Document:
+    """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance.
+
+    `draw` makes the picture that a file holds of each chart; a page needs none.
+    """
     results = report.results
     badge = BADGE if report.mode != Mode.LIVE else ""
-    figure = partial(_figure, badge)
+    figure = partial(_figure, badge, draw)
     primary = verdict.primary_of(results)
     n = results["objective"]["n"]
     lead = None
@@ -206,7 +223,7 @@ def _variable(variable: Result, figure: Any) -> Section:
         f"stands between; bars are 95 % intervals of the means. {people_tables.dominated_pairs(order)}"
     )
     hasse = charts.hasse(variable, of_people.hasse_title(variable))
-    section.draw(figure(f"hasse-{defined.key}", hasse, hasse_caption, people_tables.told_apart(variable, {}, "")))
+    section.draw(figure(f"hasse-{defined.key}", hasse, hasse_caption, people_tables.told_apart(variable)))
     return section
 
 

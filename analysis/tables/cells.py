@@ -55,9 +55,9 @@ class Table:
         """Number of columns."""
         return len(self.columns)
 
-    def printed(self) -> list[list[tuple[Column, Cell]]]:
-        """Cells beside their columns, row by row."""
-        return [list(zip(self.columns, row.cells, strict=True)) for row in self.rows]
+    def printed(self) -> list[tuple[Row, list[tuple[Column, Cell]]]]:
+        """Every row with its cells beside their columns."""
+        return [(row, list(zip(self.columns, row.cells, strict=True))) for row in self.rows]
 
 
 def text(value: str) -> Cell:

@@ -142,8 +142,10 @@ def pairs_table(variable: Result) -> Table | None:
     )
 
 
-def told_apart(variable: Result, recall: Mapping[str, float | None], metric_name: str) -> Table:
-    """Who is told apart from whom: tiers with means, counts of dominance, letters, and the metric beside."""
+def told_apart(
+    variable: Result, beside: Mapping[str, float | None] | None = None, metric_name: str = ""
+) -> Table:
+    """Who is told apart from whom: tiers with means, counts of dominance, letters, and a metric beside."""
     is_share = VARIABLE_OF[variable["key"]].is_share
     order = variable["orders"]["tukey"]
     rows = []
@@ -161,14 +163,15 @@ def told_apart(variable: Result, recall: Mapping[str, float | None], metric_name
                         whole(len(order["dominates"][name])),
                         whole(len(order["dominated_by"][name])),
                         text(order["letters"][name]),
-                        decimal(recall.get(name), 3, True),
+                        *(() if beside is None else (decimal(beside.get(name), 3, True),)),
                     ),
                     group=title,
                 )
             )
     columns = (
         Column("Algorithm"), Column("M", True, "perceived"), Column("SD", True), Column("Dominates", True),
-        Column("Dominated by", True), Column("Letters"), Column(metric_name, True, "objective"),
+        Column("Dominated by", True), Column("Letters"),
+        *(() if beside is None else (Column(metric_name, True, "objective"),)),
     )  # fmt: skip
     return Table(
         f"{variable['key']}-order",

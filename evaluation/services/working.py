@@ -19,6 +19,7 @@ from core.errors import DataError, ParallaxError, ParameterError
 from evaluation.enums import RUN_OPEN, PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of
+from evaluation.services.crew import forget_queue
 from evaluation.services.hints import hint
 from evaluation.services.measuring import measure
 from evaluation.services.parts import (
@@ -160,8 +161,9 @@ def sweep(*, run: EvaluationRun | None = None) -> int:
         if released:
             logger.warning("released dead leases run=%s parts=%s", one.pk, released)
         if one.queue and one.last_sign and one.last_sign < now - timedelta(seconds=ORPHAN_SECONDS):
-            EvaluationRun.objects.filter(pk=one.pk, queue=one.queue).update(queue="")
-            one.queue = ""
+            abandoned, one.queue = one.queue, ""
+            if EvaluationRun.objects.filter(pk=one.pk, queue=abandoned).update(queue=""):
+                forget_queue(abandoned)
         leasable = leasable_parts(run=one, now=now).count()
         is_due = Q(hinted_at__isnull=True) | Q(hinted_at__lt=now - timedelta(seconds=HINT_SECONDS))
         if leasable and EvaluationRun.objects.filter(is_due, pk=one.pk).update(hinted_at=now):

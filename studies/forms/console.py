@@ -93,7 +93,11 @@ class DesignForm(forms.Form):
             "settings": {n: said[n] for n in ("ratings_asked", "list_length", "item_order", "idle_minutes")},
             "ages": (said["youngest"], said["oldest"]),
             "texts": {
-                language: {name: said[f"{name}_{language}"] for name in ("title", "consent", "debriefing")}
+                language: {
+                    # Browsers send a line break as two characters; the design is hashed with one.
+                    name: said[f"{name}_{language}"].replace("\r\n", "\n")
+                    for name in ("title", "consent", "debriefing")
+                }
                 for language in self.languages
             },
         }

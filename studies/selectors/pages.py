@@ -149,11 +149,6 @@ def way_at(step: str) -> Way:
     return Way(position + 1, len(steps), NAMES[step], states)
 
 
-def poster_url(item: Item) -> str:
-    """Return where the item's poster is: a file of this site, else the drawn one."""
-    return item.image or reverse("catalog:poster", args=[item.pk])
-
-
 def facts_of(items: Sequence[Item]) -> dict[int, str]:
     """Return year, first genre and first director of each item, by its primary key, in one query."""
     found: dict[int, dict[str, str]] = {item.pk: {} for item in items}
@@ -190,7 +185,7 @@ def cards_of(
         Card(
             item,
             facts[item.pk],
-            poster_url(item),
+            item.poster_url,
             links.details(item),
             links.rating(item),
             profile.get(item.pk),
@@ -204,7 +199,7 @@ def rated_cards(participant: Participant, *, links: Links) -> list[Card]:
     """Return what the participant has rated, for the tray."""
     rows = ProfileRating.objects.filter(participant=participant).select_related("item")
     return [
-        Card(row.item, "", poster_url(row.item), links.details(row.item), rating=row.rating) for row in rows
+        Card(row.item, "", row.item.poster_url, links.details(row.item), rating=row.rating) for row in rows
     ]
 
 
@@ -217,7 +212,7 @@ def slots_of(recommended: Iterable[RecommendedItem], *, links: Links) -> list[Sl
             row.rank,
             row.item,
             facts[row.item_id],
-            poster_url(row.item),
+            row.item.poster_url,
             links.details(row.item),
             links.trailer(row.item),
         )

@@ -96,6 +96,8 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "log": console.log_of(study),
             "export_form": ExportForm(),
             "is_draft": study.status == StudyStatus.DRAFT,
+            # In pieces, so that the page can break the line between them on a phone.
+            "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
         }
     return render(request, "console/studies/detail.html", context)
 

@@ -480,7 +480,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
     context: dict[str, Any] = {
         "details": known,
         "facts": facts,
-        "poster_url": pages.poster_url(shown),
+        "poster_url": shown.poster_url,
         "trailer_url": visit.links.trailer(shown),
         "in_sheet": visit.is_htmx,
         "back_url": visit.links.to(visit.here),
@@ -535,8 +535,8 @@ def item(visit: Visit, rank: int) -> HttpResponse:
                 length = int(visit.study.settings["list_length"])
                 return visit.lead_to(flow.next_place(flow.Place(flow.ITEMS, rank), length))
             return _item_page(visit, rank, missing=missing)
-        if not visit.is_htmx:
-            return visit.lead_to(flow.Place(flow.ITEMS, rank))
+        # The page shows the answer already; without the script it has to be drawn again.
+        return HttpResponse(status=204) if visit.is_htmx else visit.lead_to(flow.Place(flow.ITEMS, rank))
     return _item_page(visit, rank)
 
 
@@ -584,8 +584,6 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
         ),
         "thumbs": pages.thumbs_of(slots, given, here=visit.here, at=rank, links=visit.links),
     }
-    if visit.is_htmx:
-        return render(visit.request, "participant/parts/questions.html", context)
     return visit.page("item", flow.ITEMS, **context)
 
 
@@ -614,7 +612,9 @@ def overall(visit: Visit) -> HttpResponse:
             if not missing:
                 answers.finish(participant=visit.participant)
                 return visit.lead_to(flow.Place(flow.THANKS))
-        elif not visit.is_htmx:
+        elif visit.is_htmx:
+            return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
+        else:
             return visit.lead_to(flow.Place(flow.OVERALL))
     return _overall_page(visit, missing)
 
@@ -636,10 +636,7 @@ def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
         "here_url": visit.links.to(flow.Place(flow.OVERALL)),
         "back_url": visit.links.to(flow.Place(flow.ITEMS, len(slots))),
         "thumbs": pages.thumbs_of(slots, given, here=visit.here, at=0, links=visit.links),
-        "has_saved": visit.request.method == "POST" and not missing,
     }
-    if visit.is_htmx:
-        return render(visit.request, "participant/parts/overall_form.html", context)
     return visit.page("overall", flow.OVERALL, **context)
 
 

@@ -58,6 +58,13 @@ def test_changed_bytes_are_found(folder: Path) -> None:
     assert caught.value.code == "artefact.damaged"
 
 
+def test_storing_again_mends_what_is_damaged(folder: Path) -> None:
+    digest = artefacts.store("models", {"a": np.arange(3)}, {})
+    np.save(folder / "models" / digest / "a.npy", np.array([0, 1, 9]))
+    artefacts.store("models", {"a": np.arange(3)}, {})
+    assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2]
+
+
 def test_a_truncated_file_is_found(folder: Path) -> None:
     digest = artefacts.store("models", {"a": np.arange(300)}, {})
     file = folder / "models" / digest / "a.npy"

@@ -150,10 +150,10 @@ def test_the_design_of_a_draft_is_changed_by_its_form_and_not_after_the_launch()
     study = make_study(status="draft")
     client = _owner(study)
     form = client.get(_url("design", study)).context["form"]
-    said = {**form.initial, "title": "Changed", "oldest": 65, "consent_it": "Partecipi?"}
+    said = {**form.initial, "title": "Changed", "oldest": 65, "consent_it": "Partecipi?\r\nDavvero?"}
     assert client.post(_url("design", study), said).url == _url("detail", study)
     study.refresh_from_db()
-    assert (study.title, study.texts["it"]["consent"]) == ("Changed", "Partecipi?")
+    assert (study.title, study.texts["it"]["consent"]) == ("Changed", "Partecipi?\nDavvero?")
     bad = client.post(_url("design", study), {**said, "youngest": 66}).content.decode()
     assert "The youngest age 66 is above the oldest 65." in bad
     client.post(_url("launch", study))
@@ -171,7 +171,7 @@ def test_the_page_of_a_study_shows_its_life_and_its_buttons_work() -> None:
     assert f"/s/{study.slug}/" not in page
     page = client.post(_url("launch", study), follow=True).content.decode()
     study.refresh_from_db()
-    assert study.design_hash in page
+    assert study.design_hash in page.replace("<wbr>", "")
     assert f"http://testserver/s/{study.slug}/" in page
     for name, status in (("pause", "paused"), ("resume", "live"), ("close", "closed")):
         client.post(_url(name, study))
@@ -242,7 +242,7 @@ def test_an_interviewer_sees_the_start_link_and_nothing_else() -> None:
     client = _client(User.objects.get(email="i@example.org"))
     page = client.get(_url("detail", study)).content.decode()
     assert f"http://testserver/s/{study.slug}/" in page
-    for hidden in ("TopPop", "Export", study.design_hash, "Completed", "export"):
+    for hidden in ("TopPop", "Export", study.design_hash[:16], "Completed", "export"):
         assert hidden not in page
     assert '<td class="n">–</td>' in client.get(reverse("studies:list")).content.decode()
 

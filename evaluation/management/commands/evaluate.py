@@ -69,6 +69,8 @@ class Command(BaseCommand):
             run = self._run(options)
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
+        except KeyboardInterrupt:
+            raise CommandError("Stopped before the run was made.", returncode=130) from None
         finally:
             signal.signal(signal.SIGTERM, before)
         self._report(run)

@@ -1,0 +1,133 @@
+"""Files of a report: one self-contained HTML, every number as JSON, figures as SVG and PNG, tables as CSV."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+
+from analysis.exports.document import Document, document_of
+from analysis.models import Report
+from analysis.tables.cells import Table
+from charting import render
+from charting.theme import LIGHT, Spec
+from core.errors import ParallaxError
+
+STYLE_SHEETS = ("css/tokens.css", "css/base.css", "css/report.css")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FILE_PPI = 150
+Progress = Callable[[str], None]
+
+
+def report_json(report: Report) -> str:
+    """Every number of the report with its inputs, as text; times and ids of rows stay out."""
+    whole = {
+        "study": report.study.slug,
+        "report": report.number,
+        "mode": report.mode,
+        "inputs_hash": report.inputs_hash,
+        "plan": report.plan,
+        "provenance": report.provenance,
+        "results": report.results,
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
+
+
+def report_html(report: Report) -> str:
+    """The whole report in one file without any reference to another; the same but for the date it was made."""
+    return _html(document_of(report, draw=inline_svg))
+
+
+def _html(document: Document) -> str:
+    return render_to_string("analysis/file.html", {"document": document, "styles": mark_safe(_styles())})  # noqa: S308 - our own style sheets
+
+
+def _styles() -> str:
+    """The project's style sheets, as one text."""
+    texts = []
+    for name in STYLE_SHEETS:
+        found = finders.find(name)
+        if not found or not isinstance(found, str):
+            raise ParallaxError(
+                "report.no_style", f"The style sheet {name} is missing; restore it from the installation."
+            )
+        texts.append(Path(found).read_text(encoding="utf-8"))
+    return "\n".join(texts)
+
+
+def inline_svg(spec: Spec) -> str:
+    """A chart as an SVG element whose colours follow the page, light or dark."""
+    picture = render.svg(spec)
+    for field in dataclasses.fields(LIGHT):
+        token = f"var(--{field.name.replace('_', '-')})"
+        picture = picture.replace(f'"{getattr(LIGHT, field.name)}"', f'"{token}"')
+    # The file's own white ground would stand out on dark paper.
+    picture = picture.replace('fill="#ffffff"', 'fill="none"', 1)
+    return mark_safe(picture)  # noqa: S308 - drawn here; every text in it is escaped by the library
+
+
+def table_csv(table: Table) -> str:
+    """A table as CSV: numbers with all their digits, an interval as two columns, groups as a column."""
+    spans = [_is_interval(table, place) for place in range(table.width)]
+    heads: list[str] = [table.group_name] if table.group_name else []
+    for column, is_interval in zip(table.columns, spans, strict=True):
+        heads += [f"{column.name}, low", f"{column.name}, high"] if is_interval else [column.name]
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([_defused(head) for head in heads])
+    for row in table.rows:
+        line: list[Any] = [row.group] if table.group_name else []
+        for cell, is_interval in zip(row.cells, spans, strict=True):
+            if is_interval:
+                line += cell.value.split() if isinstance(cell.value, str) else ["", ""]
+            else:
+                line.append("" if cell.value is None else cell.value)
+        writer.writerow([_defused(value) for value in line])
+    return stream.getvalue()
+
+
+def _is_interval(table: Table, place: int) -> bool:
+    column = table.columns[place]
+    return column.is_number and any(isinstance(row.cells[place].value, str) for row in table.rows)
+
+
+def _defused(value: Any) -> Any:
+    """A text that a spreadsheet would run is marked as text; numbers stay numbers."""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        try:
+            float(value)
+        except ValueError:
+            return f"'{value}"
+    return value
+
+
+def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Path]:
+    """Write report.html, report.json, figures/*.svg and *.png, and tables/*.csv; give their paths."""
+    document = document_of(report, draw=inline_svg)
+    written: list[Path] = []
+
+    def write(name: str, content: str | bytes) -> None:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        written.append(path)
+
+    progress("Writing the report and its numbers")
+    write("report.html", _html(document))
+    write("report.json", report_json(report))
+    for figure in document.figures():
+        progress(f"Drawing {figure.key}")
+        write(f"figures/{figure.key}.svg", render.svg(figure.spec))
+        write(f"figures/{figure.key}.png", render.png(figure.spec, ppi=FILE_PPI))
+    for table in document.tables():
+        write(f"tables/{table.key}.csv", table_csv(table))
+    progress(f"Wrote {len(written)} files")
+    return written

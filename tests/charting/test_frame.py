@@ -1,0 +1,96 @@
+"""What stands around the marks, whatever they are."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import pytest
+
+from charting import frame, render
+from core.errors import ParameterError
+
+pytestmark = pytest.mark.unit
+
+
+def words(picture: str) -> list[str]:
+    root = ElementTree.fromstring(picture)  # noqa: S314 - our own drawing
+    return [line for text in root.iter("{http://www.w3.org/2000/svg}text") for line in text.itertext()]
+
+
+def test_specification_is_plain_json_without_nan(draw: Any) -> None:
+    spec = draw()
+    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+
+
+def test_specification_same_whatever_was_drawn_before(draw: Any, all_drawings: Any) -> None:
+    before = json.dumps(draw())
+    for other in all_drawings.values():
+        other()
+    assert json.dumps(draw()) == before
+    assert not re.search(r'"(view|param)_\d+"', before)
+
+
+def test_specification_keeps_title_and_description_for_readers(draw: Any) -> None:
+    spec = draw(description="Said in other words.")
+    assert spec["description"] == "Said in other words."
+    assert spec["usermeta"]["description"] == "Said in other words."
+    assert len(draw()["usermeta"]["description"]) > 40
+
+
+def test_width_of_its_element_by_default(draw: Any) -> None:
+    assert draw()["width"] == "container"
+    assert "containerSize" in json.dumps(draw()) or len(draw()["usermeta"]["title"]) < 30
+
+
+def test_width_given_leaves_nothing_to_the_element(draw: Any) -> None:
+    spec = draw(width=480)
+    assert spec["width"] == 480
+    assert "containerSize" not in json.dumps(spec)
+    assert 'width="480"' in render.svg(spec)
+
+
+def test_width_too_small_refused(draw: Any) -> None:
+    with pytest.raises(ParameterError, match="at least 240 pixels wide; 120"):
+        draw(width=120)
+
+
+@pytest.mark.parametrize("width", [300, 358, 520, 720])
+def test_picture_is_as_wide_as_asked(draw: Any, width: int) -> None:
+    assert f'width="{width}"' in render.svg(draw(), width=width)
+
+
+def test_title_missing_refused(all_drawings: Any) -> None:
+    from charting.marks import histogram
+
+    with pytest.raises(ParameterError, match="needs a title"):
+        histogram({1: 2}, title="  ", x_title="Rating")
+
+
+def test_title_breaks_into_lines_by_width(all_drawings: Any) -> None:
+    spec = all_drawings["box_plot"]()
+    wide, narrow = words(render.svg(spec, width=800)), words(render.svg(spec, width=358))
+    assert spec["usermeta"]["title"] in wide
+    assert spec["usermeta"]["title"] not in narrow
+    assert any("Participants find TopPop more" in word for word in narrow)
+
+
+def test_title_lines_are_about_equally_long() -> None:
+    lines = frame._balanced("PureSVD finds twice as much as any other", 35)
+    assert lines == ["PureSVD finds twice", "as much as any other"]
+
+
+def test_names_on_a_phone_lose_their_second_line(all_drawings: Any) -> None:
+    spec = all_drawings["box_plot"]()
+    assert words(render.svg(spec, width=800)).count("n = 30") == 7
+    assert "n = 30" not in words(render.svg(spec, width=358))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "about", "expected"),
+    [(0, 1, 5, [0, 1]), (0, 7, 5, [0, 2, 4, 6]), (1, 9000, 5, [2000, 4000, 6000, 8000]), (3, 3, 5, [3])],
+)
+def test_whole_ticks_are_round(low: int, high: int, about: int, expected: list[int]) -> None:
+    assert frame.whole_ticks(low, high, about=about) == expected

@@ -1,0 +1,378 @@
+"""What each chart shows, and what it refuses to show."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+from charting import render
+from charting.marks import (
+    Counts,
+    bars,
+    box_plot,
+    curves,
+    hasse,
+    histogram,
+    long_tail,
+    progress,
+    scatter,
+    slope,
+)
+from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
+from core.errors import DataError, ParameterError
+
+pytestmark = pytest.mark.unit
+ONE = {"LSA": (2.0, 1.0, 3.0)}
+EQUAL = dict.fromkeys(("TopPop", "LSA", "AsySVD"), (2.0, 1.0, 3.0))
+
+
+def data_of(spec: Spec) -> list[dict[str, Any]]:
+    return [row for values in spec["datasets"].values() for row in values]
+
+
+def rows_of(spec: Spec, mark_type: str, **look: Any) -> list[dict[str, Any]]:
+    """The rows that layers with this mark and look draw."""
+    found: list[dict[str, Any]] = []
+    for layer in spec["layer"]:
+        if layer["mark"]["type"] == mark_type and look.items() <= layer["mark"].items():
+            found += spec["datasets"][layer["data"]["name"]]
+    return found
+
+
+# Every chart
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda bad: box_plot({"LSA": [1, bad]}, title="t", y_title="y", domain=(1, 5)),
+        lambda bad: slope({"LSA": (1, 1, bad)}, {"LSA": (1, 1, 1)}, title="t"),
+        lambda bad: hasse({"LSA": (bad, 1, 2)}, [], title="t", y_title="y"),
+        lambda bad: bars({"s": {"LSA": (0.1, bad, 0.2)}}, title="t", x_title="x"),
+        lambda bad: curves({"LSA": [0.1, bad]}, title="t", y_title="y"),
+        lambda bad: scatter(ONE, {"LSA": (bad, 0, 1)}, title="t", perceived_title="p", objective_title="o"),
+        lambda bad: histogram({bad: 1}, title="t", x_title="x"),
+    ],
+)
+def test_number_that_is_not_finite_refused_by_name(attempt: Any, bad: float) -> None:
+    with pytest.raises(DataError, match=r"cannot draw (nan|-?inf) for .*; leave it out"):
+        attempt(bad)
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda: box_plot({}, title="t", y_title="y", domain=(1, 5)),
+        lambda: box_plot({"LSA": []}, title="t", y_title="y", domain=(1, 5)),
+        lambda: slope({}, {}, title="t"),
+        lambda: hasse({}, [], title="t", y_title="y"),
+        lambda: bars({"s": {}}, title="t", x_title="x"),
+        lambda: curves({}, title="t", y_title="y"),
+        lambda: scatter({}, {}, title="t", perceived_title="p", objective_title="o"),
+        lambda: progress({}, {}, title="t"),
+        lambda: histogram({}, title="t", x_title="x"),
+        lambda: long_tail([], title="t"),
+        lambda: long_tail([0, 0], title="t"),
+    ],
+)
+def test_nothing_to_draw_refused(attempt: Any) -> None:
+    with pytest.raises(DataError, match=r"no |No "):
+        attempt()
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda: box_plot({"TopPop": [3.0] * 30, "LSA": [3.0] * 30}, title="t", y_title="y", domain=(1, 5)),
+        lambda: box_plot({"TopPop": [3.0], "LSA": []}, title="t", y_title="y", domain=(1, 5)),
+        lambda: slope(EQUAL, EQUAL, title="t"),
+        lambda: slope(ONE, ONE, title="t"),
+        lambda: hasse(EQUAL, [], title="t", y_title="y"),
+        lambda: hasse({"LSA": (2.0, 2.0, 2.0)}, [], title="t", y_title="y"),
+        lambda: bars({"s": {"LSA": (0.0, 0.0, 0.0)}}, title="t", x_title="x"),
+        lambda: curves({"LSA": [0.0], "TopPop": [0.0]}, title="t", y_title="y", at_n=1),
+        lambda: scatter(EQUAL, EQUAL, title="t", perceived_title="p", objective_title="o"),
+        lambda: progress({"LSA": Counts(0, 0, 0, 0)}, {"LSA": 30}, title="t"),
+        lambda: histogram({1: 0}, title="t", x_title="x"),
+        lambda: long_tail([5], title="t"),
+    ],
+)
+def test_degenerate_data_drawn_without_nan(attempt: Any) -> None:
+    picture = render.svg(attempt())
+    assert "NaN" not in picture
+    assert "Infinity" not in picture
+
+
+def test_value_outside_its_interval_refused() -> None:
+    with pytest.raises(DataError, match="of LSA is 3, outside its interval from 1 to 2"):
+        hasse({"LSA": (3, 1, 2)}, [], title="t", y_title="y")
+
+
+def test_estimate_without_interval_refused() -> None:
+    with pytest.raises(DataError, match="needs a value and two ends; 1 numbers came"):
+        hasse({"LSA": (3,)}, [], title="t", y_title="y")
+
+
+def test_names_on_one_side_only_refused() -> None:
+    with pytest.raises(DataError, match="one side only: LSA, TopPop"):
+        slope(ONE, {"TopPop": (1, 1, 1)}, title="t")
+    with pytest.raises(DataError, match="one side only: LSA, TopPop"):
+        scatter(ONE, {"TopPop": (1, 1, 1)}, title="t", perceived_title="p", objective_title="o")
+    with pytest.raises(DataError, match="one side only: TopPop"):
+        bars({"a": {"LSA": (0, 0, 0)}, "b": {"LSA": (0, 0, 0), "TopPop": (0, 0, 0)}}, title="t", x_title="x")
+
+
+# Box plot
+
+
+def test_box_plot_points_stand_apart_and_keep_their_values() -> None:
+    values = [3.0] * 5 + [3.2] * 2 + [4.0]
+    spec = box_plot({"LSA": values}, title="t", y_title="y", domain=(1, 5))
+    points = rows_of(spec, "point", opacity=0.55)
+    assert sorted(point["y"] for point in points) == values
+    assert len({(point["x"], point["y"]) for point in points}) == len(values)
+    assert all(0 < point["x"] < 0.5 for point in points)
+
+
+def test_box_plot_outliers_are_open_circles() -> None:
+    spec = box_plot({"LSA": [2, 3, 3, 3, 3, 5]}, title="t", y_title="y", domain=(1, 5))
+    assert sorted(row["y"] for row in rows_of(spec, "point", filled=False)) == [2, 5]
+
+
+def test_box_plot_of_an_empty_condition_says_so() -> None:
+    spec = box_plot({"LSA": [], "TopPop": [3.0]}, title="t", y_title="y", domain=(1, 5))
+    assert "no values" in render.svg(spec)
+    assert "LSA: no values." in spec["usermeta"]["description"]
+
+
+def test_box_plot_value_off_the_scale_refused() -> None:
+    with pytest.raises(DataError, match="LSA has the value 6, outside the scale from 1 to 5"):
+        box_plot({"LSA": [6]}, title="t", y_title="y", domain=(1, 5))
+
+
+def test_box_plot_domain_without_extent_refused() -> None:
+    with pytest.raises(ParameterError, match="two ends in order"):
+        box_plot({"LSA": [6]}, title="t", y_title="y", domain=(5, 5))
+
+
+def test_box_plot_letters_of_a_stranger_refused() -> None:
+    with pytest.raises(DataError, match="not drawn: TopPop"):
+        box_plot({"LSA": [3]}, title="t", y_title="y", domain=(1, 5), letters={"TopPop": "a"})
+
+
+# Slope chart
+
+
+def test_slope_heavy_lines_are_the_contradicted(all_drawings: Any) -> None:
+    spec = all_drawings["slope"]()
+    assert {row["algorithm"] for row in rows_of(spec, "rule", color=LIGHT.ink)} == {"TopPop", "NNCosNgr"}
+    assert len(rows_of(spec, "rule", color=LIGHT.quiet)) == 5
+
+
+def test_slope_sides_differ_in_colour_and_shape(all_drawings: Any) -> None:
+    spec = all_drawings["slope"]()
+    assert rows_of(spec, "point", color=PERCEIVED, shape="circle")
+    assert rows_of(spec, "point", color=OBJECTIVE, shape="square")
+
+
+def test_slope_bars_that_overlap_stand_on_lanes_of_their_own() -> None:
+    spec = slope(EQUAL, EQUAL, title="t")
+    dots = rows_of(spec, "point", color=PERCEIVED)
+    assert len({dot["x"] for dot in dots}) == 3
+    names_at = [dot["label_at"] for dot in dots]
+    assert min(abs(a - b) for a in names_at for b in names_at if a != b) > 0.3
+
+
+def test_slope_unknown_pair_refused() -> None:
+    with pytest.raises(DataError, match="contradicted pairs name TopPop"):
+        slope(ONE, ONE, title="t", contradicted=[("LSA", "TopPop")])
+
+
+# Hasse diagram
+
+
+def test_hasse_stands_on_the_true_scale_with_edges_between_nodes(all_drawings: Any) -> None:
+    spec = all_drawings["hasse"]()
+    nodes = {row["condition"]: row for row in rows_of(spec, "point")}
+    assert nodes["TopPop"]["mean"] == 3.92
+    edges = rows_of(spec, "rule", color=LIGHT.ink)
+    assert len(edges) == 3
+    for edge in edges:
+        upper, lower = edge["pair"].split(" above ")
+        assert (edge["x"], edge["y"]) == (nodes[upper]["x"], nodes[upper]["mean"])
+        assert (edge["x2"], edge["y2"]) == (nodes[lower]["x"], nodes[lower]["mean"])
+
+
+def test_hasse_unordered_are_dashed_and_to_the_right(all_drawings: Any) -> None:
+    spec = all_drawings["hasse"]()
+    dashed = rows_of(spec, "point", strokeDash=[3, 2])
+    solid = [row for row in rows_of(spec, "point") if row not in dashed]
+    assert {row["condition"] for row in dashed} == {"AsySVD", "PureSVD300", "LSA"}
+    assert min(row["x"] for row in dashed) > max(row["x"] for row in solid) + 1
+
+
+def test_hasse_of_two_chains_draws_them_uncrossed() -> None:
+    estimates = {"A": (4, 4, 4), "B": (3.9, 3.9, 3.9), "C": (1, 1, 1), "D": (0.9, 0.9, 0.9)}
+    spec = hasse(estimates, [("A", "C"), ("B", "D")], title="t", y_title="y")
+    column = {row["condition"]: row["x"] for row in rows_of(spec, "point")}
+    assert sorted(column.values()) == [0, 1, 2, 3]
+    assert (column["A"] - column["B"]) * (column["C"] - column["D"]) > 0
+
+
+def test_hasse_of_fallout_has_the_lowest_on_top() -> None:
+    estimates = {"LSA": (0.002, 0.001, 0.003), "TopPop": (0.025, 0.024, 0.026)}
+    spec = hasse(estimates, [("LSA", "TopPop")], title="t", y_title="y", higher_is_better=False)
+    bottom, top = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert bottom > 0.025
+    assert top < 0.002
+
+
+def test_hasse_edge_against_the_scale_refused() -> None:
+    with pytest.raises(DataError, match="LSA is said to dominate TopPop"):
+        hasse({"LSA": (1, 1, 1), "TopPop": (2, 2, 2)}, [("LSA", "TopPop")], title="t", y_title="y")
+
+
+@pytest.mark.parametrize(
+    ("edge", "said"), [(("LSA", "Nobody"), "edges name Nobody"), (("LSA", "LSA"), "pair LSA with itself")]
+)
+def test_hasse_impossible_edge_refused(edge: tuple[str, str], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        hasse(ONE, [edge], title="t", y_title="y")
+
+
+# Bars
+
+
+def test_bars_second_series_is_an_outline(all_drawings: Any) -> None:
+    spec = all_drawings["bars"]()
+    assert len(rows_of(spec, "rect", fill=OBJECTIVE)) == 7 + 1  # the bars and their patch in the key
+    assert len(rows_of(spec, "rect", fill=LIGHT.objective_wash, stroke=OBJECTIVE)) == 7 + 1
+
+
+def test_bars_print_shares_without_a_leading_zero_and_other_numbers_with_it() -> None:
+    values = {"LSA": (0.29, 0.28, 0.30)}
+    assert ">.29<" in render.svg(bars({"s": values}, title="t", x_title="x"))
+    picture = render.svg(bars({"s": values}, title="t", x_title="x", is_share=False, decimals=3))
+    assert ">0.290<" in picture
+    assert ">.29<" not in picture
+
+
+def test_bars_of_more_than_all_refused_as_shares() -> None:
+    with pytest.raises(DataError, match=r"value 1\.5, which no share can have"):
+        bars({"s": {"LSA": (1.5, 1.4, 1.6)}}, title="t", x_title="x")
+
+
+def test_bars_of_three_series_refused() -> None:
+    with pytest.raises(ParameterError, match="one or two series; 3"):
+        bars(dict.fromkeys("abc", ONE), title="t", x_title="x")
+
+
+# Curves and tail
+
+
+def test_curves_lines_are_told_apart_without_colour(all_drawings: Any) -> None:
+    spec = all_drawings["curves"]()
+    lines = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "line"]
+    ends = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "point"]
+    assert len({tuple(line["strokeDash"]) for line in lines}) == 7
+    assert len({end["shape"] for end in ends}) == 7
+    assert [line["strokeWidth"] for line in lines] == [1.6, 1.6, 1.6, 1.6, 3.0, 1.6, 1.6]
+
+
+def test_curves_names_at_line_ends_stand_apart() -> None:
+    height = 300
+    spec = curves({name: [0.0, 0.5] for name in "ABCDE"}, title="t", y_title="y", height=height)
+    places = sorted(row["label_at"] for row in data_of(spec) if "label_at" in row)
+    assert all((after - before) * height / 0.5 >= 14.9 for before, after in itertools.pairwise(places))
+
+
+def test_curves_of_unequal_length_refused() -> None:
+    with pytest.raises(DataError, match="LSA has 1 values for 2 lengths"):
+        curves({"TopPop": [0.1, 0.2], "LSA": [0.1]}, title="t", y_title="y")
+
+
+def test_curves_lengths_that_do_not_ascend_refused() -> None:
+    with pytest.raises(ParameterError, match="must ascend"):
+        curves({"LSA": [0.1, 0.2]}, title="t", y_title="y", n_values=[5, 5])
+
+
+def test_curves_mark_beyond_the_lengths_refused() -> None:
+    with pytest.raises(ParameterError, match="from 1 to 2; 5"):
+        curves({"LSA": [0.1, 0.2]}, title="t", y_title="y", at_n=5)
+
+
+def test_curves_emphasis_on_a_stranger_refused() -> None:
+    with pytest.raises(DataError, match="not drawn: TopPop"):
+        curves({"LSA": [0.1, 0.2]}, title="t", y_title="y", emphasised=["TopPop"])
+
+
+def test_long_tail_marks_the_fewest_items_with_half_of_the_ratings() -> None:
+    spec = long_tail([1, 5, 2, 2, 0], title="t")
+    assert rows_of(spec, "rule")[0]["item"] == 1
+    assert rows_of(spec, "line") == [
+        {"item": place, "ratings": count} for place, count in enumerate([5, 2, 2, 1, 0], start=1)
+    ]
+
+
+def test_long_tail_of_many_items_keeps_both_ends() -> None:
+    spec = long_tail(range(60_000), title="t")
+    line = rows_of(spec, "line")
+    assert len(line) <= 240
+    assert line[0] == {"item": 1, "ratings": 59_999}
+    assert line[-1] == {"item": 60_000, "ratings": 0}
+
+
+def test_long_tail_of_a_negative_count_refused() -> None:
+    with pytest.raises(DataError, match="An item has -1 ratings"):
+        long_tail([3, -1], title="t")
+
+
+# Scatter
+
+
+def test_scatter_dots_on_one_spot_share_a_label() -> None:
+    spec = scatter(EQUAL, EQUAL, title="t", perceived_title="p", objective_title="o")
+    assert [row["label"] for row in rows_of(spec, "point") if "label" in row] == [["TopPop", "LSA", "AsySVD"]]
+
+
+def test_scatter_intervals_wear_their_sides_colours(all_drawings: Any) -> None:
+    spec = all_drawings["scatter"]()
+    assert len(rows_of(spec, "rule", color=PERCEIVED)) == 7
+    assert len(rows_of(spec, "rule", color=OBJECTIVE)) == 7
+
+
+# Counts
+
+
+def test_progress_parts_stand_end_to_end() -> None:
+    spec = progress({"LSA": Counts(12, 2, 0, 3)}, {"LSA": 30}, title="t")
+    parts = [row for row in data_of(spec) if "standing" in row]
+    assert [(row["standing"], row["from"], row["to"]) for row in parts] == [
+        ("completed", 0, 12),
+        ("active", 12, 14),
+        ("abandoned", 14, 17),
+    ]
+    assert "12 of 30" in render.svg(spec)
+
+
+@pytest.mark.parametrize(
+    ("counts", "targets", "said"),
+    [(Counts(-1, 0, 0, 0), {"LSA": 30}, "below 0"), (Counts(1, 0, 0, 0), {}, "LSA has no target")],
+)
+def test_progress_impossible_counts_refused(counts: Counts, targets: dict[str, int], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        progress({"LSA": counts}, targets, title="t")
+
+
+def test_histogram_orders_values_and_prints_shares() -> None:
+    spec = histogram({5: 30, 1: 10}, title="t", x_title="Rating")
+    assert [(row["value"], row["share"]) for row in rows_of(spec, "rect")] == [("1", "25 %"), ("5", "75 %")]
+
+
+def test_histogram_negative_count_refused() -> None:
+    with pytest.raises(DataError, match="less than 0 times"):
+        histogram({1: -1}, title="t", x_title="Rating")

@@ -1,0 +1,117 @@
+"""Charts as files: the same bytes everywhere, legible to eyes and to screen readers."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import pytest
+
+from charting import render
+from charting.theme import DARK, with_mode
+from core.errors import ParameterError
+
+pytestmark = pytest.mark.unit
+SVG = "{http://www.w3.org/2000/svg}"
+DIGEST_OF_A_CHART = """
+import hashlib
+from charting import render
+from charting.marks import curves
+spec = curves({"TopPop": [.1, .2], "LSA": [.0, .1]}, title="TopPop finds more", y_title="Recall")
+print(hashlib.sha256(render.svg(spec).encode()).hexdigest(), hashlib.sha256(render.png(spec, ppi=72)).hexdigest())
+"""
+
+
+def test_svg_same_bytes_whatever_was_drawn_before(draw: Any, all_drawings: Any) -> None:
+    first = render.svg(draw())
+    render.svg(all_drawings["curves"]())
+    assert render.svg(draw()) == first
+
+
+def test_files_same_bytes_in_another_process() -> None:
+    runs = {
+        subprocess.run([sys.executable, "-c", DIGEST_OF_A_CHART], capture_output=True, check=True).stdout
+        for _ in range(2)
+    }
+    assert len(runs) == 1
+
+
+def test_svg_says_title_and_description_to_screen_readers(all_drawings: Any) -> None:
+    picture = render.svg(all_drawings["slope"](), title="A & B", description="x < y")
+    root = ElementTree.fromstring(picture)  # noqa: S314 - our own drawing
+    title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+    assert title is not None
+    assert description is not None
+    assert (title.text, description.text) == ("A & B", "x < y")
+    assert root.get("role") == "img"
+    assert root.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+
+
+def test_svg_words_come_from_the_chart_by_default(draw: Any) -> None:
+    spec = draw()
+    root = ElementTree.fromstring(render.svg(spec))  # noqa: S314 - our own drawing
+    assert root.findtext(f"{SVG}title") == spec["usermeta"]["title"]
+    assert root.findtext(f"{SVG}desc") == spec["usermeta"]["description"]
+
+
+def test_svg_identifiers_differ_between_charts(all_drawings: Any) -> None:
+    identifiers = [
+        identifier for each in all_drawings.values() for identifier in re.findall(r'\bid="([^"]+)"', render.svg(each()))
+    ]
+    assert len(identifiers) >= 2 * len(all_drawings)
+    assert len(set(identifiers)) == len(identifiers)
+
+
+def test_svg_references_are_renamed_with_what_they_name() -> None:
+    picture = '<clipPath id="clip7"/><g clip-path="url(#clip7)"/><g clip-path="url(#clip9)"/>'
+    assert render._with_identifiers_of(picture, "m") == (
+        '<clipPath id="m-1"/><g clip-path="url(#m-1)"/><g clip-path="url(#m-2)"/>'
+    )
+
+
+def test_svg_names_the_bundled_typeface_first(draw: Any) -> None:
+    # A family found nowhere would be drawn as nothing at all.
+    families = set(re.findall(r'font-family="([^"]+)"', render.svg(draw())))
+    assert families == {render.FILE_FONT.replace('"', "&quot;")}
+
+
+def test_svg_ground_follows_the_mode(all_drawings: Any) -> None:
+    spec = all_drawings["bars"]()
+    assert 'fill="#ffffff"' in render.svg(spec)
+    assert f'fill="{DARK.paper}"' in render.svg(with_mode(spec, dark=True))
+
+
+def test_png_has_the_pixels_that_its_resolution_asks_for(all_drawings: Any) -> None:
+    picture = render.png(all_drawings["bars"](), ppi=300, width=360)
+    assert picture.startswith(b"\x89PNG\r\n")
+    assert struct.unpack(">I", picture[16:20])[0] == 360 * 300 // 72
+
+
+def test_png_same_bytes_twice(draw: Any) -> None:
+    assert render.png(draw(), ppi=72) == render.png(draw(), ppi=72)
+
+
+def test_png_resolution_out_of_range_refused(all_drawings: Any) -> None:
+    with pytest.raises(ParameterError, match="36 to 1200 dots per inch; 5000"):
+        render.png(all_drawings["bars"](), ppi=5000)
+
+
+def test_pdf_is_one(all_drawings: Any) -> None:
+    picture = render.pdf(all_drawings["box_plot"]())
+    assert picture.startswith(b"%PDF-")
+    assert b"/Font" in picture
+
+
+def test_file_width_too_small_refused(all_drawings: Any) -> None:
+    with pytest.raises(ParameterError, match="at least 240 pixels"):
+        render.svg(all_drawings["bars"](), width=10)
+
+
+def test_import_leaves_the_drawing_libraries_unloaded() -> None:
+    code = "import sys, charting.marks, charting.render; print({'altair', 'vl_convert', 'pandas'} & set(sys.modules))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert answer.stdout.strip() == "set()"

@@ -1,0 +1,72 @@
+"""Participants with planted answers, as rows: conclusions of a report are then known by construction."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+from django.utils import timezone
+
+from studies.enums import Mode, ParticipantStatus, Provenance
+from studies.models import Participant, RecommendationList, RecommendedItem, Response, Study
+
+
+def planted_person(
+    study: Study,
+    label: str,
+    ratings: Sequence[int],
+    satisfaction: int,
+    *,
+    mode: str = Mode.LIVE,
+    n_watched: int = 1,
+    n_heard: int = 2,
+    first_item: int = 0,
+    provenance: str = Provenance.PERSON,
+) -> Participant:
+    """Someone who has completed: the first items watched, the next ones heard of, the others new."""
+    condition = study.conditions.get(label=label)
+    now = timezone.now()
+    participant = Participant.objects.create(
+        study=study,
+        version=study.versions.last(),
+        code=secrets.token_hex(6),
+        token_digest=secrets.token_hex(32),
+        entry_key=secrets.token_hex(32),
+        mode=mode,
+        status=ParticipantStatus.COMPLETED,
+        step="thanks",
+        condition=condition,
+        consented_at=now,
+        assigned_at=now,
+        completed_at=now,
+        last_seen_at=now,
+    )
+    made = RecommendationList.objects.create(
+        participant=participant, model_digest=condition.model_digest, seconds=0.01
+    )
+    items = list(study.dataset_version.items.order_by("index")[first_item : first_item + len(ratings)])
+    RecommendedItem.objects.bulk_create(
+        RecommendedItem(recommendation_list=made, rank=rank, item=item, score=1.0 / rank)
+        for rank, item in enumerate(items, start=1)
+    )
+    answers = [("satisfaction", 0, satisfaction)]
+    for rank, rating in enumerate(ratings, start=1):
+        is_watched = rank <= n_watched
+        answers.append(("watched", rank, is_watched))
+        if not is_watched:
+            answers.append(("heard", rank, rank <= n_watched + n_heard))
+            answers.append(("trailer_seen", rank, False))
+        answers.append(("rating", rank, rating))
+    Response.objects.bulk_create(
+        Response(participant=participant, question=question, rank=rank, value=value, provenance=provenance)
+        for question, rank, value in answers
+    )
+    return participant
+
+
+def plant(study: Study, satisfactions: Mapping[str, Sequence[int]], **kwargs: object) -> None:
+    """One participant for each satisfaction, who rates every item the same."""
+    n_items = study.settings["list_length"]
+    for label, answers in satisfactions.items():
+        for answer in answers:
+            planted_person(study, label, [answer] * n_items, answer, **kwargs)  # type: ignore[arg-type]
