@@ -10,7 +10,7 @@ from accounts.models import User
 
 
 @admin.register(User)
-class ResearcherAdmin(UserAdmin):
+class ResearcherAdmin(UserAdmin[User]):
     """Accounts by e-mail address."""
 
     form = AccountChangeForm

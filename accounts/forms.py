@@ -21,7 +21,7 @@ class SignInForm(AuthenticationForm):
         return str(self.cleaned_data["username"]).lower()
 
 
-class NameForm(forms.ModelForm):
+class NameForm(forms.ModelForm[User]):
     """How a researcher is named to others."""
 
     class Meta:
@@ -29,7 +29,7 @@ class NameForm(forms.ModelForm):
         fields = ["name"]
 
 
-class AccountCreationForm(UserCreationForm):
+class AccountCreationForm(UserCreationForm[User]):
     """The administrator's form for a new account."""
 
     class Meta:
@@ -37,7 +37,7 @@ class AccountCreationForm(UserCreationForm):
         fields = ["email"]
 
 
-class AccountChangeForm(UserChangeForm):
+class AccountChangeForm(UserChangeForm[User]):
     """The administrator's form for an account."""
 
     class Meta:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.http import HttpRequest, HttpResponse
@@ -10,6 +12,7 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 
 from accounts.forms import NameForm, SignInForm
+from accounts.models import User
 
 
 class SignIn(auth_views.LoginView):
@@ -51,7 +54,7 @@ class PasswordChange(auth_views.PasswordChangeView):
 
 def account(request: HttpRequest) -> HttpResponse:
     """Show and change one's own name."""
-    form = NameForm(request.POST or None, instance=request.user)  # type: ignore[arg-type]
+    form = NameForm(request.POST or None, instance=cast("User", request.user))
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, _("Your name is saved."))

@@ -21,7 +21,10 @@ def _around(value: float, bounds: Sequence[float] | None) -> Triple:
 
 def _means(variable: Result) -> dict[str, Triple]:
     found = {}
-    for name, one in variable["described"].items():
+    for name in variable["conditions"]:
+        if name not in variable["described"]:
+            continue
+        one = variable["described"][name]
         bounds = None if one["ci_low"] is None else (one["ci_low"], one["ci_high"])
         found[name] = _around(one["mean"], bounds)
     return found
@@ -37,7 +40,7 @@ def box(variable: Result, title: str) -> Spec | None:
     if not variable["described"]:
         return None
     per = variable["points_per_unit"]
-    values = {name: [point / per for point in points] for name, points in variable["points"].items()}
+    values = {name: [point / per for point in variable["points"][name]] for name in variable["conditions"]}
     has_letters = variable["tests"]["tukey"]["is_defined"]
     letters = variable["orders"]["tukey"]["letters"] if has_letters else None
     return marks.box_plot(
@@ -116,7 +119,8 @@ def bars(lengths: Sequence[Result], kind: str, title: str, n: int) -> Spec | Non
 
 def curves(length: Result, kind: str, title: str, n: int) -> Spec | None:
     """A metric against the length of the list."""
-    lines = {name: line for name, line in length["by_n"][kind].items() if line and None not in line}
+    lines = {name: length["by_n"][kind][name] for name in length["conditions"]}
+    lines = {name: line for name, line in lines.items() if line and None not in line}
     if not lines:
         return None
     return marks.curves(lines, title=title, y_title=kind.capitalize(), at_n=n)

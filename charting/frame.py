@@ -28,7 +28,7 @@ _WHOLE_WIDTH = "[width, containerSize()[0]][1]"
 # Mean width of a character in shares of the type size; titles are set bold.
 _TITLE_CHARACTER = 0.53
 _SUBTITLE_CHARACTER = 0.5
-_AUTOMATIC_NAME = re.compile(r"^view_\d+$")
+_AUTOMATIC_NAME = re.compile(r"^view_[0-9a-f_]+$")
 
 
 def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
@@ -306,7 +306,7 @@ def _with_whole_width(value: Any, width: str) -> Any:
 
 
 def _with_own_names(spec: Spec) -> Spec:
-    """Replace the names that altair counts up through a process by names counted within this chart."""
+    """Replace the names that altair makes up for views by names counted within this chart."""
     names: dict[str, str] = {}
 
     def collect(value: Any) -> None:

@@ -34,7 +34,6 @@ STYLE_HASHES: tuple[str, ...] = (
 included. They belong to the pinned version of vl-convert-python; a test in a browser tells when they change."""
 
 _PIXELS_PER_INCH = 72
-_OPENING = re.compile(r"<svg [^>]*>")
 _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\d+)')
 
 
@@ -71,14 +70,11 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
     description = words["description"] if description is None else description
     mark = "c" + hashlib.sha256(f"{title}\n{description}\n{picture}".encode()).hexdigest()[:10]
     picture = _with_identifiers_of(picture, mark)
-    opening = _OPENING.search(picture)
-    if opening is None:
-        raise ParameterError("The drawing library returned no SVG element for this specification.")
-    head = (
-        f'{opening.group()[:-1]} role="img" aria-labelledby="{mark}-title {mark}-desc">'
-        f'<title id="{mark}-title">{escape(title)}</title><desc id="{mark}-desc">{escape(description)}</desc>'
+    opening, rest = picture.split(">", 1)
+    return (
+        f'{opening} role="img" aria-labelledby="{mark}-title {mark}-desc"><title id="{mark}-title">{escape(title)}'
+        f'</title><desc id="{mark}-desc">{escape(description)}</desc>{rest}'
     )
-    return f"{picture[: opening.start()]}{head}{picture[opening.end() :]}"
 
 
 def png(spec: Spec, *, ppi: int = 300, width: int = FILE_WIDTH) -> bytes:

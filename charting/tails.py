@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from charting.frame import Width, finished, layered, rows, whole_ticks
@@ -129,12 +130,8 @@ def long_tail(
 
 
 def _items_with_half(ordered: Sequence[int]) -> int:
-    total, held = sum(ordered), 0
-    for place, count in enumerate(ordered, start=1):
-        held += count
-        if 2 * held >= total:
-            return place
-    return len(ordered)
+    half = sum(ordered) / 2
+    return next(place for place, held in enumerate(itertools.accumulate(ordered), start=1) if held >= half)
 
 
 def _thinned(length: int) -> list[int]:

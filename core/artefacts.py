@@ -48,14 +48,15 @@ def store(kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[s
 
     `meta` is part of what is named: keep times and places out of it.
     """
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ArtefactError("artefact.object_array", f"The array {name} holds Python objects; store plain types.")
     digest = _digest(arrays, meta)
     storage = storages["artefacts"]
     folder = f"{kind}/{digest}"
     if storage.exists(f"{folder}/meta.json") and _is_whole(storage, kind, digest):
         return digest
     for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise ArtefactError("artefact.object_array", f"The array {name} holds Python objects; store plain types.")
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
         _write_once(storage, f"{folder}/{name}.npy", buffer.getvalue())

@@ -43,7 +43,7 @@ def digest_of_arrays(arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         whole.update(canonical_json([name, array.dtype.str, list(array.shape)]).encode())
-        whole.update(memoryview(array).cast("B") if array.size else b"")
+        whole.update(array.reshape(-1).view(np.uint8).data)
     return whole.hexdigest()
 
 

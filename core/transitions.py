@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 from django.db import models, transaction
+from django.utils import timezone
 
 from core.errors import NotAllowedInState
 from core.models import LogEntry
@@ -33,14 +34,12 @@ def move(
     if to not in allowed.get(before, frozenset()):
         raise NotAllowedInState(
             f"{row._meta.app_label}.not_{to}",
-            f"This {row._meta.verbose_name} is {before.replace('_', ' ')} and cannot become "
-            f"{to.replace('_', ' ')}.",
+            f"This {row._meta.verbose_name} is {before.replace('_', ' ')} and cannot become {to.replace('_', ' ')}.",
             {"kind": kind, "id": row.pk, "status": before, "to": to},
         )
     # QuerySet.update() passes over auto_now, so the time of change is written here.
     if any(field.name == "updated_at" for field in row._meta.fields):
-        from_now = row._meta.get_field("updated_at")
-        changes.setdefault("updated_at", from_now.pre_save(row, add=False))
+        changes.setdefault("updated_at", timezone.now())
     moved = type(row)._default_manager.filter(pk=row.pk, status=before).update(status=to, **changes)
     if moved != 1:
         raise NotAllowedInState(

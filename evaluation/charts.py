@@ -20,9 +20,8 @@ def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     if not drawn:
         return None
     best = max(drawn, key=lambda label: drawn[label][n - 1])
-    title = (
-        f"{best} finds the most of what people like, {number(drawn[best][n - 1], 3, is_share=True)} in a list of {n}"
-    )
+    value = number(drawn[best][n - 1], 3, is_share=True)
+    title = f"{best} finds the most of what people like, {value} in a list of {n}"
     return both_modes(curves(drawn, title=title, y_title="Recall", at_n=n, emphasised=(best,)))
 
 
@@ -32,7 +31,8 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     if not drawn:
         return None
     worst = max(drawn, key=lambda label: drawn[label][n - 1])
-    title = f"{worst} lets the most of what people dislike in, {number(drawn[worst][n - 1], 3, is_share=True)} in a list of {n}"
+    value = number(drawn[worst][n - 1], 3, is_share=True)
+    title = f"{worst} lets the most of what people dislike in, {value} in a list of {n}"
     return both_modes(curves(drawn, title=title, y_title="Fallout", at_n=n, emphasised=(worst,)))
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core import checks
+from django.core.files.storage import FileSystemStorage, storages
 
 
-def _writable(folder: str) -> bool:
-    return os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+def _writable(folder: object) -> bool:
+    return os.access(str(folder), os.R_OK | os.W_OK | os.X_OK)
 
 
 def check_broker_folder(**kwargs: Any) -> list[checks.CheckMessage]:
@@ -29,11 +30,11 @@ def check_broker_folder(**kwargs: Any) -> list[checks.CheckMessage]:
 
 def check_artefact_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.E002: ratings and models have to be kept somewhere."""
-    folder = str(settings.STORAGES["artefacts"]["OPTIONS"]["location"])
-    if not _writable(folder):
+    storage = storages["artefacts"]
+    if isinstance(storage, FileSystemStorage) and not _writable(storage.location):
         return [
             checks.Error(
-                f"The folder of artefacts {folder} cannot be written.",
+                f"The folder of artefacts {storage.location} cannot be written.",
                 hint="Set PARALLAX_VAR to a folder of this account's own.",
                 id="parallax.E002",
             )

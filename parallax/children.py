@@ -44,6 +44,7 @@ class Children:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
+    web_workers: int = 2
     threads: int = 8
     _running: list[tuple[str, subprocess.Popen[bytes]]] = field(default_factory=list)
     _logs: list[IO[bytes]] = field(default_factory=list)
@@ -78,7 +79,7 @@ class Children:
     def _web_command(self) -> list[str]:
         return [
             *(sys.executable, "-m", "gunicorn", "parallax.wsgi:application"),
-            *("--bind", f"{self.host}:{self.port}", "--workers", "1", "--threads", str(self.threads)),
+            *("--bind", f"{self.host}:{self.port}", "--workers", str(self.web_workers), "--threads", str(self.threads)),
             *("--worker-tmp-dir", str(Path(settings.VAR_DIR) / "tmp"), "--log-level", "warning"),
         ]
 

@@ -56,5 +56,7 @@ def env_secret(name: str) -> str | None:
         try:
             return Path(file).read_text().strip()
         except OSError as problem:
-            raise ImproperlyConfigured(f"{name}_FILE names {file}, which cannot be read: {problem.strerror}.") from problem
+            raise ImproperlyConfigured(
+                f"{name}_FILE names {file}, which cannot be read: {problem.strerror}."
+            ) from problem
     return None

@@ -134,8 +134,7 @@ class SimulatedPerson:
         self.training = training
         self.rng = rng
         residuals = [
-            rating - training.mean - float(training.item_offsets[item])
-            for item, rating in user.ratings.items()
+            rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
         counts = training.popularity
@@ -188,9 +187,7 @@ class SimulatedPerson:
         side = self.training
         expected = side.mean + float(side.item_offsets[item]) + self.user_offset
         on_stars = (
-            LOW + (expected - side.low) * (HIGH - LOW) / (side.high - side.low)
-            if side.high != HIGH
-            else expected
+            LOW + (expected - side.low) * (HIGH - LOW) / (side.high - side.low) if side.high != HIGH else expected
         )
         return int(np.clip(np.rint(on_stars + self.rng.normal(0.0, NOISE)), LOW, HIGH))
 

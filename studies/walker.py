@@ -124,9 +124,7 @@ class Walker:
                 break
             page = getattr(self, f"_at_{step}")(page)
         else:
-            raise ParallaxError(
-                "walker.in_circles", f"A simulated participant went in circles at {page.url}."
-            )
+            raise ParallaxError("walker.in_circles", f"A simulated participant went in circles at {page.url}.")
         self.walk.outcome = step
         if step == "thanks":
             self.walk.completion_code = page.text("//*[@id='completion-code']")
@@ -160,9 +158,7 @@ class Walker:
             found = self._get(page.url, {"q": self.item_titles[item]})
             form = found.find(f"//form[@id='rating-{self.item_ids[item]}']")
             self._look_at_details(found, self.item_ids[item], probability=0.25)
-            self._post(
-                form.get("action", ""), {**self._hidden(form), "rating": str(rating)}, TRUE, is_htmx=True
-            )
+            self._post(form.get("action", ""), {**self._hidden(form), "rating": str(rating)}, TRUE, is_htmx=True)
         return self._post(page.url, self._hidden(page.find("//*[@id='tray']//form")), MODELLED)
 
     def _at_recommendations(self, page: Page) -> Page:
@@ -208,9 +204,7 @@ class Walker:
 
     @staticmethod
     def _hidden(form: html.HtmlElement) -> dict[str, Any]:
-        return {
-            field.get("name", ""): field.get("value", "") for field in form.xpath(".//input[@type='hidden']")
-        }
+        return {field.get("name", ""): field.get("value", "") for field in form.xpath(".//input[@type='hidden']")}
 
     @staticmethod
     def _fields(form: html.HtmlElement) -> dict[str, list[str]]:
@@ -219,9 +213,7 @@ class Walker:
         for control in form.xpath(".//input[not(@type='hidden')] | .//select | .//textarea"):
             offered = fields.setdefault(control.get("name", ""), [])
             if control.tag == "select":
-                offered += [
-                    value for value in (o.get("value", "") for o in control.xpath(".//option")) if value
-                ]
+                offered += [value for value in (o.get("value", "") for o in control.xpath(".//option")) if value]
             elif control.get("type") in ("radio", "checkbox"):
                 offered.append(control.get("value", ""))
         return fields
@@ -233,9 +225,7 @@ class Walker:
     def _post(self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False) -> Page:
         return self._page(self._send(url, data, provenance, is_htmx=is_htmx))
 
-    def _send(
-        self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False
-    ) -> httpx.Response:
+    def _send(self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False) -> httpx.Response:
         target = urljoin(str(self.client.base_url), url)
         headers = {
             "Referer": target,

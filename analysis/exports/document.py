@@ -56,7 +56,7 @@ class Block:
     heading: str = ""
     table: Table | None = None
     is_folded: bool = False
-    figure: Figure | None = None
+    figures: tuple[Figure, ...] = ()
 
 
 @dataclass
@@ -82,10 +82,11 @@ class Section:
         if table is not None and table.rows:
             self.blocks.append(Block(table=table, is_folded=is_folded))
 
-    def draw(self, figure: Figure | None) -> None:
-        """Add a figure, if there is one."""
-        if figure is not None:
-            self.blocks.append(Block(figure=figure))
+    def draw(self, *figures: Figure | None) -> None:
+        """Add figures that stand side by side where there is room, those of them that there are."""
+        found = tuple(figure for figure in figures if figure is not None)
+        if found:
+            self.blocks.append(Block(figures=found))
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Document:
     def figures(self) -> list[Figure]:
         """Every figure in its order."""
         found = [self.lead] if self.lead else []
-        return found + [block.figure for one in self.sections for block in one.blocks if block.figure]
+        return found + [figure for one in self.sections for block in one.blocks for figure in block.figures]
 
     def tables(self) -> list[Table]:
         """Every table in its order, those behind figures too, each once."""
@@ -114,28 +115,32 @@ class Document:
             found[self.lead.table.key] = self.lead.table
         for section in self.sections:
             for block in section.blocks:
-                table = block.table or (block.figure.table if block.figure else None)
-                if table is not None:
-                    found.setdefault(table.key, table)
+                for table in (block.table, *(figure.table for figure in block.figures)):
+                    if table is not None:
+                        found.setdefault(table.key, table)
         return list(found.values())
 
 
-Draw = Callable[[Spec], str]
+Draw = Callable[[Spec, int], str]
+LEAD_WIDTH = 480
+WIDTH = 560
 
 
-def _page_draws(spec: Spec) -> str:
+def _page_draws(spec: Spec, width: int) -> str:
     """A page draws its charts itself, from their specifications."""
     return ""
 
 
-def _figure(badge: str, draw: Draw, key: str, spec: Spec | None, caption: str, table: Table) -> Figure | None:
-    return None if spec is None else Figure(key, spec, caption, badge, table, draw(spec))
+def _figure(
+    badge: str, draw: Draw, key: str, spec: Spec | None, caption: str, table: Table, width: int = WIDTH
+) -> Figure | None:
+    return None if spec is None else Figure(key, spec, caption, badge, table, draw(spec, width))
 
 
 def document_of(report: Report, draw: Draw = _page_draws) -> Document:
     """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance.
 
-    `draw` makes the picture that a file holds of each chart; a page needs none.
+    `draw` makes the picture that a file holds of each chart, in a width in pixels; a page needs none.
     """
     results = report.results
     badge = BADGE if report.mode != Mode.LIVE else ""
@@ -150,6 +155,7 @@ def document_of(report: Report, draw: Draw = _page_draws) -> Document:
             "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants on one "
             "side and of test users on the other; heavy lines are contradictions that are significant on both sides.",
             run_tables.ranks_table(primary),
+            LEAD_WIDTH,
         )
     sections = [
         _orders(results, primary),
@@ -211,11 +217,6 @@ def _variable(variable: Result, figure: Any) -> Section:
     )
     if variable["tests"]["tukey"]["is_defined"]:
         caption += " Algorithms that share a letter were not told apart."
-    section.draw(figure(f"box-{defined.key}", box, caption, people_tables.box_table(variable)))
-    section.put(people_tables.described(variable))
-    section.put(people_tables.tests_table(variable))
-    section.put(people_tables.anova_table(variable), is_folded=True)
-    section.put(people_tables.pairs_table(variable), is_folded=True)
     order = variable["orders"]["tukey"]
     n = sum(len(points) for points in variable["points"].values())
     hasse_caption = (
@@ -223,7 +224,14 @@ def _variable(variable: Result, figure: Any) -> Section:
         f"stands between; bars are 95 % intervals of the means. {people_tables.dominated_pairs(order)}"
     )
     hasse = charts.hasse(variable, of_people.hasse_title(variable))
-    section.draw(figure(f"hasse-{defined.key}", hasse, hasse_caption, people_tables.told_apart(variable)))
+    section.draw(
+        figure(f"box-{defined.key}", box, caption, people_tables.box_table(variable)),
+        figure(f"hasse-{defined.key}", hasse, hasse_caption, people_tables.told_apart(variable)),
+    )
+    section.put(people_tables.described(variable))
+    section.put(people_tables.tests_table(variable))
+    section.put(people_tables.anova_table(variable), is_folded=True)
+    section.put(people_tables.pairs_table(variable), is_folded=True)
     return section
 
 
@@ -263,6 +271,7 @@ def _objective(results: Result, figure: Any) -> Section:
     for one in lengths[1:]:
         section.say(of_run.shorter(lengths[0], one))
     section.put(run_tables.table_2(found))
+    bars = []
     for kind in ("recall", "fallout"):
         if any(line[kind] is not None for line in lengths[0]["table"]):
             spec = charts.bars(lengths, kind, of_run.bars_title(lengths[0], kind), n)
@@ -270,19 +279,33 @@ def _objective(results: Result, figure: Any) -> Section:
                 f"{kind.capitalize()} with 95 % intervals of resampled users. "
                 f"{'Lower is better. ' if kind == 'fallout' else ''}Outlined bars: profiles cut to the participants' length."
             )
-            section.draw(figure(f"bars-{kind}", spec, caption, run_tables.intervals_table(found, 0)))
+            bars.append(figure(f"bars-{kind}", spec, caption, run_tables.intervals_table(found, 0)))
+    section.draw(*bars)
     for place in range(1, len(lengths)):
         section.put(run_tables.intervals_table(found, place), is_folded=True)
-    if any(line and None not in line for line in lengths[0]["by_n"]["recall"].values()):
-        spec = charts.curves(lengths[0], "recall", of_run.curves_title(lengths[0], "recall", n), n)
-        caption = f"Recall by length of the list, whole profiles; the hairline marks the {n} that tables report."
-        section.draw(figure("curves-recall", spec, caption, run_tables.curve_table(found, 0, "recall")))
+    section.draw(*(_curves(found, place, figure) for place in range(len(lengths))))
     for one in lengths:
+        section.head(of_run.length_words(one["profile_length"]).capitalize())
         for kind in ("recall", "fallout"):
             section.say(of_run.signs(one, kind))
             section.put(run_tables.objective_order(one, kind), is_folded=kind == "fallout" or bool(one["profile_length"]))
             section.put(run_tables.signs_table(one, kind), is_folded=True)
     return section
+
+
+def _curves(found: Result, place: int, figure: Any) -> Figure | None:
+    """Recall by length of the list at one profile length."""
+    one, n = found["lengths"][place], found["n"]
+    if not any(line and None not in line for line in one["by_n"]["recall"].values()):
+        return None
+    spec = charts.curves(one, "recall", of_run.curves_title(one, "recall", n), n)
+    key = f"curves-recall-{one['profile_length']}" if one["profile_length"] else "curves-recall"
+    caption = (
+        f"Recall by length of the list, {of_run.length_words(one['profile_length'])}; the hairline marks the {n} that "
+        "tables report."
+    )
+    result: Figure | None = figure(key, spec, caption, run_tables.curve_table(found, place, "recall"))
+    return result
 
 
 def _both(results: Result, primary: Result | None, figure: Any) -> Section:

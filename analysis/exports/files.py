@@ -24,6 +24,7 @@ from core.errors import ParallaxError
 STYLE_SHEETS = ("css/tokens.css", "css/base.css", "css/report.css")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 FILE_PPI = 150
+NARROW = 340  # pixels: what a phone shows beside its margins
 Progress = Callable[[str], None]
 
 
@@ -63,15 +64,20 @@ def _styles() -> str:
     return "\n".join(texts)
 
 
-def inline_svg(spec: Spec) -> str:
-    """A chart as an SVG element whose colours follow the page, light or dark."""
-    picture = render.svg(spec)
+def inline_svg(spec: Spec, width: int) -> str:
+    """A chart drawn twice, for desks and for phones, of which the style sheet shows one."""
+    wide, narrow = _themed(render.svg(spec, width=width)), _themed(render.svg(spec, width=NARROW))
+    return mark_safe(f'<div class="drawn wide">{wide}</div><div class="drawn narrow">{narrow}</div>')  # noqa: S308 - as below
+
+
+def _themed(picture: str) -> str:
+    """A drawing whose colours follow the page, light or dark."""
     for field in dataclasses.fields(LIGHT):
         token = f"var(--{field.name.replace('_', '-')})"
         picture = picture.replace(f'"{getattr(LIGHT, field.name)}"', f'"{token}"')
     # The file's own white ground would stand out on dark paper.
     picture = picture.replace('fill="#ffffff"', 'fill="none"', 1)
-    return mark_safe(picture)  # noqa: S308 - drawn here; every text in it is escaped by the library
+    return picture  # every text in it was escaped by the library that drew it
 
 
 def table_csv(table: Table) -> str:

@@ -55,7 +55,8 @@ def bars_title(one: Result, kind: str) -> str:
 
 def curves_title(one: Result, kind: str, n: int) -> str:
     """The finding of curves over N: whether the order at N holds at the end."""
-    lines = {name: line for name, line in one["by_n"][kind].items() if line and None not in line}
+    lines = {name: one["by_n"][kind][name] for name in one["conditions"]}
+    lines = {name: line for name, line in lines.items() if line and None not in line}
     first = sorted(lines, key=lambda name: -lines[name][n - 1])
     last = sorted(lines, key=lambda name: -lines[name][-1])
     length = len(next(iter(lines.values())))

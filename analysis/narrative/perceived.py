@@ -151,7 +151,7 @@ def box_title(variable: Result) -> str:
     worst = relation["best_first"][-1]
     n_below, n_above = len(relation["dominates"][best]), len(relation["dominated_by"][worst])
     n_others = len(relation["names"]) - 1
-    if n_below:
+    if n_below >= n_above and n_below:
         return f"{best} has the highest {name}, told apart from {n_below} of {n_others} others"
     if n_above:
         return f"{worst} has the lowest {name}, told apart from {n_above} of {n_others} others"

@@ -131,7 +131,7 @@ def _directions(comparison: Result, metric: Metric) -> str:
         return ""
     return (
         f"In {found['same']} of {found['n_pairs']} pairs of algorithms {metric.kind} points the way participants do "
-        f"(permutation p {_equals(found['p'])})."
+        f"(one-sided permutation p {_equals(found['p'])})."
     )
 
 
@@ -198,9 +198,9 @@ def scatter_title(comparison: Result, n: int) -> str:
     tau = comparison["tau"]
     if not tau["is_defined"]:
         return f"{_capital(variable.in_text)} beside {metric.in_text}"
-    found = f"τ_b = {_tau(tau['coefficient'])}, exact p {_equals(tau['p'])}"
+    found = f"τ = {_tau(tau['coefficient'])}, exact p {_equals(tau['p'])}"
     if tau["p"] >= ALPHA:
-        return f"{_capital(variable.in_text)} does not follow {metric.kind} beyond chance ({found})"
+        return f"{_capital(variable.in_text)} could not be shown to follow {metric.kind} ({found})"
     verb = "follows" if tau["coefficient"] > 0 else "runs against"
     return f"{_capital(variable.in_text)} {verb} {metric.in_text} ({found})"
 

@@ -125,16 +125,22 @@ def _provenance(
         "dataset_version": study.dataset_version.number,
         "dataset_hash": study.dataset_version.content_hash,
         "is_dataset_synthetic": study.dataset_version.is_synthetic,
-        "models": {condition.label: condition.model_digest for condition in conditions_of(study)},
+        "models": [
+            {"condition": condition.label, "digest": condition.model_digest} for condition in conditions_of(study)
+        ],
         "answers_digest": answers.digest,
         "run_inputs_hash": run.inputs_hash,
         "run_cases_digest": run.cases_digest,
-        "run_results": {str(one.length): dict(one.digests) for one in measured},
+        "run_results": [
+            {"profile_length": one.length, "condition": name, "digest": digest}
+            for one in measured
+            for name, digest in one.digests.items()
+        ],
         "mode": mode,
         "study_seed": study.seed,
         "run_seed": run.seed,
-        "bootstrap_seeds": {name: derived_seed(study.seed, "report", name) for name in _streams(measured)},
-        "versions": {name: installed[name] for name in NUMERIC},
+        "bootstrap_seeds": [[name, derived_seed(study.seed, "report", name)] for name in _streams(measured)],
+        "versions": [[name, installed[name]] for name in NUMERIC],
     }
 
 

@@ -52,6 +52,7 @@ def study_measured(
         }
     result = {
         "profile_length": measured.length,
+        "conditions": list(measured.conditions),
         "table": [
             {
                 "condition": name,

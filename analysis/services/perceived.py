@@ -64,6 +64,8 @@ def study_variable(
         "name": variable.name,
         "low": variable.low,
         "high": variable.high,
+        # Lists carry the order; a database may give the keys of a mapping back in any.
+        "conditions": list(groups),
         # Sorted, so that no row of one variable can be joined to a row of another.
         "points": {name: sorted(int(value * scale) for value in values) for name, values in groups.items()},
         "points_per_unit": scale,

@@ -49,16 +49,16 @@ def provenance_table(provenance: Mapping[str, Any], plan: Mapping[str, Any], inp
         ("Inputs of the run", provenance["run_inputs_hash"]),
         ("Test cases of the run", provenance["run_cases_digest"]),
     ]
-    lines += [(f"Model {name}", digest) for name, digest in provenance["models"].items()]
-    for length, digests in provenance["run_results"].items():
-        suffix = f", profiles of {length} ratings" if length != "0" else ""
-        lines += [(f"Results {name}{suffix}", digest) for name, digest in digests.items()]
+    lines += [(f"Model {one['condition']}", one["digest"]) for one in provenance["models"]]
+    for one in provenance["run_results"]:
+        suffix = f", profiles of {one['profile_length']} ratings" if one["profile_length"] else ""
+        lines.append((f"Results {one['condition']}{suffix}", one["digest"]))
     lines += [
         ("Seed of the study", str(provenance["study_seed"])),
         ("Seed of the run", str(provenance["run_seed"])),
         ("Resamples", f"{plan['resamples']:,}"),
     ]
-    lines += [(f"Seed of the bootstrap, {name}", str(seed)) for name, seed in provenance["bootstrap_seeds"].items()]
-    lines += [(name, version) for name, version in provenance["versions"].items()]
+    lines += [(f"Seed of the bootstrap, {name}", str(seed)) for name, seed in provenance["bootstrap_seeds"]]
+    lines += [(f"Version of {name}", version) for name, version in provenance["versions"]]
     rows = tuple(Row((text(name), text(value))) for name, value in lines)
     return Table("provenance", "Where the numbers come from", (Column("What"), Column("Value")), rows)

@@ -83,9 +83,10 @@ def curve_table(objective: Result, place: int, kind: str) -> Table:
     one = objective["lengths"][place]
     lines = one["by_n"][kind]
     n_values = max((len(line) for line in lines.values()), default=0)
+    in_order = [(name, lines[name]) for name in one["conditions"]]
     columns = (Column("Algorithm"), *(Column(str(n), True) for n in range(1, n_values + 1)))
     rows = tuple(
-        Row((text(name), *(decimal(value, 3, is_share=True) for value in line))) for name, line in lines.items()
+        Row((text(name), *(decimal(value, 3, is_share=True) for value in line))) for name, line in in_order
     )
     return Table(f"{kind}-by-n-{_slug(one)}", f"{KIND_NAMES[kind]} at every N", columns, rows)
 

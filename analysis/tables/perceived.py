@@ -36,7 +36,7 @@ def described(variable: Result) -> Table:
     """n, mean, sd, interval and quartiles of each condition."""
     is_share = VARIABLE_OF[variable["key"]].is_share
     rows = []
-    for name in variable["points"]:
+    for name in variable["conditions"]:
         found = variable["described"].get(name)
         if found is None:
             rows.append(Row((text(name), whole(0), *(Cell(NONE, None) for _ in range(7))), is_quiet=True))
@@ -186,7 +186,9 @@ def told_apart(
 
 def dominated_pairs(order: Result) -> str:
     """The relation in words, for whoever does not see the diagram."""
-    told = [f"{name} dominates {listed(below)}" for name, below in order["dominates"].items() if below]
+    told = [
+        f"{name} dominates {listed(order['dominates'][name])}" for name in order["names"] if order["dominates"][name]
+    ]
     return f"{'; '.join(told)}." if told else "No algorithm dominates another."
 
 
@@ -243,7 +245,7 @@ def robustness(variables: Sequence[Result]) -> Table:
 
 def tests_table(variable: Result) -> Table:
     """The classical test with the robust ones beside it, each with its result or the reason why not."""
-    rows = []
+    rows: list[tuple[tuple[Cell, ...], str]] = []
     for key, title, statistic in (
         ("anova", "One-way ANOVA", "F"), ("welch", "Welch's ANOVA", "F"), ("kruskal", "Kruskal-Wallis", "H"),
         ("brown_forsythe", "Brown-Forsythe (equal spread)", "F"), ("shapiro_residuals", "Shapiro-Wilk (residuals)", "W"),
@@ -253,11 +255,21 @@ def tests_table(variable: Result) -> Table:
             found = variable["welch_without_constant"]
             title = f"Welch's ANOVA without {listed(found['left_out'])} (no variance)"
         if found["is_defined"]:
-            rows.append(Row((text(title), text(_statistic(found, statistic)), probability(found["p"]), text(""))))
+            rows.append(((text(title), text(_statistic(found, statistic)), probability(found["p"])), ""))
         else:
-            rows.append(Row((text(title), Cell(NONE, None), Cell(NONE, None), text(found["reason"])), is_quiet=True))
-    columns = (Column("Test"), Column("Statistic"), Column("p", True), Column("Why not"))
-    return Table(f"{variable['key']}-tests", f"Tests of {variable['name'].lower()}", columns, tuple(rows))
+            rows.append(((text(title), Cell(NONE, None), Cell(NONE, None)), found["reason"]))
+    columns = [Column("Test"), Column("Statistic"), Column("p", True)]
+    has_reasons = any(reason for _, reason in rows)
+    if has_reasons:
+        columns.append(Column("Why not"))
+    return Table(
+        f"{variable['key']}-tests",
+        f"Tests of {variable['name'].lower()}",
+        tuple(columns),
+        tuple(
+            Row((*cells, text(reason)) if has_reasons else cells, is_quiet=bool(reason)) for cells, reason in rows
+        ),
+    )
 
 
 def _statistic(found: Result, letter: str) -> str:
@@ -321,7 +333,10 @@ def box_table(variable: Result) -> Table:
     """The numbers of a box plot."""
     is_share = VARIABLE_OF[variable["key"]].is_share
     rows = []
-    for name, found in variable["described"].items():
+    for name in variable["conditions"]:
+        if name not in variable["described"]:
+            continue
+        found = variable["described"][name]
         outliers = ", ".join(written(value, 2, is_share) for value in found["outliers"])
         rows.append(
             Row(

@@ -21,6 +21,15 @@ def numeric_threads(n: int) -> Iterator[None]:
         yield
 
 
+def load_kernels() -> None:
+    """Load the compiled loops of the algorithms, so that no measured time holds their compilation.
+
+    They are compiled once on a machine, which takes some ten seconds, and read from the cache after that.
+    """
+    lazy.neighbour_kernels()
+    lazy.asysvd_kernels()
+
+
 def environment() -> dict[str, str]:
     """Versions of code and libraries, and the processor type that the linear algebra was compiled for."""
     lazy.linalg()

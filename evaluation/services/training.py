@@ -17,7 +17,7 @@ from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, derived_seed, digest_of, digest_of_arrays
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows
-from evaluation.services.numerics import numeric_threads
+from evaluation.services.numerics import load_kernels, numeric_threads
 from recommenders import registry
 from recommenders.data import ItemFeatures, Ratings
 
@@ -130,6 +130,7 @@ def train_or_reuse(
     features = features_of(version) if kind.needs_features else None
     own_seed = training_seed(seed=seed, algorithm=algorithm, params=params)
     rng = np.random.Generator(np.random.PCG64(own_seed))
+    load_kernels()
     with numeric_threads(threads):
         started = time.perf_counter()
         fitted = kind.fit(ratings, chosen, features=features, rng=rng)

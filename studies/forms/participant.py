@@ -22,9 +22,7 @@ def said(texts: Mapping[str, Any], language: str) -> Any:
 class AboutForm(forms.Form):
     """Facts about the participant: one field for each question of the block "about"."""
 
-    def __init__(
-        self, questions: tuple[schema.Question, ...], language: str, *args: Any, **kwargs: Any
-    ) -> None:
+    def __init__(self, questions: tuple[schema.Question, ...], language: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.questions = questions
         self.label_suffix = ""
@@ -47,14 +45,10 @@ class AboutForm(forms.Form):
             )  # fmt: skip
         if question.kind == schema.CHOICE:
             offered = [(choice.value, said(choice.label, language)) for choice in question.choices]
-            return forms.ChoiceField(
-                choices=[("", "—"), *offered], widget=forms.Select(attrs=hints), **common
-            )
+            return forms.ChoiceField(choices=[("", "—"), *offered], widget=forms.Select(attrs=hints), **common)
         if question.kind in (schema.NUMBER, schema.LIKERT):
             widget = forms.NumberInput(attrs={**hints, "inputmode": "numeric"})
-            return forms.IntegerField(
-                min_value=question.minimum, max_value=question.maximum, widget=widget, **common
-            )
+            return forms.IntegerField(min_value=question.minimum, max_value=question.maximum, widget=widget, **common)
         return forms.CharField(max_length=question.max_length, widget=forms.TextInput(attrs=hints), **common)
 
     def answers(self) -> dict[str, Any]:

@@ -34,11 +34,6 @@ class ConditionCount:
     completed: int
     abandoned: int
 
-    @property
-    def held(self) -> int:
-        """Slots held now."""
-        return self.active + self.completed
-
 
 @dataclass(frozen=True)
 class FunnelStep:

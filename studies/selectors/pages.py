@@ -152,9 +152,7 @@ def way_at(step: str) -> Way:
 def facts_of(items: Sequence[Item]) -> dict[int, str]:
     """Return year, first genre and first director of each item, by its primary key, in one query."""
     found: dict[int, dict[str, str]] = {item.pk: {} for item in items}
-    rows = Feature.objects.filter(item__in=found, kind__in=["genre", "director"]).order_by(
-        "kind", "position", "pk"
-    )
+    rows = Feature.objects.filter(item__in=found, kind__in=["genre", "director"]).order_by("kind", "position", "pk")
     for item_id, kind, value in rows.values_list("item_id", "kind", "value"):
         found[item_id].setdefault(kind, value)
     return {
@@ -176,9 +174,7 @@ def profile_of(participant: Participant) -> dict[int, int]:
     return dict(ProfileRating.objects.filter(participant=participant).values_list("item_id", "rating"))
 
 
-def cards_of(
-    items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
-) -> list[Card]:
+def cards_of(items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = "") -> list[Card]:
     """Return the items as cards that may be rated."""
     facts = facts_of(items)
     return [
@@ -198,9 +194,7 @@ def cards_of(
 def rated_cards(participant: Participant, *, links: Links) -> list[Card]:
     """Return what the participant has rated, for the tray."""
     rows = ProfileRating.objects.filter(participant=participant).select_related("item")
-    return [
-        Card(row.item, "", row.item.poster_url, links.details(row.item), rating=row.rating) for row in rows
-    ]
+    return [Card(row.item, "", row.item.poster_url, links.details(row.item), rating=row.rating) for row in rows]
 
 
 def slots_of(recommended: Iterable[RecommendedItem], *, links: Links) -> list[Slot]:

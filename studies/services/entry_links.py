@@ -37,7 +37,9 @@ def read_entry(*, study: Study, signed: str) -> tuple[str, str]:
     try:
         said = signing.loads(signed, salt=SALT, max_age=VALID_SECONDS)
     except signing.BadSignature as problem:
-        raise ParallaxError("study.bad_link", "This link is incomplete or too old. Please ask for a new one.") from problem
+        raise ParallaxError(
+            "study.bad_link", "This link is incomplete or too old. Please ask for a new one."
+        ) from problem
     if said["study"] != study.pk:
         raise ParallaxError("study.bad_link", "This link belongs to another study.")
     return str(said["mode"]), str(said["key"])

@@ -20,6 +20,9 @@ from studies.presets.loader import check_design
 logger = logging.getLogger(__name__)
 
 
+NOT_DESIGN = frozenset({"simulated_per_condition"})  # settings of a trial run, which people never meet
+
+
 def design_snapshot(study: Study) -> dict[str, Any]:
     """Everything that the design hash is over: what a participant could notice, and what decides results."""
     return {
@@ -39,7 +42,7 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         ],
         "questionnaire": study.questionnaire,
         "texts": study.texts,
-        "settings": study.settings,
+        "settings": {name: value for name, value in study.settings.items() if name not in NOT_DESIGN},
         "primary": study.settings.get("primary"),
         "seed": study.seed,
     }

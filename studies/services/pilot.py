@@ -76,11 +76,9 @@ def pool_of(study: Study) -> Pool:
     scale = ratings_of(study.dataset_version).scale
     means = run_cases.training_means(study.run)
     side = TrainingSide(means.mu, means.item_means - means.mu, means.popularity, scale.low, scale.high)
-    items = list(Item.objects.filter(version=study.dataset_version).values_list("index", "title", "pk"))
-    ages = _ages(study)
-    return Pool(
-        tuple(users), side, {i: title for i, title, _pk in items}, {i: pk for i, _title, pk in items}, *ages
-    )
+    films = list(Item.objects.filter(version=study.dataset_version).values_list("index", "title", "pk"))
+    titles = {index: title for index, title, _pk in films}
+    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in films}, *_ages(study))
 
 
 def _target(study: Study, target: int) -> int:
@@ -104,11 +102,9 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
     returns the same user.
     """
     locked_study(study.pk)
-    participant = Participant.objects.select_for_update(of=("self",)).get(
-        study=study, code=code, mode=Mode.SIMULATED
-    )
+    participant = Participant.objects.select_for_update(of=("self",)).get(study=study, code=code, mode=Mode.SIMULATED)
     if participant.source_user:
-        return participant.source_user
+        return str(participant.source_user)
     if participant.condition_id is None:
         raise ParallaxError("pilot.no_condition", f"Participant {code} has no condition yet.")
     others = Participant.objects.filter(study=study, mode=Mode.SIMULATED).exclude(source_user="")
@@ -120,7 +116,7 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
         raise ParallaxError(
             "pilot.too_few_users", "Every reserved user serves in this condition already; reserve more users."
         )
-    chosen = min(free, key=lambda user: uses[user])  # the first of the least used, in the drawn order
+    chosen: str = min(free, key=lambda user: uses[user])  # the first of the least used, in the drawn order
     participant.source_user = chosen
     participant.save(update_fields=["source_user", "updated_at"])
     return chosen
@@ -137,7 +133,9 @@ def set_simulated_target(*, study: Study, per_condition: int) -> Study:
         current = locked_study(study.pk)
         if current.status != StudyStatus.LIVE:
             raise ParallaxError(
-                "pilot.not_live", f"The study {study.slug} is {current.status}; launch it first.", {"status": current.status}
+                "pilot.not_live",
+                f"The study {study.slug} is {current.status}; launch it first.",
+                {"status": current.status},
             )
         current.settings["simulated_per_condition"] = per_condition
         current.save(update_fields=["settings", "updated_at"])

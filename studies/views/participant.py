@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_not_required
 from django.core import signing
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
@@ -138,7 +138,7 @@ def _outcome(visit: Visit) -> HttpResponse | None:
     texts = _texts(visit.study, visit.language)
     heading = _("Thank you")
     status = visit.participant.status
-    common = {"study": _titled(visit.study, visit.language), "code": visit.participant.code}
+    common: dict[str, Any] = {"study": _titled(visit.study, visit.language), "code": visit.participant.code}
     if status in (ParticipantStatus.SCREENED_OUT, ParticipantStatus.QUOTA_FULL, ParticipantStatus.WITHDRAWN):
         return _message(visit.request, heading, markdown=texts.get(status, ""), **common)
     if status in (ParticipantStatus.RETURNED, ParticipantStatus.ATTENTION_FAILED, ParticipantStatus.ABANDONED):
@@ -237,11 +237,11 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
     if request.method != "POST":
         if mode == Mode.LIVE and not key and (token := _remembered(request, study)):
             return redirect("participant:resume", token=token)
-        return _consent_page(request, study, texts, key or enrolment.new_entry_key(), list(request.GET.items()))
+        return _consent_page(request, study, texts, key or enrolment.new_entry_key(), _pairs(request.GET))
     if request.POST.get("choice") == "no":
         enrolment.decline(study=study, mode=mode)
         return _message(request, _("Thank you all the same"), markdown=texts.get("declined", ""), study=study)
-    parameters = [(name[6:], value) for name, value in request.POST.items() if name.startswith("param:")]
+    parameters = [(name[6:], value) for name, value in _pairs(request.POST) if name.startswith("param:")]
     entry_key = key or request.POST.get("entry_key", "")
     ticked = request.POST.getlist("box")
     if len(set(ticked)) < len(texts.get("consent_boxes", ())):
@@ -265,6 +265,10 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
             secure=request.is_secure(),
         )
     return response
+
+
+def _pairs(query: QueryDict) -> list[tuple[str, str]]:
+    return [(name, str(value)) for name, value in query.items()]
 
 
 def _consent_page(
@@ -299,7 +303,9 @@ def _cookie_name(study: Study) -> str:
 def _remembered(request: HttpRequest, study: Study) -> str:
     """The token that this browser was given for the study, so that the study's own link leads back too."""
     try:
-        token = str(signing.loads(request.COOKIES.get(_cookie_name(study), ""), salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS))
+        token = str(
+            signing.loads(request.COOKIES.get(_cookie_name(study), ""), salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS)
+        )
         enrolment.resume(token=token)
     except (signing.BadSignature, ParallaxError):
         return ""
@@ -321,7 +327,9 @@ def about(visit: Visit) -> HttpResponse:
     """Facts about the participant; accepting them gives a place in a condition."""
     asked = questionnaire_from(visit.study.questionnaire).about
     kept = visit.participant.responses.filter(rank=0).values_list("question", "value")
-    before = {key: {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value for key, value in kept}
+    before = {
+        key: {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value for key, value in kept
+    }
     form = AboutForm(asked, visit.language, visit.request.POST or None, initial=before)
     if visit.request.method == "POST" and form.is_valid():
         try:
@@ -497,7 +505,9 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
 @of_participant
 def trailer(visit: Visit, item_id: int) -> HttpResponse:
     """Note that the trailer was opened, and lead to where it is."""
-    shown = get_object_or_404(Item.objects.exclude(trailer_url=""), pk=item_id, version_id=visit.study.dataset_version_id)
+    shown = get_object_or_404(
+        Item.objects.exclude(trailer_url=""), pk=item_id, version_id=visit.study.dataset_version_id
+    )
     answers.record_event(participant=visit.participant, kind="trailer_opened", facts={"item": shown.external_id})
     return HttpResponseRedirect(shown.trailer_url)
 
@@ -517,9 +527,7 @@ def recommendations(visit: Visit) -> HttpResponse:
     if visit.request.method == "POST":
         answers.finish_recommendations(participant=visit.participant)
         return visit.lead_to(flow.Place(flow.ITEMS, 1))
-    return visit.page(
-        "recommendations", flow.RECOMMENDATIONS, slots=_slots(visit)
-    )
+    return visit.page("recommendations", flow.RECOMMENDATIONS, slots=_slots(visit))
 
 
 @of_participant
@@ -579,9 +587,7 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
         "slot": slots[rank - 1],
         "questions": asked,
         "here_url": visit.links.to(place),
-        "back_url": visit.links.to(
-            flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
-        ),
+        "back_url": visit.links.to(flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)),
         "thumbs": pages.thumbs_of(slots, given, here=visit.here, at=rank, links=visit.links),
     }
     return visit.page("item", flow.ITEMS, **context)
@@ -645,7 +651,4 @@ def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
 def thanks(visit: Visit) -> HttpResponse:
     """The debriefing and the completion code."""
     texts = _texts(visit.study, visit.language)
-    return visit.page(
-        "thanks", flow.THANKS, debriefing_html=rendered(texts.get("debriefing", ""))
-    )
-
+    return visit.page("thanks", flow.THANKS, debriefing_html=rendered(texts.get("debriefing", "")))

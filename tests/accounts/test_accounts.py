@@ -61,7 +61,9 @@ def test_the_command_takes_a_password_from_a_file(tmp_path: Path, capsys: pytest
 
 def test_a_researcher_signs_in_changes_their_name_and_signs_out(client: Client) -> None:
     create_account(email="a@example.org", password="correct horse battery")
-    page = client.post("/account/sign-in/", {"username": "A@example.org", "password": "correct horse battery", "next": "/account/"})
+    page = client.post(
+        "/account/sign-in/", {"username": "A@example.org", "password": "correct horse battery", "next": "/account/"}
+    )
     assert page.headers["Location"] == "/account/"
     client.post("/account/", {"name": "Ada L."})
     assert "Ada L." in client.get("/account/").text
@@ -87,7 +89,9 @@ def test_a_forgotten_password_is_set_anew_by_a_letter(client: Client) -> None:
     link = re.search(r"http://[^/]+(/\S+)", str(mail.outbox[0].body))
     assert link is not None
     form = client.get(link[1], follow=True)
-    client.post(form.redirect_chain[-1][0], {"new_password1": "another long phrase", "new_password2": "another long phrase"})
+    client.post(
+        form.redirect_chain[-1][0], {"new_password1": "another long phrase", "new_password2": "another long phrase"}
+    )
     assert User.objects.get().check_password("another long phrase")
     assert "used or is too old" in client.get(link[1], follow=True).text
 

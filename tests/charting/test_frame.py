@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from charting import frame, render
+from charting.marks import histogram
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit
@@ -25,12 +26,13 @@ def test_specification_is_plain_json_without_nan(draw: Any) -> None:
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
 
 
-def test_specification_same_whatever_was_drawn_before(draw: Any, all_drawings: Any) -> None:
-    before = json.dumps(draw())
-    for other in all_drawings.values():
-        other()
-    assert json.dumps(draw()) == before
-    assert not re.search(r'"(view|param)_\d+"', before)
+def test_specification_same_whatever_was_drawn_before(all_drawings: Any) -> None:
+    forward = {name: json.dumps(draw()) for name, draw in all_drawings.items()}
+    backward = {name: json.dumps(all_drawings[name]()) for name in reversed(all_drawings)}
+    assert forward == backward
+    for specification in forward.values():
+        assert not re.search(r'"(view|param)_\w+"', specification)
+    assert '"views": ["layer_1"]' in forward["curves"]
 
 
 def test_specification_keeps_title_and_description_for_readers(draw: Any) -> None:
@@ -42,7 +44,6 @@ def test_specification_keeps_title_and_description_for_readers(draw: Any) -> Non
 
 def test_width_of_its_element_by_default(draw: Any) -> None:
     assert draw()["width"] == "container"
-    assert "containerSize" in json.dumps(draw()) or len(draw()["usermeta"]["title"]) < 30
 
 
 def test_width_given_leaves_nothing_to_the_element(draw: Any) -> None:
@@ -57,14 +58,12 @@ def test_width_too_small_refused(draw: Any) -> None:
         draw(width=120)
 
 
-@pytest.mark.parametrize("width", [300, 358, 520, 720])
+@pytest.mark.parametrize("width", [300, 720])
 def test_picture_is_as_wide_as_asked(draw: Any, width: int) -> None:
     assert f'width="{width}"' in render.svg(draw(), width=width)
 
 
-def test_title_missing_refused(all_drawings: Any) -> None:
-    from charting.marks import histogram
-
+def test_title_missing_refused() -> None:
     with pytest.raises(ParameterError, match="needs a title"):
         histogram({1: 2}, title="  ", x_title="Rating")
 

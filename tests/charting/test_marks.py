@@ -38,7 +38,8 @@ def rows_of(spec: Spec, mark_type: str, **look: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for layer in spec["layer"]:
         if layer["mark"]["type"] == mark_type and look.items() <= layer["mark"].items():
-            found += spec["datasets"][layer["data"]["name"]]
+            # Data that all layers share stand once, above them.
+            found += spec["datasets"][layer.get("data", spec.get("data"))["name"]]
     return found
 
 
@@ -288,6 +289,13 @@ def test_curves_names_at_line_ends_stand_apart() -> None:
     spec = curves({name: [0.0, 0.5] for name in "ABCDE"}, title="t", y_title="y", height=height)
     places = sorted(row["label_at"] for row in data_of(spec) if "label_at" in row)
     assert all((after - before) * height / 0.5 >= 14.9 for before, after in itertools.pairwise(places))
+
+
+def test_curves_of_counts_keep_their_numbers() -> None:
+    spec = curves({"LSA": [10.5, 20.5]}, title="t", y_title="Items", is_share=False, decimals=1)
+    assert spec["usermeta"]["description"].endswith("At 2: LSA 20.5.")
+    with pytest.raises(DataError, match="no share can have"):
+        curves({"LSA": [10.5, 20.5]}, title="t", y_title="Items")
 
 
 def test_curves_of_unequal_length_refused() -> None:

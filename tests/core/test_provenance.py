@@ -34,7 +34,10 @@ def test_digest_of_arrays_depends_on_name_type_shape_and_bytes() -> None:
 
 def test_derived_seeds_are_streams_of_their_own() -> None:
     assert derived_seed(1, "split") == derived_seed(1, "split")
-    assert len({derived_seed(1, "split"), derived_seed(2, "split"), derived_seed(1, "train"), derived_seed(1, "split", 0)}) == 4
+    assert (
+        len({derived_seed(1, "split"), derived_seed(2, "split"), derived_seed(1, "train"), derived_seed(1, "split", 0)})
+        == 4
+    )
     assert 0 <= derived_seed(-5, "x") < 2**63
     assert rng_for(3, "x").random() == rng_for(3, "x").random()
 

@@ -113,7 +113,9 @@ def test_the_whole_way_with_a_reload_and_a_back_press_at_each_step(
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if _is_problem(message) else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: None if request.url.startswith(live_server.url) else problems.append(request.url))
+    page.on(
+        "request", lambda request: None if request.url.startswith(live_server.url) else problems.append(request.url)
+    )
     do = hands(page)
     page.goto(f"{live_server.url}/s/{study.slug}/")
     consent(page, do)

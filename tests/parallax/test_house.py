@@ -47,7 +47,13 @@ def test_app_packages_stay_empty_so_that_pure_modules_see_no_django() -> None:
 def test_checks_find_folders_that_cannot_be_written() -> None:
     assert checks.check_broker_folder() == checks.check_artefact_folder() == checks.check_debug_with_https() == []
     broken = {"data_folder_in": "/nonexistent/broker"}
-    storages = {**settings.STORAGES, "artefacts": {"BACKEND": "", "OPTIONS": {"location": "/nonexistent"}}}
+    storages = {
+        **settings.STORAGES,
+        "artefacts": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": "/nonexistent"},
+        },
+    }
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=broken, STORAGES=storages, DEBUG=True, HTTPS=True):
         found = [*checks.check_broker_folder(), *checks.check_artefact_folder(), *checks.check_debug_with_https()]
     assert [message.id for message in found] == ["parallax.E001", "parallax.E002", "parallax.E003"]

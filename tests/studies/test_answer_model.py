@@ -21,7 +21,9 @@ def side(popularity: list[int] | None = None, offsets: list[float] | None = None
     [(0.5, 0.5, 5, 1), (1.0, 0.5, 5, 1), (1.5, 0.5, 5, 2), (4.5, 0.5, 5, 5), (5, 0.5, 5, 5), (3, 1, 5, 3), (0, 0, 100, 1),
      (50, 0, 100, 3), (100, 0, 100, 5), (0.1 + 0.2, 0, 1, 3)],
 )  # fmt: skip
-def test_half_stars_go_up_to_the_next_whole_and_at_least_one(rating: float, low: float, high: float, expected: int) -> None:
+def test_half_stars_go_up_to_the_next_whole_and_at_least_one(
+    rating: float, low: float, high: float, expected: int
+) -> None:
     assert stars(rating, low, high) == expected
 
 
@@ -38,7 +40,10 @@ def test_the_profile_is_true_and_of_the_length_asked() -> None:
 def test_what_the_user_rated_was_watched_and_both_answers_are_true() -> None:
     person = SimulatedPerson(SourceUser("u", {2: 2.5}), side(), np.random.default_rng(1))
     answers = person.about_item(2)
-    assert {key: (a.value, a.provenance) for key, a in answers.items()} == {"watched": (True, TRUE), "rating": (3, TRUE)}
+    assert {key: (a.value, a.provenance) for key, a in answers.items()} == {
+        "watched": (True, TRUE),
+        "rating": (3, TRUE),
+    }
 
 
 def test_the_rest_is_modelled_around_damped_means() -> None:
@@ -88,7 +93,10 @@ def test_the_same_seed_gives_the_same_person() -> None:
 
 def test_the_other_scale_is_mapped_before_noise() -> None:
     ten = TrainingSide(9.9, np.zeros(2), np.array([5, 5]), 1.0, 10.0)
-    values = [SimulatedPerson(SourceUser("u", {0: 9.9}), ten, np.random.default_rng(s)).about_item(1)["rating"].value for s in range(60)]
+    values = [
+        SimulatedPerson(SourceUser("u", {0: 9.9}), ten, np.random.default_rng(s)).about_item(1)["rating"].value
+        for s in range(60)
+    ]
     assert np.mean(values) > 4.2
 
 

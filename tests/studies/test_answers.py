@@ -11,7 +11,7 @@ from core.errors import ParallaxError
 from evaluation.services import serving
 from studies.enums import ParticipantStatus, Provenance, StudyStatus
 from studies.models import Participant, ProfileRating, RecommendationList, Study
-from studies.services import answers
+from studies.services import answers, recommending
 from studies.services.launch import close_study, resume_study
 from tests.factories.catalog import make_version
 from tests.factories.studies import answer_item, assigned, completed, items_of, make_study, rated
@@ -113,6 +113,19 @@ def test_the_list_is_made_once(study: Study) -> None:
     item = items_of(study, 1)[0]
     refusal = _refused("study.out_of_order", answers.rate_item, participant=person, item=item, rating=1)
     assert refusal.extra == {"step": "recommendations", "rank": 0}
+
+
+def test_a_list_for_ratings_that_changed_meanwhile_is_not_kept(study: Study) -> None:
+    person = assigned(study)
+    items = items_of(study, 5)
+    for item in items:
+        answers.rate_item(participant=person, item=item, rating=3)
+    before = recommending._profile(person)
+    served = recommending._served(Participant.objects.select_related("study").get(pk=person.pk), before)
+    answers.rate_item(participant=person, item=items[0], rating=1)
+    assert recommending._kept(person, before, served) is None
+    assert not RecommendationList.objects.exists()
+    assert answers.finish_rating(participant=person).slots.count() == 5
 
 
 def test_there_is_no_list_before_the_ratings(study: Study) -> None:

@@ -235,6 +235,13 @@ def test_simulated_participants_and_previews_stand_apart() -> None:
     assert context["monitored"][2]["counts"][0].target is None
 
 
+def test_the_target_of_simulated_participants_is_their_own() -> None:
+    study = make_study(settings={"simulated_per_condition": 9})
+    assigned(study, Mode.SIMULATED)
+    assert {line.target for line in monitor.counts_by_condition(study, Mode.SIMULATED)} == {9}
+    assert {line.target for line in monitor.counts_by_condition(study, Mode.LIVE)} == {2}
+
+
 def test_an_interviewer_sees_the_start_link_and_nothing_else() -> None:
     study = make_study()
     completed(study)

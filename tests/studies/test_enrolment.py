@@ -184,6 +184,29 @@ def test_answers_given_one_by_one_are_kept_and_the_form_changes_them(study: Stud
     assert participant.responses.get(question="gender").n_changes == 0
 
 
+def test_the_form_takes_back_what_was_given_one_by_one_and_is_left_empty_or_not_asked(study: Study) -> None:
+    participant = enter(study).participant
+    answers.answer(participant=participant, question="nationality", value="Italian")
+    answers.answer(participant=participant, question="gender", value="self_described")
+    answers.answer(participant=participant, question="gender_text", value="mine")
+    enrolment.accept_about(participant=participant, answers={**ABOUT, "nationality": ""})
+    kept = dict(participant.responses.values_list("question", "value"))
+    assert "nationality" not in kept
+    assert "gender_text" not in kept
+    assert kept["gender"] == "woman"
+
+
+def test_the_form_of_someone_abandoned_is_refused_until_they_come_back(study: Study) -> None:
+    entry = enter(study)
+    _gone(entry.participant)
+    enrolment.release_idle()
+    with pytest.raises(ParallaxError) as refusal:
+        enrolment.accept_about(participant=entry.participant, answers=ABOUT)
+    assert refusal.value.code == "study.not_active"
+    back = enrolment.resume(token=entry.token)
+    assert enrolment.accept_about(participant=back, answers=ABOUT).status == ParticipantStatus.ACTIVE
+
+
 def test_a_full_study_says_so_with_every_condition_at_its_target(study: Study) -> None:
     people = [assigned(study, gender=g) for g in ("woman", "man", "woman", "woman", "man", "man")]
     assert [p.status for p in people] == ["active"] * 4 + ["quota_full"] * 2

@@ -9,7 +9,7 @@ import pytest
 from core.errors import ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
-from evaluation.models import TrainedModel
+from evaluation.models import EvaluationRun, TrainedModel
 from studies.enums import STUDY_MOVES, Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.services.design import change_design, create_study
@@ -136,6 +136,12 @@ def test_every_part_of_the_design_is_under_the_hash(change: dict[str, Any]) -> N
     assert digest_of(design_snapshot(study)) != before
 
 
+def test_the_size_of_a_trial_with_simulated_participants_is_no_part_of_the_design() -> None:
+    study = make_study()
+    study.settings["simulated_per_condition"] = 99
+    assert digest_of(design_snapshot(study)) == study.design_hash
+
+
 def test_two_studies_of_one_design_have_one_hash() -> None:
     first = make_study(slug="a")
     second = make_study(slug="b", run=first.run)
@@ -170,6 +176,16 @@ def test_the_launch_opens_every_model() -> None:
     TrainedModel.objects.filter(pk=condition.model_id).update(digest="1" * 64)
     refusal = _refused("study.cannot_launch", launch_study, study=study)
     assert "missing" in refusal.extra["problems"][0]
+
+
+def test_a_design_that_cannot_run_or_a_run_that_was_undone_stops_the_launch() -> None:
+    study = make_study(status="draft")
+    study.settings["idle_minutes"] = 0
+    study.save()
+    EvaluationRun.objects.filter(pk=study.run_id).update(status="cancelled")
+    problems = _refused("study.cannot_launch", launch_study, study=study).extra["problems"]
+    assert f"Run {study.run_id} is cancelled" in problems[0]
+    assert "idle_minutes" in problems[1]
 
 
 def test_a_study_needs_two_conditions_of_its_run_and_enough_items() -> None:

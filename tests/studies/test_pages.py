@@ -102,7 +102,9 @@ def test_consent_needs_every_box_and_keeps_what_was_ticked(study: Study) -> None
     client = Client()
     page = tree(client.get(f"/s/{study.slug}/?PROLIFIC_PID=abc"))
     key = page.xpath("string(//input[@name='entry_key']/@value)")
-    again = client.post(f"/s/{study.slug}/", {"entry_key": key, "choice": "yes", "box": ["1"], "param:PROLIFIC_PID": "abc"})
+    again = client.post(
+        f"/s/{study.slug}/", {"entry_key": key, "choice": "yes", "box": ["1"], "param:PROLIFIC_PID": "abc"}
+    )
     assert "please tick every box" in again.text
     shown = tree(again)
     assert shown.xpath("string(//input[@name='entry_key']/@value)") == key
@@ -224,7 +226,9 @@ def test_browsing_searches_filters_and_shows_more(study: Study) -> None:
     rest = tree(person.client.get(more))
     ids = [li.get("id") for page in (first, rest) for li in page.xpath("//li[@class='film']")]
     assert len(ids) == len(set(ids)) == 40
-    assert ids == [li.get("id") for page in (tree(person.get("rate/")), rest) for li in page.xpath("//li[@class='film']")]
+    assert ids == [
+        li.get("id") for page in (tree(person.get("rate/")), rest) for li in page.xpath("//li[@class='film']")
+    ]
     found = tree(person.get("rate/", query_params={"q": "flim 07"}))
     assert "Film 07" in found.xpath("string(//li[@class='film'][1]/h2)")
     westerns = tree(person.get("rate/", query_params={"show": "genre:Western"}))
@@ -325,7 +329,10 @@ def test_a_preview_is_marked_and_only_a_signed_link_makes_one(study: Study) -> N
     assert person.me.mode == Mode.PREVIEW
     assert "incomplete or too old" in Client().get(f"/s/{study.slug}/?as=preview").text
     other = make_study(slug="other")
-    assert "another study" in Client().get(entry_link(study=study, mode=Mode.PREVIEW).replace("good-films", other.slug)).text
+    assert (
+        "another study"
+        in Client().get(entry_link(study=study, mode=Mode.PREVIEW).replace("good-films", other.slug)).text
+    )
 
 
 def test_only_a_simulated_participant_may_say_where_an_answer_comes_from(study: Study) -> None:
