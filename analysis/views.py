@@ -18,10 +18,14 @@ from core.errors import ParallaxError
 
 @require_GET
 def report_list(request: HttpRequest) -> HttpResponse:
-    """List the reports of the researcher's studies, newest first."""
+    """List the reports of the researcher's studies, newest first; of one study, if it is named."""
+    slug = request.GET.get("study", "")
+    study = studies_to_report(request.user).filter(slug=slug).first() if slug else None
+    reports = reports_of(request.user)
     context = {
-        "reports": reports_of(request.user),
-        "has_studies": studies_to_report(request.user).exists(),
+        "reports": reports.filter(study=study) if study else reports,
+        "study": study,
+        "has_studies": study is not None or studies_to_report(request.user).exists(),
     }
     return render(request, "analysis/list.html", context)
 

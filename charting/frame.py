@@ -313,7 +313,8 @@ def _with_own_names(spec: Spec) -> Spec:
         if isinstance(value, dict):
             name = value.get("name")
             if isinstance(name, str) and _AUTOMATIC_NAME.match(name):
-                names.setdefault(name, f"layer_{len(names) + 1}")
+                # Not "layer_…": vega-lite names its own so.
+                names.setdefault(name, f"charted_{len(names) + 1}")
             for key, inner in value.items():
                 if key not in ("data", "datasets"):
                     collect(inner)

@@ -80,7 +80,7 @@ class Children:
         return [
             *(sys.executable, "-m", "gunicorn", "parallax.wsgi:application"),
             *("--bind", f"{self.host}:{self.port}", "--workers", str(self.web_workers), "--threads", str(self.threads)),
-            *("--worker-tmp-dir", str(Path(settings.VAR_DIR) / "tmp"), "--log-level", "warning"),
+            *("--worker-tmp-dir", str(Path(settings.VAR_DIR) / "tmp"), "--log-level", "warning", "--no-control-socket"),
         ]
 
     def _worker_command(self, number: int) -> list[str]:

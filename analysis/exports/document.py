@@ -1,92 +1,20 @@
-"""A report as a document: sections of sentences, figures and tables, which page and file draw alike."""
+"""A report as a document, which page and file draw alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
 
 from analysis import charts
-from analysis.enums import VARIABLE_OF
+from analysis.exports import sections
+from analysis.exports.blocks import Draw, Figure, FigureMaker, Section, page_draws
 from analysis.models import Report
-from analysis.narrative import objective as of_run
-from analysis.narrative import perceived as of_people
 from analysis.narrative import verdict
-from analysis.tables import method as method_tables
 from analysis.tables import objective as run_tables
-from analysis.tables import perceived as people_tables
 from analysis.tables.cells import Side, Table
-from charting.theme import Spec, both_modes
 from studies.enums import Mode
 
-Result = Mapping[str, Any]
 BADGE = "Simulated participants"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart with its caption, the badge that every figure of simulated data wears, and its numbers."""
-
-    key: str
-    spec: Spec
-    caption: str
-    badge: str
-    table: Table
-    drawing: str = ""
-
-    @property
-    def element_id(self) -> str:
-        """Id of the element that holds the specification on a page."""
-        return f"chart-{self.key}"
-
-    @property
-    def specs(self) -> dict[str, Spec]:
-        """The specification in light and dark, for the page's own drawing."""
-        return both_modes(self.spec)
-
-
-@dataclass(frozen=True)
-class Block:
-    """One piece of a section: exactly one of its parts is set. A `says` has a rule at its side."""
-
-    text: str = ""
-    style: str = ""
-    side: Side = ""
-    heading: str = ""
-    table: Table | None = None
-    is_folded: bool = False
-    figures: tuple[Figure, ...] = ()
-
-
-@dataclass
-class Section:
-    """A section under its heading."""
-
-    key: str
-    title: str
-    side: Side = ""
-    blocks: list[Block] = field(default_factory=list)
-
-    def say(self, text: str, style: str = "") -> None:
-        """Add a sentence, if there is one."""
-        if text:
-            self.blocks.append(Block(text=text, style=style, side=self.side))
-
-    def head(self, text: str) -> None:
-        """Add a heading below the section's own."""
-        self.blocks.append(Block(heading=text))
-
-    def put(self, table: Table | None, *, is_folded: bool = False) -> None:
-        """Add a table, if there is one with rows."""
-        if table is not None and table.rows:
-            self.blocks.append(Block(table=table, is_folded=is_folded))
-
-    def draw(self, *figures: Figure | None) -> None:
-        """Add figures that stand side by side where there is room, those of them that there are."""
-        found = tuple(figure for figure in figures if figure is not None)
-        if found:
-            self.blocks.append(Block(figures=found))
+LEAD_WIDTH = 480
 
 
 @dataclass(frozen=True)
@@ -121,30 +49,14 @@ class Document:
         return list(found.values())
 
 
-Draw = Callable[[Spec, int], str]
-LEAD_WIDTH = 480
-WIDTH = 560
-
-
-def _page_draws(spec: Spec, width: int) -> str:
-    """A page draws its charts itself, from their specifications."""
-    return ""
-
-
-def _figure(
-    badge: str, draw: Draw, key: str, spec: Spec | None, caption: str, table: Table, width: int = WIDTH
-) -> Figure | None:
-    return None if spec is None else Figure(key, spec, caption, badge, table, draw(spec, width))
-
-
-def document_of(report: Report, draw: Draw = _page_draws) -> Document:
+def document_of(report: Report, draw: Draw = page_draws) -> Document:
     """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance.
 
     `draw` makes the picture that a file holds of each chart, in a width in pixels; a page needs none.
     """
     results = report.results
     badge = BADGE if report.mode != Mode.LIVE else ""
-    figure = partial(_figure, badge, draw)
+    figure = FigureMaker(badge, draw)
     primary = verdict.primary_of(results)
     n = results["objective"]["n"]
     lead = None
@@ -152,20 +64,21 @@ def document_of(report: Report, draw: Draw = _page_draws) -> Document:
         lead = figure(
             "slope",
             charts.slope(primary, verdict.slope_title(primary), n),
-            "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants on one "
+            "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants "
+            "on one "
             "side and of test users on the other; heavy lines are contradictions that are significant on both sides.",
             run_tables.ranks_table(primary),
             LEAD_WIDTH,
         )
-    sections = [
-        _orders(results, primary),
-        *(_variable(one, figure) for one in results["variables"]),
-        _table_1(results),
-        _behind(results),
-        _objective(results, figure),
-        _both(results, primary, figure),
-        _method(results, badge),
-        _provenance(report),
+    made = [
+        sections.orders_section(results, primary),
+        *(sections.variable_section(one, figure) for one in results["variables"]),
+        sections.table_1_section(results),
+        sections.behind_section(results),
+        sections.objective_section(results, figure),
+        sections.both_section(results, primary, figure),
+        sections.method_section(results, badge),
+        sections.provenance_section(report),
     ]
     return Document(
         report=report,
@@ -176,204 +89,5 @@ def document_of(report: Report, draw: Draw = _page_draws) -> Document:
         facts=verdict.facts(results),
         limits=verdict.few_said(results),
         lead=lead,
-        sections=[section for section in sections if section.blocks],
+        sections=[section for section in made if section.blocks],
     )
-
-
-def _orders(results: Result, primary: Result | None) -> Section:
-    section = Section("orders", "Who is told apart from whom")
-    key = primary["variable"] if primary else "accuracy"
-    variable = next(one for one in results["variables"] if one["key"] == key)
-    length = next(
-        one
-        for one in results["objective"]["lengths"]
-        if one["profile_length"] == (primary["profile_length"] if primary else 0)
-    )
-    kind = primary["kind"] if primary else "recall"
-    n = results["objective"]["n"]
-    values = {line["condition"]: line[kind] for line in length["table"]}
-    if variable["described"]:
-        section.put(people_tables.told_apart(variable, values, f"{kind.capitalize()} at {n}"))
-        section.say(of_people.order(variable), "says")
-    if primary is not None:
-        for sentence in verdict.contradictions(primary, n):
-            section.say(sentence, "says")
-    return section
-
-
-def _variable(variable: Result, figure: Any) -> Section:
-    defined = VARIABLE_OF[variable["key"]]
-    section = Section(f"variable-{defined.key}", defined.name, "perceived")
-    if not variable["described"]:
-        return section
-    section.say(of_people.anova(variable), "says")
-    section.say(of_people.order(variable))
-    section.say(of_people.robustness(variable))
-    box = charts.box(variable, of_people.box_title(variable))
-    caption = (
-        f"As Figure {defined.figure} of Cremonesi et al. (2011): boxes from the first to the third quartile, a line for "
-        "the median, a dot for the mean, whiskers to the last point within 1.5 interquartile ranges, circles for points "
-        "beyond. Each participant is a point beside."
-    )
-    if variable["tests"]["tukey"]["is_defined"]:
-        caption += " Algorithms that share a letter were not told apart."
-    order = variable["orders"]["tukey"]
-    n = sum(len(points) for points in variable["points"].values())
-    hasse_caption = (
-        f"Tukey HSD at α = .05, n = {n:,}. A line joins two algorithms where the upper dominates the lower and nobody "
-        f"stands between; bars are 95 % intervals of the means. {people_tables.dominated_pairs(order)}"
-    )
-    hasse = charts.hasse(variable, of_people.hasse_title(variable))
-    section.draw(
-        figure(f"box-{defined.key}", box, caption, people_tables.box_table(variable)),
-        figure(f"hasse-{defined.key}", hasse, hasse_caption, people_tables.told_apart(variable)),
-    )
-    section.put(people_tables.described(variable))
-    section.put(people_tables.tests_table(variable))
-    section.put(people_tables.anova_table(variable), is_folded=True)
-    section.put(people_tables.pairs_table(variable), is_folded=True)
-    return section
-
-
-def _table_1(results: Result) -> Section:
-    section = Section("table-1", "The partial orders", "perceived")
-    if not results["flow"]["analysed"]:
-        return section
-    section.put(people_tables.table_1(results["variables"], results["novelty_is_one_order"]))
-    section.say(
-        "Each variable is a family of its own: Tukey's test holds its error at .05 within a variable, not over the four "
-        "of them."
-    )
-    section.put(people_tables.robustness(results["variables"]))
-    return section
-
-
-def _behind(results: Result) -> Section:
-    section = Section("behind", "What stands behind the means", "perceived")
-    if not results["flow"]["analysed"]:
-        return section
-    section.head("Which items carry a condition")
-    for warning in of_people.items(results["items"]):
-        section.say(warning, "warning")
-    section.put(people_tables.items_table(results["items"]))
-    section.head("Liking and interest")
-    section.say(of_people.liking(results["liking"]))
-    section.put(people_tables.liking_table(results["liking"]))
-    return section
-
-
-def _objective(results: Result, figure: Any) -> Section:
-    found = results["objective"]
-    section = Section("objective", "Objective quality", "objective")
-    n, lengths = found["n"], found["lengths"]
-    for one in lengths:
-        section.say(of_run.best_and_worst(one, n))
-    for one in lengths[1:]:
-        section.say(of_run.shorter(lengths[0], one))
-    section.put(run_tables.table_2(found))
-    bars = []
-    for kind in ("recall", "fallout"):
-        if any(line[kind] is not None for line in lengths[0]["table"]):
-            spec = charts.bars(lengths, kind, of_run.bars_title(lengths[0], kind), n)
-            caption = (
-                f"{kind.capitalize()} with 95 % intervals of resampled users. "
-                f"{'Lower is better. ' if kind == 'fallout' else ''}Outlined bars: profiles cut to the participants' length."
-            )
-            bars.append(figure(f"bars-{kind}", spec, caption, run_tables.intervals_table(found, 0)))
-    section.draw(*bars)
-    for place in range(1, len(lengths)):
-        section.put(run_tables.intervals_table(found, place), is_folded=True)
-    section.draw(*(_curves(found, place, figure) for place in range(len(lengths))))
-    for one in lengths:
-        section.head(of_run.length_words(one["profile_length"]).capitalize())
-        for kind in ("recall", "fallout"):
-            section.say(of_run.signs(one, kind))
-            section.put(run_tables.objective_order(one, kind), is_folded=kind == "fallout" or bool(one["profile_length"]))
-            section.put(run_tables.signs_table(one, kind), is_folded=True)
-    return section
-
-
-def _curves(found: Result, place: int, figure: Any) -> Figure | None:
-    """Recall by length of the list at one profile length."""
-    one, n = found["lengths"][place], found["n"]
-    if not any(line and None not in line for line in one["by_n"]["recall"].values()):
-        return None
-    spec = charts.curves(one, "recall", of_run.curves_title(one, "recall", n), n)
-    key = f"curves-recall-{one['profile_length']}" if one["profile_length"] else "curves-recall"
-    caption = (
-        f"Recall by length of the list, {of_run.length_words(one['profile_length'])}; the hairline marks the {n} that "
-        "tables report."
-    )
-    result: Figure | None = figure(key, spec, caption, run_tables.curve_table(found, place, "recall"))
-    return result
-
-
-def _both(results: Result, primary: Result | None, figure: Any) -> Section:
-    section = Section("both", "Perceived against objective")
-    if not results["flow"]["analysed"]:
-        return section
-    n = results["objective"]["n"]
-    if primary is not None:
-        section.say(verdict.agreement(primary, n), "says")
-        variable = next(one for one in results["variables"] if one["key"] == primary["variable"])
-        length = next(
-            one for one in results["objective"]["lengths"] if one["profile_length"] == primary["profile_length"]
-        )
-        spec = charts.scatter(primary, variable, length, verdict.scatter_title(primary, n), n)
-        caption = (
-            "One dot an algorithm, with 95 % intervals: of the mean over participants upwards, of resampled test users "
-            "across."
-        )
-        table = people_tables.told_apart(
-            variable, {line["condition"]: line[primary["kind"]] for line in length["table"]}, f"{primary['kind'].capitalize()} at {n}"
-        )
-        section.draw(figure("scatter", spec, caption, table))
-        section.put(run_tables.verdicts_table(primary), is_folded=True)
-    section.put(run_tables.comparisons_table(results["comparisons"], n))
-    section.say(verdict.exploratory(results))
-    for one in results["comparisons"]:
-        if not one["is_primary"]:
-            for sentence in verdict.contradictions(one, n):
-                section.say(f"Exploratory: {sentence}")
-    return section
-
-
-def _method(results: Result, badge: str) -> Section:
-    section = Section("method", "Participants and method")
-    study, plan, run = results["study"], results["plan"], results["objective"]
-    section.put(method_tables.flow_table(results["flow"]))
-    section.put(method_tables.flow_by_condition(results["flow"]), is_folded=True)
-    section.say(
-        "Everybody who completed is analysed; nobody was excluded by hand."
-        + (
-            f" {results['answers']['n_incomplete']} completed without all answers and are left out."
-            if results["answers"]["n_incomplete"]
-            else ""
-        )
-    )
-    who = "simulated participant" if badge else "participant"
-    section.say(
-        f"Each {who} met one algorithm, rated {study['ratings_asked']} items and judged {study['list_length']} "
-        "recommendations. Perceived accuracy is the mean rating of the recommended items, first-order novelty the share "
-        "never watched, second-order novelty the share neither watched nor heard of, satisfaction one answer about the "
-        "whole list. Sums of answers enter the tests as whole numbers."
-    )
-    section.say(
-        f"The offline run ranked each hidden rating among {run['protocol']['negatives']:,} items that its user had not "
-        f"rated: {run['n_relevant'] or 0:,} relevant cases (ratings of {run['protocol']['relevant']:g} or more) for recall, "
-        f"{run['n_irrelevant'] or 0:,} irrelevant ones (ratings of {run['protocol']['irrelevant']:g} or less) for fallout, "
-        f"a hit being a place among the first {run['n']}. Its models are the ones that participants met, by digest."
-    )
-    section.say(
-        f"Tests are two-sided at α = .05. Means are resampled {plan['resamples']:,} times, participants within their "
-        "condition and test users whole; intervals are percentiles. The p of a rank correlation is the share of all "
-        "orders of the algorithms that are at least as far from 0."
-    )
-    return section
-
-
-def _provenance(report: Report) -> Section:
-    section = Section("provenance", "Where the numbers come from")
-    section.say("The same inputs give the same report.")
-    section.put(method_tables.provenance_table(report.provenance, report.plan, report.inputs_hash))
-    return section

@@ -6,35 +6,59 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('evaluation', '0001_initial'),
-        ('studies', '0001_initial'),
+        ("evaluation", "0001_initial"),
+        ("studies", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Report',
+            name="Report",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('number', models.PositiveIntegerField()),
-                ('mode', models.CharField(choices=[('live', 'Live'), ('simulated', 'Simulated'), ('preview', 'Preview')], max_length=12)),
-                ('inputs_hash', models.CharField(max_length=64)),
-                ('plan', models.JSONField(default=dict)),
-                ('results', models.JSONField()),
-                ('provenance', models.JSONField(default=dict)),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reports', to='evaluation.evaluationrun')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reports', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[("live", "Live"), ("simulated", "Simulated"), ("preview", "Preview")], max_length=12
+                    ),
+                ),
+                ("inputs_hash", models.CharField(max_length=64)),
+                ("plan", models.JSONField(default=dict)),
+                ("results", models.JSONField()),
+                ("provenance", models.JSONField(default=dict)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reports",
+                        to="evaluation.evaluationrun",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="reports", to="studies.study"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at', '-id'],
-                'constraints': [models.UniqueConstraint(fields=('study', 'number'), name='report_number_once'), models.UniqueConstraint(fields=('study', 'inputs_hash'), name='report_inputs_once')],
+                "ordering": ["-created_at", "-id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("study", "number"), name="report_number_once"),
+                    models.UniqueConstraint(fields=("study", "inputs_hash"), name="report_inputs_once"),
+                ],
             },
         ),
     ]

@@ -22,7 +22,8 @@ def best_and_worst(one: Result, n: int) -> str:
         return f"There is no case to measure recall on, {length_words(one['profile_length'])}."
     highest, lowest = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
     return (
-        f"Recall at {n} {length_words(one['profile_length'])} runs from {written(values[lowest], 3, True)} ({lowest}) to "
+        f"Recall at {n} {length_words(one['profile_length'])} runs from {written(values[lowest], 3, True)} "
+        f"({lowest}) to "
         f"{written(values[highest], 3, True)} ({highest})."
     )
 
@@ -76,7 +77,9 @@ def shorter(whole: Result, cut: Result, kind: str = "recall") -> str:
     order_before = sorted(before, key=lambda name: -before[name])
     order_after = sorted(after, key=lambda name: -after[name])
     length = cut["profile_length"]
-    opening = f"Participants give few ratings: with each profile cut at random to {length}, as they give, the order by {kind}"
+    opening = (
+        f"Participants give few ratings: with each profile cut at random to {length}, as they give, the order by {kind}"
+    )
     if order_before == order_after:
         return f"{opening} stays {', '.join(order_before)}."
     return f"{opening} becomes {', '.join(order_after)}; with whole profiles it is {', '.join(order_before)}."

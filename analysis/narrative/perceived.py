@@ -27,14 +27,18 @@ def anova(variable: Result) -> str:
     if not found["is_defined"]:
         return f"There is no analysis of variance of {name}. {found['reason']}"
     limits = found["eta_squared_ci"]
-    test = apa.f_test(
-        found["f"],
-        found["df_between"],
-        found["df_within"],
-        found["p"],
-        found["eta_squared"],
-        Interval(limits["low"], limits["high"]) if limits else None,
-    ).replace("-", "−")
+    test = (
+        apa.f_test(
+            found["f"],
+            found["df_between"],
+            found["df_within"],
+            found["p"],
+            found["eta_squared"],
+            Interval(limits["low"], limits["high"]) if limits else None,
+        )
+        .replace("-", "−")
+        .replace("95% CI", "95 % CI")
+    )
     omega = apa.share(max(0.0, found["omega_squared"]))
     if found["p"] < ALPHA:
         opening = f"{_capital(name)} differs between the algorithms"
@@ -122,7 +126,9 @@ def robustness(variable: Result) -> str:
     if not said:
         if not classical["is_defined"]:
             return ""
-        return "The tests that assume less (Welch, Kruskal-Wallis, Games-Howell, Dunn-Holm) come to the same conclusions."
+        return (
+            "The tests that assume less (Welch, Kruskal-Wallis, Games-Howell, Dunn-Holm) come to the same conclusions."
+        )
     return " ".join(said)
 
 
@@ -176,12 +182,14 @@ def items(found: Sequence[Result]) -> list[str]:
         if one["is_carried_by_few"]:
             said.append(
                 f"{one['condition']} is judged by few items: {one['n_distinct']} distinct items fill its "
-                f"{one['n_slots']:,} slots, and the most shown make up {100 * one['share_of_most_shown']:.0f} % of them. "
+                f"{one['n_slots']:,} slots, and the most shown make up {100 * one['share_of_most_shown']:.0f} % of "
+                "them. "
                 "What is said of the algorithm is said of these items."
             )
         if one["n_filled"]:
             said.append(
-                f"Of the slots of {one['condition']}, {one['n_filled']:,} of {one['n_slots']:,} were filled by popularity, "
+                f"Of the slots of {one['condition']}, {one['n_filled']:,} of {one['n_slots']:,} were filled by "
+                "popularity, "
                 "as the algorithm had no score for enough items."
             )
     return said
@@ -195,7 +203,8 @@ def liking(found: Sequence[Result]) -> str:
         return "Nobody has judged an item yet."
     shares = [one["share_watched"] for one in found if one["share_watched"] is not None]
     return (
-        f"Perceived accuracy mixes two things: liking, of the {100 * watched / slots:.0f} % of items that participants had "
+        f"Perceived accuracy mixes two things: liking, of the {100 * watched / slots:.0f} % of items that "
+        "participants had "
         f"watched, and expected interest, in the others. The share watched runs from {100 * min(shares):.0f} % to "
         f"{100 * max(shares):.0f} % by algorithm, so a difference in accuracy may be a difference in this mix."
     )

@@ -266,4 +266,3 @@ def few_said(results: Result) -> list[str]:
     if single:
         said.append(f"One participant alone has finished with {listed(single)}: no test takes it in.")
     return said
-

@@ -230,11 +230,7 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
 def _how_models_differ(run: EvaluationRun, differing: list[dict[str, str]]) -> str:
     told = [
         f"{one['condition']} was served by model {one['served'][:12]}, "
-        + (
-            f"and the run measured model {one['measured'][:12]}"
-            if one["measured"]
-            else "which the run did not measure"
-        )
+        + (f"and the run measured model {one['measured'][:12]}" if one["measured"] else "which the run did not measure")
         for one in differing
     ]
     return (

@@ -61,9 +61,7 @@ def study_measured(
             }
             for name in measured.conditions
         ],
-        "by_n": {
-            kind: {name: list(line) for name, line in lines.items()} for kind, lines in measured.by_n.items()
-        },
+        "by_n": {kind: {name: list(line) for name, line in lines.items()} for kind, lines in measured.by_n.items()},
         **tests,
     }
     return result, rankings

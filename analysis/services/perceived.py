@@ -36,9 +36,7 @@ def groups_of(answers: Answers, variable: Variable) -> dict[str, list[Fraction]]
     return {name: [value_of(person, variable) for person in answers.of(name)] for name in answers.conditions}
 
 
-def study_variable(
-    answers: Answers, variable: Variable, rng: np.random.Generator
-) -> tuple[dict[str, Any], Ranking]:
+def study_variable(answers: Answers, variable: Variable, rng: np.random.Generator) -> tuple[dict[str, Any], Ranking]:
     """Describe and test one variable; give its results and its ranking."""
     groups = groups_of(answers, variable)
     filled = {name: values for name, values in groups.items() if values}

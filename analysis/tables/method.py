@@ -30,9 +30,7 @@ def flow_table(flow: Mapping[str, Any]) -> Table:
 def flow_by_condition(flow: Mapping[str, Any]) -> Table:
     """Who came how far, by condition."""
     keys = ("target", "assigned", "under_way", "abandoned", "completed", "analysed")
-    rows = tuple(
-        Row((text(line["condition"]), *(whole(line[key]) for key in keys))) for line in flow["by_condition"]
-    )
+    rows = tuple(Row((text(line["condition"]), *(whole(line[key]) for key in keys))) for line in flow["by_condition"])
     names = ("Target", "Assigned", "Under way", "Abandoned", "Completed", "Analysed")
     columns = (Column("Algorithm"), *(Column(name, True) for name in names))
     return Table("flow-by-condition", "The same by condition", columns, rows)

@@ -85,9 +85,7 @@ def curve_table(objective: Result, place: int, kind: str) -> Table:
     n_values = max((len(line) for line in lines.values()), default=0)
     in_order = [(name, lines[name]) for name in one["conditions"]]
     columns = (Column("Algorithm"), *(Column(str(n), True) for n in range(1, n_values + 1)))
-    rows = tuple(
-        Row((text(name), *(decimal(value, 3, is_share=True) for value in line))) for name, line in in_order
-    )
+    rows = tuple(Row((text(name), *(decimal(value, 3, is_share=True) for value in line))) for name, line in in_order)
     return Table(f"{kind}-by-n-{_slug(one)}", f"{KIND_NAMES[kind]} at every N", columns, rows)
 
 
@@ -208,7 +206,8 @@ def comparisons_table(comparisons: Sequence[Result], n: int) -> Table:
         columns,
         tuple(rows),
         "Both sides with the better first: fallout is turned over, and more novelty counts as more. Holm's correction "
-        "is over the exploratory pairs. Resampled τ_b shrinks toward 0, because resampling adds noise to both rankings.",
+        "is over the exploratory pairs. Resampled τ_b shrinks toward 0, because resampling adds noise to "
+        "both rankings.",
         "Family",
     )
 

@@ -16,7 +16,6 @@ from analysis.tables.cells import (
     interval,
     listed,
     probability,
-    share_cell,
     text,
     whole,
     written,
@@ -142,9 +141,7 @@ def pairs_table(variable: Result) -> Table | None:
     )
 
 
-def told_apart(
-    variable: Result, beside: Mapping[str, float | None] | None = None, metric_name: str = ""
-) -> Table:
+def told_apart(variable: Result, beside: Mapping[str, float | None] | None = None, metric_name: str = "") -> Table:
     """Who is told apart from whom: tiers with means, counts of dominance, letters, and a metric beside."""
     is_share = VARIABLE_OF[variable["key"]].is_share
     order = variable["orders"]["tukey"]
@@ -266,9 +263,7 @@ def tests_table(variable: Result) -> Table:
         f"{variable['key']}-tests",
         f"Tests of {variable['name'].lower()}",
         tuple(columns),
-        tuple(
-            Row((*cells, text(reason)) if has_reasons else cells, is_quiet=bool(reason)) for cells, reason in rows
-        ),
+        tuple(Row((*cells, text(reason)) if has_reasons else cells, is_quiet=bool(reason)) for cells, reason in rows),
     )
 
 
@@ -280,53 +275,6 @@ def _statistic(found: Result, letter: str) -> str:
     if letter == "H":
         return f"H({found['df']}) = {written(found['h'])}"
     return f"W = {written(found['w'], 3, is_share=True)}"
-
-
-def items_table(items: Sequence[Result]) -> Table:
-    """How many items carry each condition, with the most shown."""
-    rows = []
-    for one in items:
-        rows.append(
-            Row(
-                (
-                    text(one["condition"]),
-                    whole(one["n_slots"]),
-                    whole(one["n_distinct"]),
-                    share_cell(one["share_of_most_shown"]),
-                    whole(one["n_filled"]),
-                    text("; ".join(f"{top['title']} ({top['n']}×, M {written(top['mean_rating'])})" for top in one["top"])),
-                )
-            )
-        )
-    columns = (
-        Column("Algorithm"), Column("Slots", True), Column("Distinct items", True),
-        Column("Share of the most shown", True), Column("Filled by popularity", True), Column("Most shown, mean rating"),
-    )  # fmt: skip
-    return Table("items", "Items behind each condition", columns, tuple(rows))
-
-
-def liking_table(liking: Sequence[Result]) -> Table:
-    """Liking of watched items and interest in the others, with their shares."""
-    rows = [
-        Row(
-            (
-                text(one["condition"]),
-                share_cell(one["share_watched"]),
-                whole(one["n_watched"]),
-                decimal(one["liking"]),
-                whole(one["n_not_watched"]),
-                decimal(one["interest"]),
-                whole(one["branches"]["trailer_seen"]),
-            )
-        )
-        for one in liking
-    ]
-    columns = (
-        Column("Algorithm"), Column("Watched", True), Column("Items watched", True),
-        Column("Liking, M", True, "perceived"), Column("Items not watched", True),
-        Column("Interest, M", True, "perceived"), Column("of them, trailer seen before", True),
-    )  # fmt: skip
-    return Table("liking", "Perceived accuracy taken apart", columns, tuple(rows))
 
 
 def box_table(variable: Result) -> Table:
@@ -355,4 +303,3 @@ def box_table(variable: Result) -> Table:
         Column("Quartile 3", True), Column("Upper whisker", True), Column("Mean", True), Column("Outliers"),
     )  # fmt: skip
     return Table(f"{variable['key']}-box", f"Numbers of the box plot, {variable['name'].lower()}", columns, tuple(rows))
-

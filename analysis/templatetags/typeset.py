@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 register = template.Library()
 
 # A letter of a statistic before its value: "p = .03", "F(6, 203)", and a heading that begins with one: "p, Holm".
-_BEFORE_VALUE = re.compile(r"(?<![\w&])(p|F|H|W|M|SD|n|N|τ_b|ρ)(?=\s?(?:=|&lt;|&gt;|≥|≤|\(|\d)|\s\.\d)")
+_BEFORE_VALUE = re.compile(r"(?<![\w&])(p|F|H|W|M|SD|n|N|τ_b|ρ)(?=\s?(?:=|&lt;|&gt;|≥|≤|\(|\||\d)|\s\.\d)")
 _HEADING = re.compile(r"^(n|M|SD|p|F|SS|MS|df|τ_b|ρ)(?=$|,)")
 _OPERATOR = re.compile(r" (=|&lt;|&gt;|≥|≤) ")
 _PERCENT = re.compile(r"(\d) %")
@@ -19,7 +19,7 @@ _HARD_SPACE = "\u00a0"
 
 
 @register.filter
-def typeset(text: object) -> SafeString:
+def typeset(text: str) -> SafeString:
     """Escape a sentence or a cell, then set the statistics in it."""
     escaped = str(conditional_escape(text))
     escaped = _BEFORE_VALUE.sub(r"<i>\1</i>", escaped)

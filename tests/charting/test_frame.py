@@ -32,7 +32,7 @@ def test_specification_same_whatever_was_drawn_before(all_drawings: Any) -> None
     assert forward == backward
     for specification in forward.values():
         assert not re.search(r'"(view|param)_\w+"', specification)
-    assert '"views": ["layer_1"]' in forward["curves"]
+    assert '"views": ["charted_1"]' in forward["curves"]
 
 
 def test_specification_keeps_title_and_description_for_readers(draw: Any) -> None:

@@ -24,13 +24,17 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the study")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="write report.html, report.json, figures and tables here")
+        parser.add_argument(
+            "--out", type=Path, metavar="DIR", help="write report.html, report.json, figures and tables here"
+        )
         parser.add_argument(
             "--mode",
             choices=[Mode.LIVE.value, Mode.SIMULATED.value],
             help="whose answers (default: participants if any have completed, else simulated ones)",
         )
-        parser.add_argument("--run", type=int, metavar="ID", help="a run of the study's own models (default: the study's)")
+        parser.add_argument(
+            "--run", type=int, metavar="ID", help="a run of the study's own models (default: the study's)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["slug"]).first()
@@ -85,5 +89,7 @@ def summary_lines(report: Report) -> list[str]:
     lines.append("")
     for row in [list(heads), *table]:
         first, *others = row
-        lines.append("  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))]))
+        lines.append(
+            "  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))])
+        )
     return [*lines, ""]

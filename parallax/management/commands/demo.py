@@ -133,7 +133,7 @@ class Command(BaseCommand):
         folder = Path(settings.VAR_DIR) / "demo-report"
         if not (Report.objects.filter(study__slug=STUDY).exists() and (folder / "report.html").exists()):
             with self.step("Report: perceived against objective"):
-                call_command("report", STUDY, out=str(folder), stdout=self.stdout)
+                call_command("report", STUDY, out=folder, stdout=self.stdout)
         return folder / "report.html"
 
     def say_ready(self, url: str, owner: User, password: str | None, report: Path) -> None:
