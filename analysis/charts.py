@@ -62,9 +62,9 @@ def hasse(variable: Result, title: str) -> Spec | None:
 
 
 def slope(comparison: Result, title: str, n: int) -> Spec | None:
-    """The two rankings side by side."""
+    """The two rankings side by side; None with fewer than two algorithms to rank."""
     names = comparison["conditions"]
-    if not names:
+    if len(names) < 2:
         return None
     sides = {}
     for side in ("perceived", "objective"):
@@ -83,9 +83,9 @@ def slope(comparison: Result, title: str, n: int) -> Spec | None:
 
 
 def scatter(comparison: Result, variable: Result, length: Result, title: str, n: int) -> Spec | None:
-    """One dot an algorithm, with both intervals."""
+    """One dot an algorithm, with both intervals; None with fewer than two."""
     names = comparison["conditions"]
-    if not names:
+    if len(names) < 2:
         return None
     metric = Metric(comparison["kind"], comparison["profile_length"], n)
     lines = {line["condition"]: line for line in length["table"]}

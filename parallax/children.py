@@ -22,6 +22,7 @@ from core.errors import ParallaxError
 
 STOP_SECONDS = 10.0
 START_SECONDS = 60.0
+MOST_RESTARTS = 5  # of workers, within a minute
 
 
 def refuse_taken_port(host: str, port: int) -> None:
@@ -129,9 +130,22 @@ class Children:
                 )
 
     def wait(self) -> None:
-        """Return when a child ends or the process is told to stop."""
+        """Stay until the web server ends or somebody says stop; a worker that ends is started again.
+
+        What a lost worker held is taken up by the next one when its lease runs out. Workers that end sooner
+        than they can start are given up after a few times in a row.
+        """
+        ended_at: list[float] = []
         while True:
-            self.check()
+            for index, (name, process) in enumerate(self._running):
+                if process.poll() is None:
+                    continue
+                ended_at = [at for at in ended_at if time.monotonic() - at < 60.0]
+                if not name.startswith("worker") or len(ended_at) >= MOST_RESTARTS:
+                    self.check()
+                ended_at.append(time.monotonic())
+                self._start(name, list(process.args))  # type: ignore[arg-type]
+                self._running[index] = self._running.pop()
             time.sleep(0.5)
 
     def stop(self) -> None:

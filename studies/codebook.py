@@ -143,9 +143,13 @@ def _values(question: Question) -> str:
 
 
 def _measures() -> Iterator[Variable]:
-    yield _measure("measure.accuracy", "Perceived accuracy: mean rating of the recommended items", "number", "1 to 5", "accuracy")
+    yield _measure(
+        "measure.accuracy", "Perceived accuracy: mean rating of the recommended items", "number", "1 to 5", "accuracy"
+    )
     yield _measure("measure.fon", "First-order novelty: share of items not watched", "number", "0 to 1", "fon")
-    yield _measure("measure.son", "Second-order novelty: share of items neither watched nor heard of", "number", "0 to 1", "son")
+    yield _measure(
+        "measure.son", "Second-order novelty: share of items neither watched nor heard of", "number", "0 to 1", "son"
+    )
     yield _measure("measure.satisfaction", "Global satisfaction with the list", "integer", "1 to 5", "satisfaction")
     yield _measure("measure.liking", "Mean rating of the items watched", "number", "1 to 5", "liking")
     yield _measure("measure.interest", "Mean rating of the items not watched", "number", "1 to 5", "interest")

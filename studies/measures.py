@@ -133,9 +133,7 @@ def item_measures(
     if watched:
         return ItemMeasures(rating, 0, 0, WATCHED)
     if heard is None or trailer_seen is None:
-        raise DataError(
-            "An item that was not watched needs to say whether it was heard of and its trailer seen."
-        )
+        raise DataError("An item that was not watched needs to say whether it was heard of and its trailer seen.")
     return ItemMeasures(rating, 1, 0 if heard else 1, branch_of(watched, trailer_seen))
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.participant_urls import participant_urlpatterns
-from studies.views import console
+from studies.views import console, participant
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
@@ -23,6 +22,21 @@ console_urlpatterns = [
     path("<slug:slug>/members/add/", console.member_add, name="member-add"),
     path("<slug:slug>/members/<int:pk>/remove/", console.member_remove, name="member-remove"),
     path("<slug:slug>/export/<str:kind>/", console.study_export, name="export"),
+]
+# The token in the address is the participant's own link.
+participant_urlpatterns = [
+    path("p/<str:token>/", participant.resume_by_link, name="resume"),
+    path("p/<str:token>/about/", participant.about, name="about"),
+    path("p/<str:token>/rate/", participant.rate, name="rate"),
+    path("p/<str:token>/rate/<int:item_id>/", participant.rate_item, name="rate_item"),
+    path("p/<str:token>/recommendations/", participant.recommendations, name="recommendations"),
+    path("p/<str:token>/films/<int:rank>/", participant.item, name="item"),
+    path("p/<str:token>/overall/", participant.overall, name="overall"),
+    path("p/<str:token>/thanks/", participant.thanks, name="thanks"),
+    path("p/<str:token>/details/<int:item_id>/", participant.details, name="details"),
+    path("p/<str:token>/trailer/<int:item_id>/", participant.trailer, name="trailer"),
+    path("p/<str:token>/withdraw/", participant.withdraw, name="withdraw"),
+    path("<slug:slug>/", participant.consent, name="consent"),
 ]
 urlpatterns = [
     path("studies/", include((console_urlpatterns, "studies"))),

@@ -184,10 +184,7 @@ def both_section(results: Result, primary: Result | None, figure: FigureMaker) -
         section.put(run_tables.verdicts_table(primary), is_folded=True)
     section.put(run_tables.comparisons_table(results["comparisons"], n))
     section.say(verdict.exploratory(results))
-    for one in results["comparisons"]:
-        if not one["is_primary"]:
-            for sentence in verdict.contradictions(one, n):
-                section.say(f"Exploratory: {sentence}")
+    section.put(run_tables.contradictions_table(results["comparisons"], n), is_folded=True)
     return section
 
 

@@ -63,10 +63,8 @@ def order(variable: Result) -> str:
     n_pairs = len(tukey["pairs"])
     n_told = sum(pair["is_significant"] for pair in tukey["pairs"])
     if not n_told:
-        return (
-            f"Tukey's test tells none of the {_pairs(n_pairs)} apart: no order can be claimed. "
-            f"{_could_have_seen(variable)}"
-        )
+        none = f"tells none of the {n_pairs} pairs apart" if n_pairs > 1 else "does not tell the one pair apart"
+        return f"Tukey's test {none}: no order can be claimed. {_could_have_seen(variable)}"
     maximal = [one for one in relation["best_first"] if relation["tiers"][one] == "maximal"]
     minimal = [one for one in relation["best_first"] if relation["tiers"][one] == "minimal"]
     anova_p = variable["anova"].get("p")
@@ -201,10 +199,17 @@ def liking(found: Sequence[Result]) -> str:
     slots = watched + sum(one["n_not_watched"] for one in found)
     if not slots:
         return "Nobody has judged an item yet."
+    mixed = (
+        f"Perceived accuracy mixes two things: liking, of the {100 * watched / slots:.0f} % of items that participants "
+        "had watched, and expected interest, in the others."
+    )
     shares = [one["share_watched"] for one in found if one["share_watched"] is not None]
+    if len(shares) < 2:
+        return mixed
+    low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
+    if low == high:
+        return f"{mixed} The share watched is the same by every algorithm."
     return (
-        f"Perceived accuracy mixes two things: liking, of the {100 * watched / slots:.0f} % of items that "
-        "participants had "
-        f"watched, and expected interest, in the others. The share watched runs from {100 * min(shares):.0f} % to "
-        f"{100 * max(shares):.0f} % by algorithm, so a difference in accuracy may be a difference in this mix."
+        f"{mixed} The share watched runs from {low} % to {high} % by algorithm, so a difference in accuracy may be a "
+        "difference in this mix."
     )

@@ -32,7 +32,8 @@ def items_table(items: Sequence[Result]) -> Table:
         )
     columns = (
         Column("Algorithm"), Column("Slots", True), Column("Distinct items", True),
-        Column("Share of the most shown", True), Column("Filled by popularity", True), Column("Most shown, mean rating"),
+        Column("Share of the most shown", True), Column("Filled by popularity", True),
+        Column("Most shown, mean rating"),
     )  # fmt: skip
     return Table("items", "Items behind each condition", columns, tuple(rows))
 

@@ -196,16 +196,16 @@ def comparisons_table(comparisons: Sequence[Result], n: int) -> Table:
         )
     columns = (
         Column("Variable", side="perceived"), Column("Metric", side="objective"), Column("τ_b", True),
-        Column("95 % of resamples", True), Column("p, exact", True), Column("p, Holm", True),
-        Column("Least |τ_b| with p < .05", True), Column("ρ", True), Column("p, exact", True),
-        Column("Pairs alike", True), Column("p, permutation", True),
+        Column("95 % of resamples", True), Column("p, τ_b", True), Column("p, Holm", True),
+        Column("Least |τ_b| with p < .05", True), Column("ρ", True), Column("p, ρ", True),
+        Column("Pairs alike", True), Column("p, pairs", True),
     )  # fmt: skip
     return Table(
         "comparisons",
         "Perceived against objective, every variable with every metric",
         columns,
         tuple(rows),
-        "Both sides with the better first: fallout is turned over, and more novelty counts as more. Holm's correction "
+        "All p are exact, by permutation. Both sides with the better first: fallout is turned over, and more novelty counts as more. Holm's correction "
         "is over the exploratory pairs. Resampled τ_b shrinks toward 0, because resampling adds noise to "
         "both rankings.",
         "Family",
@@ -237,6 +237,36 @@ def verdicts_table(comparison: Result) -> Table:
         columns,
         rows,
         "The better is named by participants where they tell the two apart, else by the metric.",
+    )
+
+
+def contradictions_table(comparisons: Sequence[Result], n: int) -> Table:
+    """What participants and a metric tell apart in opposite directions, over the exploratory pairs of measures."""
+    rows = tuple(
+        Row(
+            (
+                text(pair["a"]),
+                text(pair["b"]),
+                text(VARIABLE_OF[one["variable"]].name),
+                probability(pair["perceived_p"]),
+                text(Metric(one["kind"], one["profile_length"], n).name),
+                probability(pair["objective_p"]),
+            )
+        )
+        for one in comparisons
+        for pair in one["orders"]["pairs"]
+        if not one["is_primary"] and pair["verdict"] == "contradicted"
+    )
+    columns = (
+        Column("Participants find"), Column("above"), Column("in", side="perceived"), Column("p, participants", True),
+        Column("the opposite says", side="objective"), Column("p, users", True),
+    )  # fmt: skip
+    return Table(
+        "contradictions",
+        f"Contradictions in the exploratory pairs of measures ({len(rows)})",
+        columns,
+        rows,
+        "Each p is adjusted within its own test; over the pairs of measures nothing is adjusted here.",
     )
 
 

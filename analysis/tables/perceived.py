@@ -245,7 +245,8 @@ def tests_table(variable: Result) -> Table:
     rows: list[tuple[tuple[Cell, ...], str]] = []
     for key, title, statistic in (
         ("anova", "One-way ANOVA", "F"), ("welch", "Welch's ANOVA", "F"), ("kruskal", "Kruskal-Wallis", "H"),
-        ("brown_forsythe", "Brown-Forsythe (equal spread)", "F"), ("shapiro_residuals", "Shapiro-Wilk (residuals)", "W"),
+        ("brown_forsythe", "Brown-Forsythe (equal spread)", "F"),
+        ("shapiro_residuals", "Shapiro-Wilk (residuals)", "W"),
     ):  # fmt: skip
         found = variable[key]
         if key == "welch" and not found["is_defined"] and variable["welch_without_constant"]["is_defined"]:

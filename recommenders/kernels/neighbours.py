@@ -28,7 +28,7 @@ PROFILES = NEIGHBOURS = (READ_I64, READ_I32, READ_F64)
 TWO_SIDES = (READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64)
 
 
-@numba.njit(int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True)
+@numba.njit(int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True)
 def cosine_rows(
     start: int,
     stop: int,
@@ -75,7 +75,7 @@ def cosine_rows(
     return used
 
 
-@numba.njit(int64(int64, int64, *TWO_SIDES, float64, int32[::1], float64[::1], int64[::1]), cache=True)
+@numba.njit(int64(int64, int64, *TWO_SIDES, float64, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True)
 def pearson_rows(
     start: int,
     stop: int,
@@ -140,7 +140,7 @@ def pearson_rows(
         int32[::1],
         float64[::1],
     ),
-    cache=True,
+    cache=True, nogil=True,
 )
 def unpack_sorted(
     bounds: NDArray[np.int64],
@@ -178,7 +178,7 @@ TOGETHER = 8
 LOWEST_BIT = np.array([next((bit for bit in range(TOGETHER) if byte >> bit & 1), 0) for byte in range(256)])
 
 
-@numba.njit(numba.void(float64[::1], float64[::1], boolean), cache=True)
+@numba.njit(numba.void(float64[::1], float64[::1], boolean), cache=True, nogil=True)
 def _finish(total: NDArray[np.float64], weights: NDArray[np.float64], is_mean: bool) -> None:
     """Set items without a neighbour to -inf, and divide the others by their weights if asked to."""
     for i in range(total.shape[0]):
@@ -190,7 +190,7 @@ def _finish(total: NDArray[np.float64], weights: NDArray[np.float64], is_mean: b
 
 @numba.njit(
     numba.void(READ_I64, *PROFILES, *NEIGHBOURS, boolean, float64[:, ::1]),
-    cache=True,
+    cache=True, nogil=True,
 )
 def scatter_sums(
     rows: NDArray[np.int64],
@@ -222,7 +222,7 @@ def scatter_sums(
 
 @numba.njit(
     numba.void(READ_I64, *PROFILES, *NEIGHBOURS, int64, boolean, float64[:, ::1]),
-    cache=True,
+    cache=True, nogil=True,
 )
 def walk_sums(
     rows: NDArray[np.int64],

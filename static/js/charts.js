@@ -18,7 +18,7 @@
       place.prepend(holder);
     }
     // `ast` keeps the runtime from compiling expressions, which the page's policy forbids.
-    await window.vegaEmbed(holder, spec, { ast: true, actions: false, renderer: "svg", tooltip: { disableDefaultStyle: true } });
+    await window.vegaEmbed(holder, spec, { ast: true, actions: false, renderer: "svg" });
   }
 
   function drawAll(root) {

@@ -29,11 +29,15 @@ class NewStudyForm(forms.Form):
     """A study from a template, on the models of a finished run."""
 
     title = forms.CharField(max_length=200, help_text="For the console; participants see the title in the texts.")
-    slug = forms.SlugField(max_length=80, label="Link", help_text="The end of the participants' address, such as good-films.")
+    slug = forms.SlugField(
+        max_length=80, label="Link", help_text="The end of the participants' address, such as good-films."
+    )
     template = forms.ChoiceField()
     run = _RunChoice(queryset=EvaluationRun.objects.none(), label="Models", empty_label=None)
     per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000, initial=30)
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1, help_text="The assignment can be replayed with it.")
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**31 - 1, initial=1, help_text="The assignment can be replayed with it."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -7,261 +7,460 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('catalog', '0001_initial'),
-        ('evaluation', '0001_initial'),
+        ("catalog", "0001_initial"),
+        ("evaluation", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Condition',
+            name="Condition",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveSmallIntegerField()),
-                ('label', models.CharField(max_length=80)),
-                ('model_digest', models.CharField(max_length=64)),
-                ('target', models.PositiveIntegerField()),
-                ('model', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conditions', to='evaluation.trainedmodel')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveSmallIntegerField()),
+                ("label", models.CharField(max_length=80)),
+                ("model_digest", models.CharField(max_length=64)),
+                ("target", models.PositiveIntegerField()),
+                (
+                    "model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="conditions",
+                        to="evaluation.trainedmodel",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['study_id', 'position'],
+                "ordering": ["study_id", "position"],
             },
         ),
         migrations.CreateModel(
-            name='Participant',
+            name="Participant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('code', models.CharField(max_length=16)),
-                ('token_digest', models.CharField(max_length=64, unique=True)),
-                ('entry_key', models.CharField(max_length=64)),
-                ('mode', models.CharField(choices=[('live', 'Live'), ('simulated', 'Simulated'), ('preview', 'Preview')], default='live', max_length=12)),
-                ('status', models.CharField(choices=[('started', 'Started'), ('consented', 'Consented'), ('active', 'Active'), ('completed', 'Completed'), ('abandoned', 'Abandoned'), ('screened_out', 'Screened Out'), ('quota_full', 'Quota Full'), ('attention_failed', 'Attention Failed'), ('returned', 'Returned'), ('withdrawn', 'Withdrawn')], default='consented', max_length=20)),
-                ('step', models.CharField(default='about', max_length=20)),
-                ('item_rank', models.PositiveSmallIntegerField(default=0)),
-                ('stratum', models.CharField(blank=True, max_length=120)),
-                ('place', models.PositiveIntegerField(blank=True, null=True)),
-                ('language', models.CharField(default='en', max_length=8)),
-                ('parameters', models.JSONField(default=dict)),
-                ('source_user', models.CharField(blank=True, max_length=100)),
-                ('completion_code', models.CharField(blank=True, max_length=16)),
-                ('consented_at', models.DateTimeField()),
-                ('assigned_at', models.DateTimeField(blank=True, null=True)),
-                ('completed_at', models.DateTimeField(blank=True, null=True)),
-                ('last_seen_at', models.DateTimeField()),
-                ('condition', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='participants', to='studies.condition')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("code", models.CharField(max_length=16)),
+                ("token_digest", models.CharField(max_length=64, unique=True)),
+                ("entry_key", models.CharField(max_length=64)),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[("live", "Live"), ("simulated", "Simulated"), ("preview", "Preview")],
+                        default="live",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("started", "Started"),
+                            ("consented", "Consented"),
+                            ("active", "Active"),
+                            ("completed", "Completed"),
+                            ("abandoned", "Abandoned"),
+                            ("screened_out", "Screened Out"),
+                            ("quota_full", "Quota Full"),
+                            ("attention_failed", "Attention Failed"),
+                            ("returned", "Returned"),
+                            ("withdrawn", "Withdrawn"),
+                        ],
+                        default="consented",
+                        max_length=20,
+                    ),
+                ),
+                ("step", models.CharField(default="about", max_length=20)),
+                ("item_rank", models.PositiveSmallIntegerField(default=0)),
+                ("stratum", models.CharField(blank=True, max_length=120)),
+                ("place", models.PositiveIntegerField(blank=True, null=True)),
+                ("language", models.CharField(default="en", max_length=8)),
+                ("parameters", models.JSONField(default=dict)),
+                ("source_user", models.CharField(blank=True, max_length=100)),
+                ("completion_code", models.CharField(blank=True, max_length=16)),
+                ("consented_at", models.DateTimeField()),
+                ("assigned_at", models.DateTimeField(blank=True, null=True)),
+                ("completed_at", models.DateTimeField(blank=True, null=True)),
+                ("last_seen_at", models.DateTimeField()),
+                (
+                    "condition",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="participants",
+                        to="studies.condition",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='RecommendationList',
+            name="RecommendationList",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('model_digest', models.CharField(max_length=64)),
-                ('seconds', models.FloatField()),
-                ('made_at', models.DateTimeField(auto_now_add=True)),
-                ('participant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='recommendation_list', to='studies.participant')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("model_digest", models.CharField(max_length=64)),
+                ("seconds", models.FloatField()),
+                ("made_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "participant",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="recommendation_list",
+                        to="studies.participant",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Study',
+            name="Study",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('status', models.CharField(choices=[('draft', 'Draft'), ('live', 'Live'), ('paused', 'Paused'), ('closed', 'Closed')], default='draft', max_length=20)),
-                ('template', models.CharField(max_length=80)),
-                ('seed', models.BigIntegerField()),
-                ('settings', models.JSONField(default=dict)),
-                ('questionnaire', models.JSONField(default=dict)),
-                ('texts', models.JSONField(default=dict)),
-                ('design_hash', models.CharField(blank=True, max_length=64)),
-                ('launched_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('export_salt', models.CharField(default=studies.models.study.new_salt, editable=False, max_length=64)),
-                ('n_declined', models.PositiveIntegerField(default=0)),
-                ('dataset_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to='catalog.datasetversion')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to='evaluation.evaluationrun')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("draft", "Draft"), ("live", "Live"), ("paused", "Paused"), ("closed", "Closed")],
+                        default="draft",
+                        max_length=20,
+                    ),
+                ),
+                ("template", models.CharField(max_length=80)),
+                ("seed", models.BigIntegerField()),
+                ("settings", models.JSONField(default=dict)),
+                ("questionnaire", models.JSONField(default=dict)),
+                ("texts", models.JSONField(default=dict)),
+                ("design_hash", models.CharField(blank=True, max_length=64)),
+                ("launched_at", models.DateTimeField(blank=True, null=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                ("export_salt", models.CharField(default=studies.models.study.new_salt, editable=False, max_length=64)),
+                ("n_declined", models.PositiveIntegerField(default=0)),
+                (
+                    "dataset_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="studies", to="catalog.datasetversion"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="studies",
+                        to="evaluation.evaluationrun",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'studies',
-                'ordering': ['-created_at', '-id'],
+                "verbose_name_plural": "studies",
+                "ordering": ["-created_at", "-id"],
             },
         ),
         migrations.AddField(
-            model_name='participant',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='studies.study'),
+            model_name="participant",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="participants", to="studies.study"
+            ),
         ),
         migrations.AddField(
-            model_name='condition',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conditions', to='studies.study'),
+            model_name="condition",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="conditions", to="studies.study"
+            ),
         ),
         migrations.CreateModel(
-            name='Allocation',
+            name="Allocation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('mode', models.CharField(choices=[('live', 'Live'), ('simulated', 'Simulated'), ('preview', 'Preview')], max_length=12)),
-                ('kind', models.CharField(choices=[('assigned', 'Assigned'), ('skipped', 'Skipped'), ('released', 'Released'), ('retaken', 'Retaken')], max_length=12)),
-                ('stratum', models.CharField(max_length=120)),
-                ('place', models.PositiveIntegerField()),
-                ('block', models.PositiveIntegerField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('condition', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studies.condition')),
-                ('participant', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='allocations', to='studies.participant')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='allocations', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[("live", "Live"), ("simulated", "Simulated"), ("preview", "Preview")], max_length=12
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("assigned", "Assigned"),
+                            ("skipped", "Skipped"),
+                            ("released", "Released"),
+                            ("retaken", "Retaken"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("stratum", models.CharField(max_length=120)),
+                ("place", models.PositiveIntegerField()),
+                ("block", models.PositiveIntegerField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "condition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="studies.condition"
+                    ),
+                ),
+                (
+                    "participant",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="allocations",
+                        to="studies.participant",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="allocations", to="studies.study"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='StudyMembership',
+            name="StudyMembership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('owner', 'Owner'), ('analyst', 'Analyst'), ('interviewer', 'Interviewer')], default='owner', max_length=20)),
-                ('researcher', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("owner", "Owner"), ("analyst", "Analyst"), ("interviewer", "Interviewer")],
+                        default="owner",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "researcher",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="studies.study"
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='study',
-            name='researchers',
-            field=models.ManyToManyField(related_name='studies', through='studies.StudyMembership', to=settings.AUTH_USER_MODEL),
+            model_name="study",
+            name="researchers",
+            field=models.ManyToManyField(
+                related_name="studies", through="studies.StudyMembership", to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.CreateModel(
-            name='StudyVersion',
+            name="StudyVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('design_hash', models.CharField(max_length=64)),
-                ('snapshot', models.JSONField()),
-                ('made_at', models.DateTimeField(auto_now_add=True)),
-                ('why', models.TextField(blank=True)),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("design_hash", models.CharField(max_length=64)),
+                ("snapshot", models.JSONField()),
+                ("made_at", models.DateTimeField(auto_now_add=True)),
+                ("why", models.TextField(blank=True)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="versions", to="studies.study"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['study_id', 'number'],
+                "ordering": ["study_id", "number"],
             },
         ),
         migrations.AddField(
-            model_name='participant',
-            name='version',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studies.studyversion'),
+            model_name="participant",
+            name="version",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="studies.studyversion",
+            ),
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=40)),
-                ('facts', models.JSONField(default=dict)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='studies.participant')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=40)),
+                ("facts", models.JSONField(default=dict)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "participant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="events", to="studies.participant"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
-                'indexes': [models.Index(fields=['participant', 'kind'], name='studies_eve_partici_ea402c_idx')],
+                "ordering": ["id"],
+                "indexes": [models.Index(fields=["participant", "kind"], name="studies_eve_partici_ea402c_idx")],
             },
         ),
         migrations.CreateModel(
-            name='ProfileRating',
+            name="ProfileRating",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rating', models.PositiveSmallIntegerField()),
-                ('provenance', models.CharField(choices=[('person', 'Person'), ('true', 'True'), ('modelled', 'Modelled')], default='person', max_length=12)),
-                ('n_changes', models.PositiveIntegerField(default=0)),
-                ('rated_at', models.DateTimeField(auto_now_add=True)),
-                ('changed_at', models.DateTimeField(auto_now=True)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='catalog.item')),
-                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='profile', to='studies.participant')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rating", models.PositiveSmallIntegerField()),
+                (
+                    "provenance",
+                    models.CharField(
+                        choices=[("person", "Person"), ("true", "True"), ("modelled", "Modelled")],
+                        default="person",
+                        max_length=12,
+                    ),
+                ),
+                ("n_changes", models.PositiveIntegerField(default=0)),
+                ("rated_at", models.DateTimeField(auto_now_add=True)),
+                ("changed_at", models.DateTimeField(auto_now=True)),
+                (
+                    "item",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="catalog.item"),
+                ),
+                (
+                    "participant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="profile", to="studies.participant"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['participant_id', 'rated_at', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('participant', 'item'), name='profile_rating_once')],
+                "ordering": ["participant_id", "rated_at", "id"],
+                "constraints": [models.UniqueConstraint(fields=("participant", "item"), name="profile_rating_once")],
             },
         ),
         migrations.CreateModel(
-            name='RecommendedItem',
+            name="RecommendedItem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveSmallIntegerField()),
-                ('score', models.FloatField(null=True)),
-                ('is_filled', models.BooleanField(default=False)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='catalog.item')),
-                ('recommendation_list', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='slots', to='studies.recommendationlist')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rank", models.PositiveSmallIntegerField()),
+                ("score", models.FloatField(null=True)),
+                ("is_filled", models.BooleanField(default=False)),
+                (
+                    "item",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="catalog.item"),
+                ),
+                (
+                    "recommendation_list",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="slots",
+                        to="studies.recommendationlist",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['recommendation_list_id', 'rank'],
-                'constraints': [models.UniqueConstraint(fields=('recommendation_list', 'rank'), name='slot_rank_once'), models.UniqueConstraint(fields=('recommendation_list', 'item'), name='slot_item_once')],
+                "ordering": ["recommendation_list_id", "rank"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("recommendation_list", "rank"), name="slot_rank_once"),
+                    models.UniqueConstraint(fields=("recommendation_list", "item"), name="slot_item_once"),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Response',
+            name="Response",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('question', models.CharField(max_length=60)),
-                ('rank', models.PositiveSmallIntegerField(default=0)),
-                ('value', models.JSONField()),
-                ('provenance', models.CharField(choices=[('person', 'Person'), ('true', 'True'), ('modelled', 'Modelled')], default='person', max_length=12)),
-                ('n_changes', models.PositiveIntegerField(default=0)),
-                ('first_at', models.DateTimeField(auto_now_add=True)),
-                ('answered_at', models.DateTimeField(auto_now=True)),
-                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='responses', to='studies.participant')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("question", models.CharField(max_length=60)),
+                ("rank", models.PositiveSmallIntegerField(default=0)),
+                ("value", models.JSONField()),
+                (
+                    "provenance",
+                    models.CharField(
+                        choices=[("person", "Person"), ("true", "True"), ("modelled", "Modelled")],
+                        default="person",
+                        max_length=12,
+                    ),
+                ),
+                ("n_changes", models.PositiveIntegerField(default=0)),
+                ("first_at", models.DateTimeField(auto_now_add=True)),
+                ("answered_at", models.DateTimeField(auto_now=True)),
+                (
+                    "participant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="responses", to="studies.participant"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['participant_id', 'rank', 'question'],
-                'constraints': [models.UniqueConstraint(fields=('participant', 'question', 'rank'), name='response_once')],
+                "ordering": ["participant_id", "rank", "question"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("participant", "question", "rank"), name="response_once")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='condition',
-            constraint=models.UniqueConstraint(fields=('study', 'position'), name='condition_position_once'),
+            model_name="condition",
+            constraint=models.UniqueConstraint(fields=("study", "position"), name="condition_position_once"),
         ),
         migrations.AddConstraint(
-            model_name='allocation',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind__in', ['assigned', 'skipped'])), fields=('study', 'mode', 'stratum', 'place'), name='allocation_place_once'),
+            model_name="allocation",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind__in", ["assigned", "skipped"])),
+                fields=("study", "mode", "stratum", "place"),
+                name="allocation_place_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='studymembership',
-            constraint=models.UniqueConstraint(fields=('study', 'researcher'), name='membership_once'),
+            model_name="studymembership",
+            constraint=models.UniqueConstraint(fields=("study", "researcher"), name="membership_once"),
         ),
         migrations.AddConstraint(
-            model_name='studyversion',
-            constraint=models.UniqueConstraint(fields=('study', 'number'), name='study_version_once'),
+            model_name="studyversion",
+            constraint=models.UniqueConstraint(fields=("study", "number"), name="study_version_once"),
         ),
         migrations.AddIndex(
-            model_name='participant',
-            index=models.Index(fields=['study', 'mode', 'status'], name='studies_par_study_i_df5f4f_idx'),
+            model_name="participant",
+            index=models.Index(fields=["study", "mode", "status"], name="studies_par_study_i_df5f4f_idx"),
         ),
         migrations.AddIndex(
-            model_name='participant',
-            index=models.Index(fields=['status', 'last_seen_at'], name='studies_par_status_2d1d9c_idx'),
+            model_name="participant",
+            index=models.Index(fields=["status", "last_seen_at"], name="studies_par_status_2d1d9c_idx"),
         ),
         migrations.AddConstraint(
-            model_name='participant',
-            constraint=models.UniqueConstraint(fields=('study', 'code'), name='participant_code_once'),
+            model_name="participant",
+            constraint=models.UniqueConstraint(fields=("study", "code"), name="participant_code_once"),
         ),
         migrations.AddConstraint(
-            model_name='participant',
-            constraint=models.UniqueConstraint(fields=('study', 'entry_key'), name='participant_entry_once'),
+            model_name="participant",
+            constraint=models.UniqueConstraint(fields=("study", "entry_key"), name="participant_entry_once"),
         ),
         migrations.AddConstraint(
-            model_name='participant',
-            constraint=models.UniqueConstraint(fields=('study', 'mode', 'stratum', 'place'), name='participant_place_once'),
+            model_name="participant",
+            constraint=models.UniqueConstraint(
+                fields=("study", "mode", "stratum", "place"), name="participant_place_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='participant',
-            constraint=models.UniqueConstraint(condition=models.Q(('completion_code', ''), _negated=True), fields=('study', 'completion_code'), name='participant_completion_code_once'),
+            model_name="participant",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("completion_code", ""), _negated=True),
+                fields=("study", "completion_code"),
+                name="participant_completion_code_once",
+            ),
         ),
     ]

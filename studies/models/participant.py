@@ -17,14 +17,10 @@ class Participant(TimeStampedModel):
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participants")
-    version = models.ForeignKey(
-        StudyVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    version = models.ForeignKey(StudyVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     code = models.CharField(max_length=16)  # shown to people and in logs: never the token
     token_digest = models.CharField(max_length=64, unique=True)
-    entry_key = models.CharField(
-        max_length=64
-    )  # digest of the consent form's own token: a double press is one row
+    entry_key = models.CharField(max_length=64)  # digest of the consent form's own token: a double press is one row
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.LIVE)
     status = models.CharField(max_length=20, choices=ParticipantStatus, default=ParticipantStatus.CONSENTED)
     step = models.CharField(max_length=20, default="about")  # see studies.flow
@@ -33,9 +29,7 @@ class Participant(TimeStampedModel):
         Condition, null=True, blank=True, on_delete=models.PROTECT, related_name="participants"
     )
     stratum = models.CharField(max_length=120, blank=True)
-    place = models.PositiveIntegerField(
-        null=True, blank=True
-    )  # in the stratum's sequence, while the slot is held
+    place = models.PositiveIntegerField(null=True, blank=True)  # in the stratum's sequence, while the slot is held
     language = models.CharField(max_length=8, default="en")
     parameters = models.JSONField(default=dict)  # the link's query parameters, as they came
     source_user = models.CharField(max_length=100, blank=True)
@@ -50,9 +44,7 @@ class Participant(TimeStampedModel):
         constraints = [
             models.UniqueConstraint(fields=["study", "code"], name="participant_code_once"),
             models.UniqueConstraint(fields=["study", "entry_key"], name="participant_entry_once"),
-            models.UniqueConstraint(
-                fields=["study", "mode", "stratum", "place"], name="participant_place_once"
-            ),
+            models.UniqueConstraint(fields=["study", "mode", "stratum", "place"], name="participant_place_once"),
             models.UniqueConstraint(
                 fields=["study", "completion_code"],
                 condition=~models.Q(completion_code=""),

@@ -26,9 +26,7 @@ class Response(models.Model):
 
     class Meta:
         ordering = ["participant_id", "rank", "question"]
-        constraints = [
-            models.UniqueConstraint(fields=["participant", "question", "rank"], name="response_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["participant", "question", "rank"], name="response_once")]
 
     def __str__(self) -> str:
         return f"{self.question} of {self.participant}"
@@ -56,9 +54,7 @@ class ProfileRating(models.Model):
 class RecommendationList(models.Model):
     """The list a participant got: computed once, stored, never computed again for them."""
 
-    participant = models.OneToOneField(
-        Participant, on_delete=models.CASCADE, related_name="recommendation_list"
-    )
+    participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="recommendation_list")
     model_digest = models.CharField(max_length=64)
     seconds = models.FloatField()
     made_at = models.DateTimeField(auto_now_add=True)
@@ -70,9 +66,7 @@ class RecommendationList(models.Model):
 class RecommendedItem(models.Model):
     """One slot of the list. `is_filled` marks what popularity filled because the algorithm had no score."""
 
-    recommendation_list = models.ForeignKey(
-        RecommendationList, on_delete=models.CASCADE, related_name="slots"
-    )
+    recommendation_list = models.ForeignKey(RecommendationList, on_delete=models.CASCADE, related_name="slots")
     rank = models.PositiveSmallIntegerField()
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
     score = models.FloatField(null=True)  # None where popularity filled the slot

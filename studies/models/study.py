@@ -31,9 +31,7 @@ class Study(TimeStampedModel):
     dataset_version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="studies")
     run = models.ForeignKey(EvaluationRun, on_delete=models.PROTECT, related_name="studies")
     seed = models.BigIntegerField()
-    settings = models.JSONField(
-        default=dict
-    )  # see studies/presets: ratings_asked, list_length, strata, ages, …
+    settings = models.JSONField(default=dict)  # see studies/presets: ratings_asked, list_length, strata, ages, …
     questionnaire = models.JSONField(default=dict)  # blocks of questions, as the preset's YAML
     texts = models.JSONField(default=dict)  # consent, debriefing, … in Markdown, by language
     design_hash = models.CharField(max_length=64, blank=True)  # empty until launched
@@ -41,7 +39,9 @@ class Study(TimeStampedModel):
     closed_at = models.DateTimeField(null=True, blank=True)
     export_salt = models.CharField(max_length=64, default=new_salt, editable=False)
     n_declined = models.PositiveIntegerField(default=0)
-    researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(RESEARCHER, through="StudyMembership", related_name="studies")
+    researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(
+        RESEARCHER, through="StudyMembership", related_name="studies"
+    )
 
     class Meta:
         ordering = ["-created_at", "-id"]

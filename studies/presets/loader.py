@@ -69,9 +69,7 @@ def _whole(settings: Mapping[str, Any], name: str, low: int, high: int) -> None:
         raise ParameterError(f"The setting {name} is a whole number from {low} to {high}; got {value!r}.")
 
 
-def check_design(
-    *, settings: Mapping[str, Any], questionnaire: Mapping[str, Any], texts: Mapping[str, Any]
-) -> None:
+def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
     """Refuse settings, questions or texts that a study could not run with; ParameterError says which."""
     missing = [name for name in REQUIRED if name not in settings]
     if missing:
@@ -80,13 +78,9 @@ def check_design(
     _whole(settings, "list_length", 1, 20)
     _whole(settings, "idle_minutes", 1, 60 * 24 * 30)
     if settings["item_order"] not in ITEM_ORDERS:
-        raise ParameterError(
-            f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}."
-        )
+        raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
     multiples = settings["block_multiples"]
-    if not multiples or any(
-        isinstance(m, bool) or not isinstance(m, int) or not 1 <= m <= 10 for m in multiples
-    ):
+    if not multiples or any(isinstance(m, bool) or not isinstance(m, int) or not 1 <= m <= 10 for m in multiples):
         raise ParameterError(f"A block holds each condition 1 to 10 times; got {multiples!r}.")
     if settings["primary"].get("perceived") not in MEASURES:
         raise ParameterError(f"The primary perceived variable is one of {', '.join(MEASURES)}.")

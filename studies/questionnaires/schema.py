@@ -131,14 +131,10 @@ class Question:
 
     def _check_number(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ParameterError(
-                f"The question {self.key!r} is answered by a whole number, not by {value!r}."
-            )
+            raise ParameterError(f"The question {self.key!r} is answered by a whole number, not by {value!r}.")
         low, high = self.minimum, self.maximum
         if (low is not None and value < low) or (high is not None and value > high):
-            raise ParameterError(
-                f"The answer to {self.key!r} is a whole number from {low} to {high}; got {value}."
-            )
+            raise ParameterError(f"The answer to {self.key!r} is a whole number from {low} to {high}; got {value}.")
         return value
 
     _check_likert = _check_number
@@ -257,17 +253,13 @@ _FIELDS = {
 def _question(given: Mapping[str, Any], where: str) -> Question:
     unknown = set(given) - _FIELDS
     if unknown:
-        raise ParameterError(
-            f"A question of the block {where!r} has unknown fields: {', '.join(sorted(unknown))}."
-        )
+        raise ParameterError(f"A question of the block {where!r} has unknown fields: {', '.join(sorted(unknown))}.")
     for name in ("key", "kind", "text"):
         if not given.get(name):
             raise ParameterError(f"A question of the block {where!r} has no {name}.")
     key, kind = given["key"], given["kind"]
     if kind not in KINDS:
-        raise ParameterError(
-            f"The question {key!r} has the unknown kind {kind!r}; known are {', '.join(KINDS)}."
-        )
+        raise ParameterError(f"The question {key!r} has the unknown kind {kind!r}; known are {', '.join(KINDS)}.")
     if kind == CHOICE and not given.get("choices"):
         raise ParameterError(f"The question {key!r} is a choice and offers nothing to choose.")
     if kind in (NUMBER, LIKERT) and not isinstance(given.get("minimum"), int | None):
@@ -286,9 +278,7 @@ def _question(given: Mapping[str, Any], where: str) -> Question:
         required=bool(given.get("required", True)),
         minimum=given.get("minimum"),
         maximum=given.get("maximum"),
-        choices=tuple(
-            Choice(str(choice["value"]), dict(choice["label"])) for choice in given.get("choices") or ()
-        ),
+        choices=tuple(Choice(str(choice["value"]), dict(choice["label"])) for choice in given.get("choices") or ()),
         max_length=given.get("max_length", 200),
         admits=tuple(admits["values"]) if "values" in admits else None,
         admits_minimum=admits.get("minimum"),
@@ -325,9 +315,7 @@ def questionnaire_from(mapping: Mapping[str, Sequence[Mapping[str, Any]]]) -> Qu
     """
     unknown = set(mapping) - set(BLOCKS)
     if unknown:
-        raise ParameterError(
-            f"A questionnaire has the blocks {', '.join(BLOCKS)}; got {', '.join(sorted(unknown))}."
-        )
+        raise ParameterError(f"A questionnaire has the blocks {', '.join(BLOCKS)}; got {', '.join(sorted(unknown))}.")
     blocks = {name: tuple(_question(given, name) for given in mapping.get(name, ())) for name in BLOCKS}
     for name, questions in blocks.items():
         seen: set[str] = set()
@@ -336,8 +324,7 @@ def questionnaire_from(mapping: Mapping[str, Sequence[Mapping[str, Any]]]) -> Qu
                 raise ParameterError(f"The key {question.key!r} is used twice in the block {name!r}.")
             if question.shown_if is not None and question.shown_if[0] not in seen:
                 raise ParameterError(
-                    f"The question {question.key!r} depends on {question.shown_if[0]!r}, "
-                    "which does not come before it."
+                    f"The question {question.key!r} depends on {question.shown_if[0]!r}, which does not come before it."
                 )
             seen.add(question.key)
     return Questionnaire(**blocks)

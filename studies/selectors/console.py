@@ -15,12 +15,7 @@ from studies.models import Condition, Study, StudyMembership
 
 def studies_of(researcher: Any) -> QuerySet[Study]:
     """The studies a researcher is on, newest first, each with `role`, `n_completed` and `n_wanted`."""
-    wanted = (
-        Condition.objects.filter(study=OuterRef("pk"))
-        .order_by()
-        .values("study")
-        .annotate(total=Sum("target"))
-    )
+    wanted = Condition.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(total=Sum("target"))
     is_completed = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
     return (
         Study.objects.filter(memberships__researcher=researcher)

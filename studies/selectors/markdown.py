@@ -12,5 +12,7 @@ _parser = MarkdownIt("commonmark", {"html": False})
 
 def rendered(text: str) -> SafeString:
     """Return Markdown as HTML of a few harmless tags; raw HTML in it is shown as text."""
-    cleaned = nh3.clean(_parser.render(text), tags=TAGS, attributes={"a": {"href"}}, url_schemes={"https", "http", "mailto"})
+    cleaned = nh3.clean(
+        _parser.render(text), tags=TAGS, attributes={"a": {"href"}}, url_schemes={"https", "http", "mailto"}
+    )
     return mark_safe(cleaned)  # noqa: S308 -- cleaned just above

@@ -106,12 +106,7 @@ def counts_by_stratum(study: Study, mode: str) -> list[tuple[str, list[int]]]:
 
 def counts_by_status(study: Study, mode: str) -> dict[str, int]:
     """How many participants stand in each status; statuses nobody has are left out."""
-    rows = (
-        Participant.objects.filter(study=study, mode=mode)
-        .order_by()
-        .values_list("status")
-        .annotate(n=Count("pk"))
-    )
+    rows = Participant.objects.filter(study=study, mode=mode).order_by().values_list("status").annotate(n=Count("pk"))
     found = dict(rows)
     return {status: found[status] for status in ParticipantStatus.values if status in found}
 
@@ -140,6 +135,4 @@ def newest_happenings(study: Study, mode: str, n: int = 10) -> list[Happening]:
         object_id__in=Participant.objects.filter(study=study, mode=mode).values("pk"),
     ).order_by("-at", "-id")[:n]
     names = dict(ParticipantStatus.choices)
-    return [
-        Happening(move.at, codes[move.object_id], str(names.get(move.to_status, move.to_status))) for move in moves
-    ]
+    return [Happening(move.at, codes[move.object_id], str(names.get(move.to_status, move.to_status))) for move in moves]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
@@ -120,13 +120,17 @@ class Links:
     """The addresses of one participant's pages."""
 
     token: str
-    _names: Mapping[str, str] = field(default_factory=dict)
 
     def to(self, place: flow.Place) -> str:
         """Return the address of a place on the way."""
         if place.step == flow.ITEMS:
             return reverse("participant:item", args=[self.token, place.rank])
         return reverse(f"participant:{place.step}", args=[self.token])
+
+    @property
+    def withdraw(self) -> str:
+        """Return the address where the participant can withdraw."""
+        return reverse("participant:withdraw", args=[self.token])
 
     def details(self, item: Item) -> str:
         """Return the address of an item's details."""

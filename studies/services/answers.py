@@ -80,9 +80,7 @@ def rate_item(
         raise out_of_order(current)
     is_whole = isinstance(rating, int) and not isinstance(rating, bool)
     if rating is not None and not (is_whole and RATING_LOW <= rating <= RATING_HIGH):
-        raise ParallaxError(
-            "study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)}
-        )
+        raise ParallaxError("study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)})
     if item.version_id != current.study.dataset_version_id:
         raise ParallaxError("study.bad_item", _("This film is not part of the study."), {"item": item.pk})
     row = ProfileRating.objects.filter(participant=current, item=item).first()
@@ -100,9 +98,7 @@ def rate_item(
                 _("You have rated %(n)s already. To rate another, take one back first.") % {"n": wanted},
                 {"n": wanted},
             )
-        return ProfileRating.objects.create(
-            participant=current, item=item, rating=rating, provenance=provenance
-        )
+        return ProfileRating.objects.create(participant=current, item=item, rating=rating, provenance=provenance)
     if row.rating != rating:
         row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
         row.save()
@@ -142,9 +138,7 @@ def answer(
         block, asked = questionnaire_from(current.study.questionnaire).find(question, about_item=rank > 0)
         at = Place(block, rank)
     except ParameterError as problem:
-        raise ParallaxError(
-            "study.bad_answer", str(problem), {"question": question, "rank": rank}
-        ) from problem
+        raise ParallaxError("study.bad_answer", str(problem), {"question": question, "rank": rank}) from problem
     is_open = current.status == ParticipantStatus.ACTIVE or (
         block == ABOUT and current.status == ParticipantStatus.CONSENTED
     )
@@ -162,9 +156,7 @@ def answer(
     try:
         checked = asked.check(value)
     except ParameterError as problem:
-        raise ParallaxError(
-            "study.bad_answer", str(problem), {"question": question, "rank": rank}
-        ) from problem
+        raise ParallaxError("study.bad_answer", str(problem), {"question": question, "rank": rank}) from problem
     touch(current)
     mirror(participant, current)
     row = _stored(current, question, rank, checked, provenance, given.get(question))
@@ -218,9 +210,7 @@ def finish_item(*, participant: Participant, rank: int) -> Participant:
     current = locked(participant)
     if current.status != ParticipantStatus.COMPLETED:
         require_active(current)
-        if not 1 <= rank <= list_length(current) or not flow.may_change(
-            place_of(current), Place(ITEMS, rank)
-        ):
+        if not 1 <= rank <= list_length(current) or not flow.may_change(place_of(current), Place(ITEMS, rank)):
             raise out_of_order(current)
         missing = missing_of(current, rank)
         if missing:
@@ -285,7 +275,5 @@ def record_event(*, participant: Participant, kind: str, facts: Mapping[str, Any
     """
     told = dict(facts or {})
     if not kind or len(kind) > LONGEST_KIND or len(json.dumps(told)) > LARGEST_FACTS:
-        raise ParallaxError(
-            "study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]}
-        )
+        raise ParallaxError("study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]})
     return Event.objects.create(participant=participant, kind=kind, facts=told)

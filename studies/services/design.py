@@ -54,8 +54,7 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
         if run is None:
             raise ParallaxError(
                 "study.no_run",
-                f"No run on {version} has finished, so there are no models to study. "
-                "Evaluate the dataset first.",
+                f"No run on {version} has finished, so there are no models to study. Evaluate the dataset first.",
             )
     if run.version_id != version.pk:
         raise ParallaxError(
@@ -152,9 +151,7 @@ def age_limits(study: Study) -> tuple[int | None, int | None]:
 
 def _with_ages(questionnaire: Mapping[str, Any], youngest: int, oldest: int) -> dict[str, Any]:
     if youngest > oldest:
-        raise ParallaxError(
-            "study.bad_settings", f"The youngest age {youngest} is above the oldest {oldest}."
-        )
+        raise ParallaxError("study.bad_settings", f"The youngest age {youngest} is above the oldest {oldest}.")
     changed: dict[str, Any] = copy.deepcopy(dict(questionnaire))
     for question in changed.get("about", ()):
         if question["key"] == "age":

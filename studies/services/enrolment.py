@@ -216,9 +216,7 @@ def accept_about(
     stratum = stratum_of(checked, study.settings.get("strata") or ())
     taken = take_slot(study=study, participant=current, stratum=stratum)
     if taken is None:
-        _move(
-            current, ParticipantStatus.QUOTA_FULL, reason="Every condition is full.", now=now, stratum=stratum
-        )
+        _move(current, ParticipantStatus.QUOTA_FULL, reason="Every condition is full.", now=now, stratum=stratum)
         return current
     condition, place = taken
     _move(
@@ -264,9 +262,7 @@ def resume(*, token: str) -> Participant:
     none. Raises `study.unknown_link`.
     """
     participant = (
-        Participant.objects.select_related("study", "condition")
-        .filter(token_digest=digest_of_token(token))
-        .first()
+        Participant.objects.select_related("study", "condition").filter(token_digest=digest_of_token(token)).first()
     )
     if participant is None:
         raise ParallaxError(
@@ -284,9 +280,7 @@ def resume(*, token: str) -> Participant:
 @transaction.atomic
 def _brought_back(participant: Participant) -> Participant:
     study = locked_study(participant.study_id)
-    current = (
-        Participant.objects.select_for_update(of=("self",)).select_related("condition").get(pk=participant.pk)
-    )
+    current = Participant.objects.select_for_update(of=("self",)).select_related("condition").get(pk=participant.pk)
     current.study = study
     if current.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
         return current
@@ -296,9 +290,7 @@ def _brought_back(participant: Participant) -> Participant:
         return current
     place = retake_slot(study=study, participant=current)
     if place is None:
-        _move(
-            current, ParticipantStatus.QUOTA_FULL, reason="Came back when their condition was full.", now=now
-        )
+        _move(current, ParticipantStatus.QUOTA_FULL, reason="Came back when their condition was full.", now=now)
     else:
         _move(
             current,
@@ -329,9 +321,7 @@ def release_idle(*, now: datetime | None = None) -> int:
 @transaction.atomic
 def _abandoned(study_id: int, participant_id: int, limit: datetime) -> int:
     locked_study(study_id)
-    participant = (
-        Participant.objects.select_for_update(of=("self",)).select_related("condition").get(pk=participant_id)
-    )
+    participant = Participant.objects.select_for_update(of=("self",)).select_related("condition").get(pk=participant_id)
     is_open = participant.status in (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
     if not is_open or participant.last_seen_at >= limit:
         return 0

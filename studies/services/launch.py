@@ -66,9 +66,7 @@ def launch_problems(study: Study) -> list[str]:
     """What keeps the study from being launched, in sentences; empty when nothing does."""
     problems = []
     if study.run.status != RunStatus.SUCCEEDED:
-        problems.append(
-            f"Run {study.run_id} is {study.run.status}; its models are not all trained and measured."
-        )
+        problems.append(f"Run {study.run_id} is {study.run.status}; its models are not all trained and measured.")
     conditions = list(study.conditions.select_related("model").order_by("position"))
     if len(conditions) < 2:
         problems.append("A study compares at least two conditions.")

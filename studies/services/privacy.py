@@ -23,9 +23,7 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
     """
     locked_study(participant.study_id)
     current = (
-        Participant.objects.select_for_update(of=("self",))
-        .select_related("condition", "study")
-        .get(pk=participant.pk)
+        Participant.objects.select_for_update(of=("self",)).select_related("condition", "study").get(pk=participant.pk)
     )
     if current.status == ParticipantStatus.WITHDRAWN:
         return current

@@ -71,10 +71,7 @@ def _unavailable(participant: Participant, condition: Condition, why: str) -> Pa
             pause_study(study=participant.study, reason=f"{condition.label}: model unusable. {why}")
     return ParallaxError(
         "study.model_unavailable",
-        _(
-            "We cannot compute your recommendations just now. "
-            "Your ratings are stored; please come back later."
-        ),
+        _("We cannot compute your recommendations just now. Your ratings are stored; please come back later."),
         {"code": participant.code},
     )
 
@@ -99,9 +96,7 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
         # A rating was changed in another tab while the model worked: the list is for the newer ones.
 
 
-def _stored_already(
-    participant: Participant, current: Participant, n_rated: int
-) -> RecommendationList | None:
+def _stored_already(participant: Participant, current: Participant, n_rated: int) -> RecommendationList | None:
     if current.status == ParticipantStatus.COMPLETED or (
         current.status == ParticipantStatus.ACTIVE and place_of(current).order > Place(flow.RATE).order
     ):
@@ -122,9 +117,7 @@ def _stored_already(
 
 
 @transaction.atomic
-def _kept(
-    participant: Participant, profile: list[tuple[int, float]], served: Served
-) -> RecommendationList | None:
+def _kept(participant: Participant, profile: list[tuple[int, float]], served: Served) -> RecommendationList | None:
     """Store the list and move on; None where the ratings are no longer those it was computed for."""
     current = locked(participant)
     require_active(current)
@@ -133,12 +126,8 @@ def _kept(
         return recommendation_list(current)
     if _profile(current) != profile:
         return None
-    by_index = dict(
-        current.study.dataset_version.items.filter(index__in=served.items).values_list("index", "pk")
-    )
-    made = RecommendationList.objects.create(
-        participant=current, model_digest=served.digest, seconds=served.seconds
-    )
+    by_index = dict(current.study.dataset_version.items.filter(index__in=served.items).values_list("index", "pk"))
+    made = RecommendationList.objects.create(participant=current, model_digest=served.digest, seconds=served.seconds)
     RecommendedItem.objects.bulk_create(
         RecommendedItem(
             recommendation_list=made,

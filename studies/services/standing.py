@@ -91,9 +91,7 @@ def advance(participant: Participant, left: Place) -> None:
 
 def recommendation_list(participant: Participant) -> RecommendationList:
     """The list the participant got, with its items; `study.no_list` before there is one."""
-    found = (
-        RecommendationList.objects.filter(participant=participant.pk).prefetch_related("slots__item").first()
-    )
+    found = RecommendationList.objects.filter(participant=participant.pk).prefetch_related("slots__item").first()
     if found is None:
         raise ParallaxError("study.no_list", _("There are no recommendations yet: the ratings come first."))
     return found

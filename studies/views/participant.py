@@ -31,7 +31,7 @@ from studies.models import Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import pages
 from studies.selectors.markdown import rendered
-from studies.services import answers, enrolment
+from studies.services import answers, enrolment, privacy
 from studies.services.entry_links import PARAMETER, read_entry
 
 PAGE_SIZE = 24
@@ -100,6 +100,7 @@ class Visit:
             "participant": self.participant,
             "way": pages.way_at(at),
             "step": at,
+            "withdraw_url": self.links.withdraw,
             **context,
         }
         return render(self.request, f"participant/{template}.html", whole)
@@ -644,6 +645,17 @@ def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
         "thumbs": pages.thumbs_of(slots, given, here=visit.here, at=0, links=visit.links),
     }
     return visit.page("overall", flow.OVERALL, **context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@of_participant
+def withdraw(visit: Visit) -> HttpResponse:
+    """Ask once more, then erase what is known of the person."""
+    if visit.request.method == "POST":
+        privacy.withdraw(participant=visit.participant)
+        visit.participant.refresh_from_db()
+        return _outcome(visit) or visit.lead_to(visit.here)
+    return visit.page("withdraw", visit.here.step, step="withdraw", back_url=visit.links.to(visit.here))
 
 
 @of_participant

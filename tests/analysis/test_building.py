@@ -1,20 +1,231 @@
-import pytest
-from tests.factories.studies import completed, make_study
-from analysis.services import build_report
-from analysis.exports.files import write_report
-from pathlib import Path
-import json
+"""The report as data: what was planted is found, refusals, determinism, and studies with little in them."""
 
-@pytest.mark.django_db
-def test_x(client):
-    study = make_study(per_condition=4)
-    for n in range(6):
-        completed(study, number=n, age=25)
-    r = build_report(study=study)
-    write_report(report=r, folder=Path("/tmp/r1"), progress=print)
-    from studies.models import StudyMembership
-    client.force_login(StudyMembership.objects.get(study=study).researcher)
-    p = client.get(f"/reports/{r.pk}/")
-    print(len(p.content))
-    assert client.get("/reports/").status_code == 200
-    assert client.get("/reports/new/").status_code == 200
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.enums import Metric
+from analysis.exports.files import report_html, report_json
+from analysis.models import Report
+from analysis.selectors.inputs import Measured
+from analysis.services import build_report
+from analysis.services.objective import study_measured
+from core.errors import ParallaxError
+from core.models import LogEntry
+from evaluation.selectors.results import table, user_values
+from inference.anova import one_way
+from studies.enums import Mode, Provenance
+from studies.models import Study
+from studies.selectors.responses import participants_frame
+from tests.factories.accounts import UserFactory
+from tests.factories.analysis import plant, planted_person
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+def variable(report: Report, key: str) -> dict[str, Any]:
+    return next(one for one in report.results["variables"] if one["key"] == key)
+
+
+def assert_readable(report: Report) -> None:
+    """No number is missing its words: JSON refuses NaN, and no text spells one."""
+    assert json.loads(report_json(report))["results"] == report.results
+    text = re.sub(r"<style>.*?</style>|<[^>]+>", " ", report_html(report), flags=re.S)
+    assert not re.search(r"\b([nN]a[nN]|inf|Infinity|None|undefined|null)\b", text)
+
+
+def test_planted_means_give_the_planted_order(planted: Study) -> None:
+    report = build_report(study=planted)
+    for key in ("accuracy", "satisfaction"):
+        order = variable(report, key)["orders"]["tukey"]
+        assert order["tiers"] == {"TopPop": "maximal", "CorNgr": "minimal", "PureSVD4": "minimal"}
+        assert order["dominates"] == {"TopPop": ["CorNgr", "PureSVD4"], "CorNgr": [], "PureSVD4": []}
+        assert order["letters"] == {"TopPop": "a", "CorNgr": "b", "PureSVD4": "b"}
+    assert variable(report, "accuracy")["described"]["TopPop"]["mean"] == 4.4
+    assert variable(report, "accuracy")["survives"]["games_howell"]["is_same_order"]
+
+
+def test_equal_novelty_of_all_is_said_not_computed(planted: Study) -> None:
+    fon = variable(build_report(study=planted), "fon")
+    assert fon["anova"] == {
+        "is_defined": False,
+        "procedure": "one-way ANOVA",
+        "reason": "All 15 participants have the same value: nothing to compare.",
+    } | {"procedure": fon["anova"]["procedure"]}
+    assert fon["described"]["TopPop"]["mean"] == 0.8
+    assert fon["orders"]["tukey"]["is_empty"]
+
+
+def test_anova_equals_the_one_on_the_studys_own_frame(planted: Study) -> None:
+    frame = participants_frame(planted)
+    groups = {
+        name: [Fraction(int(row.accuracy_sum), int(row.n_items)) for row in rows.itertuples()]
+        for name, rows in frame.groupby("condition")
+    }
+    expected = one_way(groups)
+    found = variable(build_report(study=planted), "accuracy")["anova"]
+    assert (found["f"], found["p"], found["df_within"]) == (expected.f, expected.p, expected.df_within)
+
+
+def test_objective_values_are_the_runs_own(planted: Study) -> None:
+    report = build_report(study=planted)
+    for one in report.results["objective"]["lengths"]:
+        rows = table(planted.run, one["profile_length"])
+        assert [line["recall"] for line in one["table"]] == [row.recall for row in rows]
+        assert [line["f"] for line in one["table"]] == [row.f_measure for row in rows]
+        for line in one["table"]:
+            low, high = line["intervals"]["recall"]
+            assert low <= line["recall"] <= high
+    users = user_values(planted.run, "recall")
+    assert report.results["objective"]["lengths"][0]["recall"]["n_cases"] == planted.run.n_relevant
+    assert report.results["objective"]["lengths"][0]["recall"]["n_users"] <= len(users.user_ids)
+
+
+def test_primary_pair_is_the_plans_and_outside_the_corrected_family(planted: Study) -> None:
+    found = build_report(study=planted).results["comparisons"]
+    assert len(found) == 4 * 2 * 2
+    assert [one["is_primary"] for one in found] == [True] + [False] * 15
+    assert (found[0]["variable"], found[0]["metric"], found[0]["p_holm"]) == ("accuracy", "recall", None)
+    assert all(one["p_holm"] >= one["tau"]["p"] for one in found[1:] if one["tau"]["is_defined"])
+    assert sum(found[0]["orders"]["counts"].values()) == 3
+
+
+def test_same_inputs_give_the_same_report(planted: Study) -> None:
+    first = build_report(study=planted)
+    assert build_report(study=planted) == first
+    text, page = report_json(first), report_html(first)
+    Report.objects.all().delete()
+    again = build_report(study=planted)
+    assert again.pk != first.pk
+    assert report_json(again) == text
+    again.created_at = first.created_at
+    assert report_html(again) == page
+
+
+def test_new_answers_give_a_new_report(planted: Study) -> None:
+    first = build_report(study=planted)
+    plant(planted, {"CorNgr": [5]})
+    second = build_report(study=planted)
+    assert (first.number, second.number) == (1, 2)
+    assert second.inputs_hash != first.inputs_hash
+
+
+def test_run_of_other_models_is_refused_by_name(planted: Study) -> None:
+    other = make_run_at("succeeded", version=planted.dataset_version, algorithms="toppop,corngr", seed=7)
+    with pytest.raises(ParallaxError, match=r"TopPop was served by model .* measured model") as refused:
+        build_report(study=planted, run=other)
+    assert refused.value.code == "report.models_differ"
+    differing = {one["condition"]: one["measured"] for one in refused.value.extra["conditions"]}
+    assert set(differing) == {"TopPop", "CorNgr", "PureSVD4"}
+    assert differing["PureSVD4"] == ""
+    assert not Report.objects.exists()
+
+
+def test_changed_pin_of_one_condition_is_refused(planted: Study) -> None:
+    planted.conditions.filter(label="CorNgr").update(model_digest="0" * 64)
+    with pytest.raises(ParallaxError) as refused:
+        build_report(study=planted)
+    assert [one["condition"] for one in refused.value.extra["conditions"]] == ["CorNgr"]
+
+
+def test_draft_unfinished_run_and_previews_are_refused(db: None) -> None:
+    run = make_run_at("succeeded")
+    draft = make_study(slug="draft", status="draft", run=run)
+    with pytest.raises(ParallaxError) as refused:
+        build_report(study=draft)
+    assert refused.value.code == "report.not_launched"
+    live = make_study(slug="live", run=run)
+    queued = make_run_at("queued", version=run.version)
+    with pytest.raises(ParallaxError) as refused:
+        build_report(study=live, run=queued)
+    assert refused.value.code == "report.run_not_finished"
+    with pytest.raises(ParallaxError) as refused:
+        build_report(study=live, mode=Mode.PREVIEW)
+    assert refused.value.code == "report.unknown_mode"
+
+
+def test_people_and_simulated_participants_are_never_mixed(study: Study) -> None:
+    plant(study, {"TopPop": [1, 2]}, mode=Mode.SIMULATED, provenance=Provenance.MODELLED)
+    planted_person(study, "CorNgr", [3] * 5, 3, mode=Mode.SIMULATED, provenance=Provenance.TRUE)
+    simulated = build_report(study=study)
+    assert simulated.mode == Mode.SIMULATED
+    answers = simulated.results["answers"]
+    assert (answers["n"], answers["n_modelled"], answers["n_true"]) == (57, 38, 19)
+    plant(study, {"TopPop": [5, 5]})
+    people = build_report(study=study)
+    assert (people.mode, people.results["flow"]["analysed"]) == (Mode.LIVE, 2)
+    assert variable(people, "satisfaction")["described"]["TopPop"]["mean"] == 5
+    assert build_report(study=study, mode=Mode.SIMULATED) == simulated
+
+
+def test_opening_outcomes_is_logged_with_who_and_whose(planted: Study) -> None:
+    researcher = UserFactory()
+    build_report(study=planted, made_by=researcher)
+    build_report(study=planted, made_by=researcher)
+    entry = LogEntry.objects.get(reason="A report opened the outcomes.")
+    assert (entry.actor, entry.facts) == (researcher, {"report": 1, "mode": "live", "n": 15})
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param({}, id="nobody"),
+        pytest.param({"TopPop": [3]}, id="one participant"),
+        pytest.param({"TopPop": [3, 4, 5]}, id="one condition"),
+        pytest.param({"TopPop": [3, 4, 5], "CorNgr": [2], "PureSVD4": [1, 2]}, id="one participant in a condition"),
+        pytest.param({"TopPop": [3, 3], "CorNgr": [3, 3], "PureSVD4": [3, 3]}, id="all alike"),
+        pytest.param({"TopPop": [5, 5], "CorNgr": [1, 1], "PureSVD4": [3, 3]}, id="no variance within"),
+        pytest.param({"TopPop": [5, 5, 5], "CorNgr": [1, 2, 4], "PureSVD4": [3, 2, 1]}, id="one without variance"),
+        pytest.param({"TopPop": [5, 5, 5], "CorNgr": [1, 1, 1], "PureSVD4": [3, 2, 1]}, id="two without variance"),
+        pytest.param({"TopPop": [5], "CorNgr": [1], "PureSVD4": [3]}, id="one participant in each"),
+    ],
+)
+def test_little_to_analyse_is_said_in_words(study: Study, answers: dict[str, list[int]]) -> None:
+    plant(study, answers)
+    report = build_report(study=study)
+    assert report.results["flow"]["analysed"] == sum(map(len, answers.values()))
+    assert_readable(report)
+
+
+def test_condition_carried_by_few_items_is_marked(study: Study) -> None:
+    plant(study, {"TopPop": [3, 4, 5, 3, 4]})
+    for place in range(5):
+        planted_person(study, "CorNgr", [3] * 5, 3, first_item=5 * place)
+    items = {one["condition"]: one for one in build_report(study=study).results["items"]}
+    assert (items["TopPop"]["n_distinct"], items["TopPop"]["is_carried_by_few"]) == (5, True)
+    assert (items["CorNgr"]["n_distinct"], items["CorNgr"]["is_carried_by_few"]) == (25, False)
+    assert items["PureSVD4"]["share_of_most_shown"] is None
+
+
+def test_liking_and_interest_are_taken_apart(study: Study) -> None:
+    planted_person(study, "TopPop", [5, 4, 1, 1, 2], 3, n_watched=2, n_heard=1)
+    found = build_report(study=study).results["liking"][0]
+    assert (found["share_watched"], found["liking"], found["interest"]) == (0.4, 4.5, pytest.approx(4 / 3))
+    assert found["branches"] == {"watched": 2, "trailer_seen": 0, "neither": 3}
+
+
+def test_resampled_recall_weighs_users_by_their_cases() -> None:
+    """One user with nine misses and one with a hit: recall is .1, not .5, in every resample that holds both."""
+    measured = Measured(
+        length=0,
+        conditions=("A",),
+        values={kind: {"A": 0.1 if kind == "recall" else None} for kind in ("recall", "fallout", "precision", "f")},
+        by_n={"recall": {"A": (0.1,)}, "fallout": {"A": (None,)}},
+        users={"recall": np.array([[0.0], [1.0]]), "fallout": np.full((2, 1), np.nan)},
+        cases={"recall": np.array([9, 1]), "fallout": np.array([0, 0])},
+        digests={"A": ""},
+    )
+    result, rankings = study_measured(measured, 1, None, np.random.default_rng(1))
+    drawn = rankings[Metric("recall", 0, 1)].resampled
+    assert drawn is not None
+    assert set(drawn[:, 0].round(12)) == {0.0, 0.1, 1.0}
+    assert result["table"][0]["intervals"] == {"recall": [0.0, 1.0], "fallout": None, "precision": None, "f": None}
+    assert not result["fallout"]["sign_tests"]["is_defined"]

@@ -312,6 +312,18 @@ def test_the_end_needs_satisfaction_and_shows_the_code(study: Study) -> None:
     assert leads(person.get("films/1/")) == "thanks"
 
 
+def test_withdrawing_asks_once_more_and_erases_everything(study: Study) -> None:
+    person = Person(study).to("overall")
+    asked = person.get("withdraw/")
+    assert "cannot be brought back" in asked.text
+    assert Response.objects.exists()
+    assert "are erased" in person.post("withdraw/").text
+    assert person.me.status == ParticipantStatus.WITHDRAWN
+    assert not Response.objects.exists()
+    assert not ProfileRating.objects.exists()
+    assert "are erased" in person.get("films/1/").text
+
+
 def test_a_study_that_rests_keeps_the_answers_and_says_so(study: Study) -> None:
     person = Person(study).to("items")
     pause_study(study=study)

@@ -44,7 +44,9 @@ class Command(BaseCommand):
             )
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
-        self.stdout.write(f"Study {study.slug} made from {study.template} on {study.dataset_version}, run {study.run_id}.")
+        self.stdout.write(
+            f"Study {study.slug} made from {study.template} on {study.dataset_version}, run {study.run_id}."
+        )
         self.stdout.write(f"{'Condition':<24}{'Model':<16}{'Target':>8}")
         for condition in study.conditions.order_by("position"):
             self.stdout.write(f"{condition.label:<24}{condition.model_digest[:12]:<16}{condition.target:>8}")

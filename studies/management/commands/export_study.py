@@ -16,7 +16,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
-        parser.add_argument("--format", choices=FORMATS, default="long", help="a row for each item, or each participant")
+        parser.add_argument(
+            "--format", choices=FORMATS, default="long", help="a row for each item, or each participant"
+        )
         parser.add_argument("--out", required=True, type=Path, help="folder; made where it is missing")
         parser.add_argument("--include-simulated", action="store_true", help="with simulated participants, marked")
         parser.add_argument("--with-identifying", action="store_true", help="with the participants' codes")

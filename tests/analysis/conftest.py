@@ -1,0 +1,26 @@
+"""A launched study of three algorithms, and what is planted in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from studies.models import Study
+from tests.factories.analysis import plant
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
+
+ALGORITHMS = "toppop,corngr,puresvd:factors=4"
+PLANTED = {"TopPop": [4, 5, 4, 5, 4], "CorNgr": [2, 1, 2, 1, 1], "PureSVD4": [2, 1, 1, 2, 2]}
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    """Nobody has entered it yet."""
+    return make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS))
+
+
+@pytest.fixture
+def planted(study: Study) -> Study:
+    """People find TopPop best by far, and the two others alike."""
+    plant(study, PLANTED)
+    return study

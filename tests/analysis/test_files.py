@@ -1,0 +1,178 @@
+"""What a report is written as: one file that needs nothing, tables with all digits, figures, and typeset numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.exports.document import document_of
+from analysis.exports.files import report_html, table_csv, write_report
+from analysis.services import build_report
+from analysis.tables.cells import Cell, Column, Row, Table, decimal, interval, text
+from analysis.tables.perceived import table_1
+from analysis.templatetags.typeset import typeset
+from studies.enums import Mode, Provenance
+from studies.models import Study
+from tests.factories.analysis import plant
+
+PLANTED = {"TopPop": [4, 5, 4, 5, 4], "CorNgr": [2, 1, 2, 1, 1], "PureSVD4": [2, 1, 1, 2, 2]}
+
+
+class Links(HTMLParser):
+    """Everything that a page would fetch, and what its policy forbids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.scripts = 0
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.scripts += tag == "script"
+        for name, value in attrs:
+            if name in ("src", "srcset", "data") or (name == "href" and not str(value).startswith("#")):
+                self.fetched.append(str(value))
+            if name == "id":
+                self.ids.append(str(value))
+
+
+@pytest.mark.integration
+def test_html_needs_nothing_else(planted: Study) -> None:
+    page = report_html(build_report(study=planted))
+    links = Links()
+    links.feed(page)
+    assert links.fetched == []
+    assert links.scripts == 0
+    assert len(links.ids) == len(set(links.ids))
+    assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/)", page)
+    assert "var(--perceived)" in page
+    assert '"#b4490f"' not in page  # a colour that would not follow dark paper
+
+
+@pytest.mark.integration
+def test_simulated_figures_all_wear_the_badge(study: Study) -> None:
+    plant(study, PLANTED, mode=Mode.SIMULATED, provenance=Provenance.MODELLED)
+    report = build_report(study=study)
+    document = document_of(report)
+    assert len(document.figures()) >= 8
+    assert {figure.badge for figure in document.figures()} == {"Simulated participants"}
+    assert document.notice.endswith("0 % are true, from the users' own ratings, and 100 % are modelled.")
+    page = report_html(report)
+    body = page[page.index("<h1>") :]
+    assert body.index("Simulated participants") < body.index("headline")
+    assert len(re.findall(r'<figcaption><span class="badge">', page)) == len(document.figures())
+
+
+@pytest.mark.integration
+def test_peoples_figures_wear_none(planted: Study) -> None:
+    assert "Simulated" not in report_html(build_report(study=planted))
+
+
+@pytest.mark.integration
+def test_command_writes_every_file_and_the_same_bytes_again(
+    planted: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("report", planted.slug, out=tmp_path / "one")
+    printed = capsys.readouterr().out
+    assert "Nothing has changed" not in printed
+    assert "TopPop" in printed
+    assert "Report 1 of good-films" in printed
+    call_command("report", planted.slug, out=tmp_path / "two")
+    assert "Nothing has changed" in capsys.readouterr().out
+    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
+    assert {Path("report.html"), Path("report.json"), Path("figures/box-accuracy.svg")} <= set(files)
+    assert Path("tables/table-1.csv") in files
+    for name in files:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+    numbers = json.loads((tmp_path / "one" / "report.json").read_text())
+    assert set(numbers) == {"study", "report", "mode", "inputs_hash", "plan", "provenance", "results"}
+    ET.fromstring((tmp_path / "one" / "figures/box-accuracy.svg").read_text())  # noqa: S314 - our own file
+    assert (tmp_path / "one" / "figures/box-accuracy.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.integration
+def test_command_refuses_in_sentences(planted: Study) -> None:
+    with pytest.raises(CommandError, match="There is no study called nowhere"):
+        call_command("report", "nowhere")
+    with pytest.raises(CommandError, match="There is no run 999"):
+        call_command("report", planted.slug, run=999)
+    planted.conditions.update(model_digest="0" * 64)
+    with pytest.raises(CommandError, match="did not measure the models that participants met"):
+        call_command("report", planted.slug)
+
+
+@pytest.mark.integration
+def test_tables_hold_what_the_results_hold(planted: Study, tmp_path: Path) -> None:
+    report = build_report(study=planted)
+    write_report(report=report, folder=tmp_path, progress=lambda words: None)
+    with (tmp_path / "tables/table-2.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    lines = report.results["objective"]["lengths"][0]["table"]
+    assert [float(row["Recall"]) for row in rows] == [line["recall"] for line in lines]
+    with (tmp_path / "tables/accuracy-pairs.csv").open() as file:
+        pairs = list(csv.DictReader(file))
+    tukey = report.results["variables"][0]["tests"]["tukey"]["pairs"]
+    assert [float(row["Simultaneous 95 % CI, low"]) for row in pairs] == [pair["ci_low"] for pair in tukey]
+    assert [float(row["p, Tukey"]) for row in pairs] == [pair["p"] for pair in tukey]
+
+
+@pytest.mark.unit
+def test_csv_defuses_formulas_and_splits_intervals() -> None:
+    table = Table(
+        "t",
+        "T",
+        (Column("Item"), Column("M", True), Column("CI", True)),
+        (
+            Row((text("=1+1"), decimal(-0.25), interval(-0.5, 0.125)), group="Some"),
+            Row((text("plain"), decimal(None), interval(None, None)), group="Some"),
+        ),
+        group_name="Group",
+    )
+    rows = list(csv.reader(io.StringIO(table_csv(table))))
+    assert rows == [
+        ["Group", "Item", "M", "CI, low", "CI, high"],
+        ["Some", "'=1+1", "-0.25", "-0.5", "0.125"],
+        ["Some", "plain", "", "", ""],
+    ]
+
+
+@pytest.mark.unit
+def test_table_1_marks_the_unordered_and_splits_novelty_where_orders_differ() -> None:
+    def variable(key: str, middle: list[str], unordered: list[str]) -> dict[str, object]:
+        rows = [
+            {"tier": "maximal", "names": ["A"], "unordered": []},
+            {"tier": "intermediate", "names": middle, "unordered": unordered},
+            {"tier": "minimal", "names": [], "unordered": []},
+        ]
+        return {"key": key, "orders": {"tukey": {"rows": rows}}}
+
+    variables = [variable(key, ["B", "C"], ["C"]) for key in ("accuracy", "fon", "son", "satisfaction")]
+    one = table_1(variables, is_one_novelty=True)
+    assert [column.name for column in one.columns] == ["Algorithms", "Perceived accuracy", "Novelty", "Satisfaction"]
+    assert [[cell.text for cell in row.cells] for row in one.rows][1] == ["Intermediate"] + ["B, C†"] * 3
+    assert one.rows[2].cells[1] == Cell("–", "–")
+    two = table_1(variables, is_one_novelty=False)
+    assert [column.name for column in two.columns][2:4] == ["First-order novelty", "Second-order novelty"]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("F(6, 203) = 7.41, p < .001", "<i>F</i>(6, 203)\u00a0=\u00a07.41, <i>p</i>\u00a0&lt;\u00a0.001"),
+        ("p, Holm", "<i>p</i>, Holm"),
+        ("τ_b = .14", "<i>τ<sub>b</sub></i>\u00a0=\u00a0.14"),
+        ("<b>M</b> of Up", "&lt;b&gt;M&lt;/b&gt; of Up"),
+        ("95 % of LSA", "95\u00a0% of LSA"),
+    ],
+)
+def test_statistics_are_typeset_and_everything_else_escaped(written: str, expected: str) -> None:
+    assert typeset(written) == expected

@@ -1,0 +1,222 @@
+"""Sentences, exact for given numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.narrative import objective, perceived, verdict
+
+pytestmark = pytest.mark.unit
+
+TAU = {
+    "is_defined": True, "coefficient": 1 / 7, "p": 0.7726, "p_method": "exact permutation", "n": 7,
+    "smallest_detectable": 0.714,
+}  # fmt: skip
+
+
+def comparison(**changes: Any) -> dict[str, Any]:
+    return {
+        "variable": "accuracy", "metric": "recall", "kind": "recall", "profile_length": 0, "is_primary": True,
+        "p_holm": None, "conditions": list("ABCDEFG"), "tau": TAU,
+        "directions": {"is_defined": True, "same": 12, "opposite": 9, "tied": 0, "n_pairs": 21, "p": 0.386},
+        "tau_bootstrap": {"is_defined": True, "ci_low": -0.43, "ci_high": 0.62},
+        "orders": {"counts": {"agreed": 1, "contradicted": 1, "perceived only": 2, "objective only": 12, "neither": 5},
+                   "pairs": [{"a": "TopPop", "b": "NNCosNgr", "verdict": "contradicted", "perceived_p": 0.004,
+                              "objective_p": 0.02}]},
+        **changes,
+    }  # fmt: skip
+
+
+def results(*comparisons: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {
+        "mode": "live",
+        "flow": {"analysed": 210},
+        "objective": {"n": 5},
+        "comparisons": list(comparisons),
+        "conditions": [{"label": name, "n": 30} for name in "ABCDEFG"],
+        **changes,
+    }
+
+
+def headline(found: dict[str, Any]) -> str:
+    return "".join(run.text for run in verdict.headline(found))
+
+
+def test_verdict_without_significance_never_says_unrelated() -> None:
+    found = results(comparison(), comparison(is_primary=False, metric="fallout", kind="fallout", p_holm=1.0))
+    assert headline(found) == "Recall could not be shown to order the algorithms as perceived accuracy does"
+    assert verdict.paragraph(found) == (
+        "Recall at 5 orders the seven algorithms with τ_b = .14 to perceived accuracy (exact p = .773; "
+        "95 % of resamples "
+        "−.43 to .62). With seven algorithms only |τ_b| ≥ .71 could have been told from chance: this "
+        "does not show that "
+        "the two are unrelated. In 12 of 21 pairs of algorithms recall points the way participants do (one-sided "
+        "permutation p = .386). Of the one exploratory pair of a variable and a metric none falls below "
+        ".05 after Holm's "
+        "correction."
+    )
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "expected"),
+    [
+        (0.9, "Recall orders the algorithms much as perceived accuracy does"),
+        (-0.9, "Recall orders the algorithms against perceived accuracy"),
+    ],
+)
+def test_verdict_with_significance_names_the_direction(coefficient: float, expected: str) -> None:
+    assert headline(results(comparison(tau=TAU | {"coefficient": coefficient, "p": 0.0028}))) == expected
+
+
+def test_headline_colours_each_side_once() -> None:
+    sides = [run.side for run in verdict.headline(results(comparison()))]
+    assert sides == ["objective", "", "perceived", ""]
+
+
+def test_verdict_when_no_order_could_reach_significance() -> None:
+    tau = TAU | {"n": 3, "p": 1 / 3, "coefficient": 1.0, "smallest_detectable": None}
+    said = verdict.paragraph(results(comparison(tau=tau, conditions=list("ABC"))))
+    assert "With three algorithms and these ties no order at all could have been told from chance" in said
+
+
+def test_verdict_without_participants() -> None:
+    assert headline(results(comparison(), flow={"analysed": 0})).startswith("Nobody has finished yet")
+
+
+def test_exploratory_findings_are_named_with_corrected_p() -> None:
+    other = comparison(is_primary=False, kind="fallout", variable="son", p_holm=0.012, tau=TAU | {"coefficient": -1.0})
+    assert verdict.exploratory(results(comparison(), other)) == (
+        "Of the exploratory pairs these hold after Holm's correction: fallout at 5 with second-order novelty "
+        "(τ_b = −1.00, corrected p = .012)."
+    )
+
+
+def test_contradictions_are_said_in_words() -> None:
+    assert verdict.contradictions(comparison(), 5) == [
+        "Participants find TopPop more accurate than NNCosNgr, p = .004; recall at 5 says the opposite, p = .020."
+    ]
+
+
+def test_agreement_counts_every_pair() -> None:
+    assert verdict.agreement(comparison(), 5) == (
+        "Of 21 pairs of algorithms, 1 are told apart by both sides alike, 1 in opposite directions, 2 by participants "
+        "only, 12 by recall only, and 5 by neither."
+    )
+
+
+def test_simulated_notice_gives_the_shares() -> None:
+    found = results(comparison(), mode="simulated", answers={"n": 200, "n_true": 50, "n_modelled": 150})
+    said = verdict.simulated_notice(found)
+    assert said.startswith("These participants are simulated")
+    assert said.endswith("Of their 200 answers 25 % are true, from the users' own ratings, and 75 % are modelled.")
+    assert verdict.simulated_notice(results(comparison())) == ""
+
+
+def anova(**changes: Any) -> dict[str, Any]:
+    return {
+        "is_defined": True, "f": 7.412, "p": 0.0000004, "df_between": 6, "df_within": 203, "eta_squared": 0.1797,
+        "eta_squared_ci": {"low": 0.08, "high": 0.26}, "omega_squared": 0.1549, "left_out": [], "constant": [],
+        **changes,
+    }  # fmt: skip
+
+
+def test_anova_sentence_follows_apa() -> None:
+    assert perceived.anova({"key": "accuracy", "anova": anova()}) == (
+        "Perceived accuracy differs between the algorithms, F(6, 203) = 7.41, p < .001, η² = .18, 95 % CI [.08, .26], "
+        "ω² = .15."
+    )
+
+
+def test_anova_sentence_names_what_is_special() -> None:
+    said = perceived.anova(
+        {"key": "son", "anova": anova(p=0.4, omega_squared=-0.01, left_out=["LSA"], constant=["TopPop"])}
+    )
+    assert said.startswith("The algorithms could not be shown to differ in second-order novelty")
+    assert said.endswith("ω² = .00. LSA took no part, with fewer than two participants. TopPop has no variance.")
+
+
+def order_of(tiers: dict[str, str], pairs: list[bool], **changes: Any) -> dict[str, Any]:
+    return {
+        "key": "accuracy",
+        "anova": anova(),
+        "tests": {"tukey": {"is_defined": True, "pairs": [{"is_significant": one} for one in pairs]}},
+        "orders": {"tukey": {"best_first": list(tiers), "tiers": tiers}},
+        "smallest_told_apart": [0.5312, 0.5312],
+        **changes,
+    }
+
+
+def test_no_order_is_claimed_and_what_could_have_been_seen_is_said() -> None:
+    assert perceived.order(order_of({"A": "unordered", "B": "unordered", "C": "unordered"}, [False] * 3)) == (
+        "Tukey's test tells none of the 3 pairs apart: no order can be claimed. With these numbers and this spread, "
+        "means 0.53 apart would have been told apart."
+    )
+
+
+def test_one_pair_and_a_share_that_is_the_same_read_well() -> None:
+    said = perceived.order(order_of({"A": "unordered", "B": "unordered"}, [False]))
+    assert said.startswith("Tukey's test does not tell the one pair apart: no order can be claimed.")
+    liking = [{"n_watched": 1, "n_not_watched": 4, "share_watched": 0.2}] * 2
+    assert perceived.liking(liking).endswith("The share watched is the same by every algorithm.")
+
+
+def test_order_names_maximal_and_minimal_and_a_surprise() -> None:
+    found = order_of({"A": "maximal", "B": "unordered", "C": "minimal"}, [True, False, False], anova=anova(p=0.06))
+    assert perceived.order(found) == (
+        "Tukey's test tells 1 of 3 pairs apart. Maximal in perceived accuracy: A; minimal: C. It controls its error by "
+        "itself, so these pairs stand although the analysis of variance does not."
+    )
+
+
+def test_robust_tests_that_disagree_are_named() -> None:
+    found = {
+        "key": "accuracy",
+        "anova": anova(),
+        "welch": {"is_defined": True, "p": 0.08},
+        "kruskal": {"is_defined": True, "p": 0.001},
+        "survives": {
+            "games_howell": {
+                "is_defined": True,
+                "is_same_order": False,
+                "kept": [],
+                "lost": [["A", "B"]],
+                "gained": [],
+            },
+            "dunn_holm": {"is_defined": True, "is_same_order": True, "kept": [], "lost": [], "gained": []},
+        },
+        "brown_forsythe": {"is_defined": True, "p": 0.003},
+    }
+    assert perceived.robustness(found) == (
+        "Welch's analysis of variance finds none (p = .080), other than the classical test. "
+        "Games-Howell does not confirm "
+        "A over B. The spread differs between algorithms (Brown-Forsythe, p = .003), which Tukey's test "
+        "assumes it does "
+        "not: read Games-Howell beside it."
+    )
+
+
+def test_few_items_and_filled_slots_are_warned_of() -> None:
+    said = perceived.items(
+        [{"condition": "TopPop", "is_carried_by_few": True, "n_distinct": 8, "n_slots": 150, "share_of_most_shown": 0.9,
+          "n_filled": 3}]
+    )  # fmt: skip
+    assert said[0].startswith(
+        "TopPop is judged by few items: 8 distinct items fill its 150 slots, and the most shown make up 90 %"
+    )
+    assert said[1].startswith("Of the slots of TopPop, 3 of 150 were filled by popularity")
+
+
+def test_order_at_the_participants_length_is_compared() -> None:
+    def measured(length: int, **recall: float) -> dict[str, Any]:
+        return {
+            "profile_length": length,
+            "table": [{"condition": name, "recall": value} for name, value in recall.items()],
+        }
+
+    whole = measured(0, A=0.3, B=0.2)
+    assert objective.shorter(whole, measured(5, A=0.1, B=0.2)).endswith(
+        "the order by recall becomes B, A; with whole profiles it is A, B."
+    )
+    assert objective.shorter(whole, measured(5, A=0.2, B=0.1)).endswith("the order by recall stays A, B.")

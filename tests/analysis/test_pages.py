@@ -1,0 +1,109 @@
+"""Pages of the reports: who sees them, what stands on them, and the policy they keep."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import Report
+from analysis.services import build_report
+from studies.enums import Role
+from studies.models import Study, StudyMembership
+from tests.factories.accounts import UserFactory
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def report(planted: Study) -> Report:
+    return build_report(study=planted)
+
+
+@pytest.fixture
+def owner(planted: Study, client: Client) -> Client:
+    client.force_login(StudyMembership.objects.get(study=planted).researcher)
+    return client
+
+
+ADDRESSES = ("analysis:detail", "analysis:html", "analysis:json")
+
+
+def test_page_shows_verdict_tables_and_charts_without_inline_styles(owner: Client, report: Report) -> None:
+    page = owner.get(report.get_absolute_url()).content.decode()
+    for words in ("Table 1. Partial order", "Table 2. Objective", "Sign tests on recall", "With profiles of 5 ratings"):
+        assert words in page
+    assert not re.search(r"<[^>]+\sstyle=|<style|\son[a-z]+=\"", page)
+    scripts = re.findall(r"<script([^>]*)>", page)
+    assert all("src=" in script or 'type="application/json"' in script for script in scripts)
+    charts = re.findall(r'data-chart="([^"]+)"', page)
+    assert len(charts) >= 8
+    for chart in charts:
+        spec = re.search(rf'<script id="{chart}" type="application/json">(.*?)</script>', page, re.S)
+        assert spec is not None
+        assert set(json.loads(spec.group(1))) == {"light", "dark"}
+    assert page.count("The numbers of this figure") == len(charts)
+
+
+@pytest.mark.parametrize("role", [None, Role.INTERVIEWER])
+def test_report_does_not_exist_for_strangers_and_interviewers(
+    client: Client, planted: Study, report: Report, role: str | None
+) -> None:
+    researcher = UserFactory()
+    if role:
+        StudyMembership.objects.create(study=planted, researcher=researcher, role=role)
+    client.force_login(researcher)
+    for name in ADDRESSES:
+        assert client.get(reverse(name, args=[report.pk])).status_code == 404
+    assert planted.title not in client.get(reverse("analysis:list")).content.decode()
+    refused = client.post(reverse("analysis:new"), {"study": planted.slug})
+    assert refused.status_code == 400
+    assert Report.objects.count() == 1
+
+
+def test_analyst_reads_every_address(client: Client, planted: Study, report: Report) -> None:
+    analyst = UserFactory()
+    StudyMembership.objects.create(study=planted, researcher=analyst, role=Role.ANALYST)
+    client.force_login(analyst)
+    found = {name: client.get(reverse(name, args=[report.pk])) for name in ADDRESSES}
+    assert json.loads(found["analysis:json"].content)["inputs_hash"] == report.inputs_hash
+    assert found["analysis:html"]["Content-Disposition"] == 'attachment; filename="good-films-report-1.html"'
+    assert planted.title in found["analysis:detail"].content.decode()
+
+
+def test_pages_are_closed_without_sign_in(client: Client, report: Report) -> None:
+    answer = client.get(report.get_absolute_url())
+    assert answer.status_code == 302
+    assert "/account/" in answer["Location"]
+
+
+def test_button_builds_once_and_leads_to_the_report(owner: Client, planted: Study) -> None:
+    listed = owner.get(reverse("analysis:list"), {"study": planted.slug}).content.decode()
+    assert "Build the report" in listed
+    first = owner.post(reverse("analysis:new"), {"study": planted.slug})
+    again = owner.post(reverse("analysis:new"), {"study": planted.slug})
+    report = Report.objects.get()
+    assert first["Location"] == again["Location"] == report.get_absolute_url()
+    assert report.made_by == StudyMembership.objects.get(study=planted).researcher
+
+
+def test_refusal_is_said_on_the_form(owner: Client, planted: Study) -> None:
+    planted.conditions.update(model_digest="0" * 64)
+    answer = owner.post(reverse("analysis:new"), {"study": planted.slug})
+    assert "did not measure the models that participants met" in answer.content.decode()
+
+
+def test_list_takes_the_same_queries_for_one_report_and_three(
+    owner: Client, report: Report, django_assert_num_queries: object
+) -> None:
+    with django_assert_num_queries(4):  # type: ignore[operator]
+        owner.get(reverse("analysis:list"))
+    for number in (2, 3):
+        Report.objects.create(
+            study=report.study, run=report.run, number=number, mode=report.mode, inputs_hash=str(number), results={}
+        )
+    with django_assert_num_queries(4):  # type: ignore[operator]
+        owner.get(reverse("analysis:list"))
