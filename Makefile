@@ -53,7 +53,7 @@ format: $(STAMP_DEV) ## Format code and templates
 	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --target-version 5.2
 
 bench: $(STAMP_DEV) ## Run the benchmarks
-	@for program in benchmarks/*.py; do echo "$$program"; $(BIN)/python $$program; done
+	@PYTHONPATH=. $(BIN)/python benchmarks/serving.py
 
 clean: ## Remove all that these commands made
 	rm -rf $(VENV) var .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov

@@ -327,9 +327,7 @@ def orders_compared(perceived: PartialOrder, objective: PartialOrder) -> OrdersC
     return OrdersCompared(
         pairs=pairs,
         counts={str(verdict): found[verdict] for verdict in Verdict},
-        left_out=tuple(
-            name for name in dict.fromkeys(perceived.names + objective.names) if name not in shared
-        ),
+        left_out=tuple(name for name in dict.fromkeys(perceived.names + objective.names) if name not in shared),
     )
 
 

@@ -129,9 +129,7 @@ def kruskal(result: KruskalResult) -> str:
     >>> kruskal(KruskalResult(46.8123, 6, 2e-08, 1.0, {}, 0.224, 0.2, 210, ()))
     'H(6) = 46.81, p < .001, ε² = .22'
     """
-    return (
-        f"H({result.df}) = {number(result.h)}, {p_value(result.p)}, ε² = {share(result.rank_epsilon_squared)}"
-    )
+    return f"H({result.df}) = {number(result.h)}, {p_value(result.p)}, ε² = {share(result.rank_epsilon_squared)}"
 
 
 def post_hoc(pair: Pair, test: str = "Tukey", confidence: str = "95%") -> str:

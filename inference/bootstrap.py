@@ -109,9 +109,7 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
     _check_resamples(resamples)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise DataError(
-            f"The values have {array.ndim} dimensions: give one row a user, one column an algorithm."
-        )
+        raise DataError(f"The values have {array.ndim} dimensions: give one row a user, one column an algorithm.")
     if np.isinf(array).any():
         raise DataError("The values of the users hold an infinity: the bootstrap needs finite values.")
     complete = array[~np.isnan(array).any(axis=1)]
@@ -226,9 +224,7 @@ def rank_probabilities(
     return rank_distribution(means, tuple(groups), higher_is_better)
 
 
-def rank_distribution(
-    means: ArrayLike, names: Sequence[str], higher_is_better: bool = True
-) -> RankProbabilities:
+def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: bool = True) -> RankProbabilities:
     """Count the ranks of every column over the resamples.
 
     Parameters

@@ -55,9 +55,7 @@ def exact(value: object, where: str = "the data") -> Fraction:
         found = Fraction(int(value.numerator), int(value.denominator))
     elif isinstance(value, float | np.floating | Decimal):
         if not math.isfinite(value):
-            raise DataError(
-                f"A value in {where} is {value}, not a finite number: leave missing answers out first."
-            )
+            raise DataError(f"A value in {where} is {value}, not a finite number: leave missing answers out first.")
         found = Fraction(str(value))
     else:
         raise DataError(f"A value in {where} is {value!r}, which is not a number.")

@@ -156,9 +156,7 @@ def sign_tests_between(
         if isinstance(result, Undefined):
             n_both = int(np.count_nonzero(~np.isnan(per_user[a] - per_user[b])))
             n_left_out = per_user[a].size - n_both
-            pairs.append(
-                SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out)
-            )
+            pairs.append(SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out))
             continue
         p = adjusted[a, b]
         n_users = result.n_a + result.n_b + result.n_ties

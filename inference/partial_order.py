@@ -181,9 +181,7 @@ def partial_order(
             for b in names
             if (a, b) in strict and not any((a, c) in strict and (c, b) in strict for c in names)
         ),
-        incomparable=tuple(
-            (a, b) for a, b in combinations(names, 2) if (a, b) not in strict and (b, a) not in strict
-        ),
+        incomparable=tuple((a, b) for a, b in combinations(names, 2) if (a, b) not in strict and (b, a) not in strict),
         depth={name: depth[name] for name in names},
         locations=dict(locations),
         is_transitive=closure == direct,
@@ -208,8 +206,7 @@ def _compared(locations: Mapping[str, float], pairs: Iterable[Pair] | PairwiseRe
 def _dominance(pairs: tuple[Pair, ...], higher_is_better: bool) -> Relation:
     significant = (pair for pair in pairs if pair.is_significant and pair.difference)
     return frozenset(
-        (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a)
-        for pair in significant
+        (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a) for pair in significant
     )
 
 
@@ -269,17 +266,10 @@ def compact_letters(
     sign = -1 if higher_is_better else 1
     ordered = sorted(locations, key=lambda name: sign * locations[name])
     place = {name: index for index, name in enumerate(ordered)}
-    told_apart = sorted(
-        tuple(sorted((place[pair.a], place[pair.b]))) for pair in compared if pair.is_significant
-    )
+    told_apart = sorted(tuple(sorted((place[pair.a], place[pair.b]))) for pair in compared if pair.is_significant)
     columns = [frozenset(place.values())] if place else []
     for first, second in told_apart:
-        split = [
-            column - {dropped}
-            for column in columns
-            if {first, second} <= column
-            for dropped in (first, second)
-        ]
+        split = [column - {dropped} for column in columns if {first, second} <= column for dropped in (first, second)]
         kept = [column for column in columns if not {first, second} <= column]
         columns = _absorbed(kept + split)
     columns.sort(key=sorted)

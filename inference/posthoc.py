@@ -125,9 +125,7 @@ def _games_howell_pairs(read: Groups, alpha: float) -> Iterator[Pair]:
         yield _compare(a, b, (of_a + of_b) / 2, read.k, df, critical_range(alpha, read.k, df), alpha)
 
 
-def _compare(
-    a: Group, b: Group, squared_unit: Fraction, k: int, df: float, critical: float, alpha: float
-) -> Pair:
+def _compare(a: Group, b: Group, squared_unit: Fraction, k: int, df: float, critical: float, alpha: float) -> Pair:
     """Compare two means in units of their studentized range, whose square is given."""
     difference = a.mean - b.mean
     unit = math.sqrt(squared_unit)

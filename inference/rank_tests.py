@@ -33,8 +33,7 @@ def _ranked(read: Groups) -> _Ranks:
         rank_of[point] = before + Fraction(counts[point] + 1, 2)
         before += counts[point]
     mean_ranks = {
-        group.name: sum((rank_of[point] for point in group.points), Fraction(0)) / group.n
-        for group in read.members
+        group.name: sum((rank_of[point] for point in group.points), Fraction(0)) / group.n for group in read.members
     }
     return _Ranks(mean_ranks, sum(count**3 - count for count in counts.values()))
 
@@ -84,9 +83,7 @@ def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
     ranks = _ranked(read)
     correction = 1 - Fraction(ranks.tie_sum, n**3 - n)
     middle = Fraction(n + 1, 2)
-    spread = sum(
-        (group.n * (ranks.mean_ranks[group.name] - middle) ** 2 for group in read.members), Fraction(0)
-    )
+    spread = sum((group.n * (ranks.mean_ranks[group.name] - middle) ** 2 for group in read.members), Fraction(0))
     h = 12 * spread / (n * (n + 1)) / correction
     return KruskalResult(
         h=float(h),

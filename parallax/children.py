@@ -34,7 +34,8 @@ def refuse_taken_port(host: str, port: int) -> None:
         except OSError as problem:
             raise ParallaxError(
                 "up.port_taken",
-                f"Port {port} on {host} is taken ({problem.strerror}). Stop what uses it, or choose another: PORT=8765 make demo.",
+                f"Port {port} on {host} is taken ({problem.strerror}). Stop what uses it, or choose another one, as in "
+                "PORT=8765 make demo.",
             ) from problem
 
 

@@ -101,7 +101,8 @@ def _people(study: Study) -> Iterator[Variable]:
                    ", ".join(ParticipantStatus.values), lambda r: r.participant.status)  # fmt: skip
     yield Variable("participant.is_complete", "Whether every question was answered and the study completed",
                    "boolean", YES_NO_VALUES,
-                   lambda r: r.participant.status == ParticipantStatus.COMPLETED and r.measures is not None)  # fmt: skip
+                   lambda r: r.measures is not None and r.participant.status == ParticipantStatus.COMPLETED
+                   )  # fmt: skip
     yield Variable("participant.step", "Step of the study the participant reached", "category",
                    "about, rate, recommendations, items, overall, thanks", lambda r: r.participant.step)  # fmt: skip
     yield Variable("participant.condition", "Condition (the recommender the participant met)", "category", labels,

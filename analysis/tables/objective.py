@@ -205,7 +205,8 @@ def comparisons_table(comparisons: Sequence[Result], n: int) -> Table:
         "Perceived against objective, every variable with every metric",
         columns,
         tuple(rows),
-        "All p are exact, by permutation. Both sides with the better first: fallout is turned over, and more novelty counts as more. Holm's correction "
+        "All p are exact, by permutation. Both sides with the better first: fallout is turned over, and more novelty "
+        "counts as more. Holm's correction "
         "is over the exploratory pairs. Resampled τ_b shrinks toward 0, because resampling adds noise to "
         "both rankings.",
         "Family",

@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,100 +14,120 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Dataset',
+            name="Dataset",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('name', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("name", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='DatasetVersion',
+            name="DatasetVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('number', models.PositiveIntegerField()),
-                ('content_hash', models.CharField(max_length=64)),
-                ('ratings_digest', models.CharField(max_length=64)),
-                ('source_format', models.CharField(max_length=40)),
-                ('is_synthetic', models.BooleanField(default=False)),
-                ('n_users', models.PositiveIntegerField()),
-                ('n_items', models.PositiveIntegerField()),
-                ('n_ratings', models.PositiveBigIntegerField()),
-                ('scale_low', models.FloatField()),
-                ('scale_high', models.FloatField()),
-                ('scale_step', models.FloatField()),
-                ('report', models.JSONField(default=dict)),
-                ('retired_at', models.DateTimeField(blank=True, null=True)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='catalog.dataset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("number", models.PositiveIntegerField()),
+                ("content_hash", models.CharField(max_length=64)),
+                ("ratings_digest", models.CharField(max_length=64)),
+                ("source_format", models.CharField(max_length=40)),
+                ("is_synthetic", models.BooleanField(default=False)),
+                ("n_users", models.PositiveIntegerField()),
+                ("n_items", models.PositiveIntegerField()),
+                ("n_ratings", models.PositiveBigIntegerField()),
+                ("scale_low", models.FloatField()),
+                ("scale_high", models.FloatField()),
+                ("scale_step", models.FloatField()),
+                ("report", models.JSONField(default=dict)),
+                ("retired_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="versions", to="catalog.dataset"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['dataset__name', '-number'],
+                "ordering": ["dataset__name", "-number"],
             },
         ),
         migrations.CreateModel(
-            name='Item',
+            name="Item",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField()),
-                ('external_id', models.CharField(max_length=100)),
-                ('title', models.CharField(max_length=300)),
-                ('sort_title', models.CharField(max_length=300)),
-                ('year', models.PositiveIntegerField(blank=True, null=True)),
-                ('plot', models.TextField(blank=True)),
-                ('image', models.CharField(blank=True, max_length=300)),
-                ('image_url', models.URLField(blank=True, max_length=500)),
-                ('trailer_url', models.URLField(blank=True, max_length=500)),
-                ('links', models.JSONField(blank=True, default=dict)),
-                ('n_ratings', models.PositiveIntegerField(default=0)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='catalog.datasetversion')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("index", models.PositiveIntegerField()),
+                ("external_id", models.CharField(max_length=100)),
+                ("title", models.CharField(max_length=300)),
+                ("sort_title", models.CharField(max_length=300)),
+                ("year", models.PositiveIntegerField(blank=True, null=True)),
+                ("plot", models.TextField(blank=True)),
+                ("image", models.CharField(blank=True, max_length=300)),
+                ("image_url", models.URLField(blank=True, max_length=500)),
+                ("trailer_url", models.URLField(blank=True, max_length=500)),
+                ("links", models.JSONField(blank=True, default=dict)),
+                ("n_ratings", models.PositiveIntegerField(default=0)),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="items", to="catalog.datasetversion"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['index'],
+                "ordering": ["index"],
             },
         ),
         migrations.CreateModel(
-            name='Feature',
+            name="Feature",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=30)),
-                ('value', models.CharField(max_length=200)),
-                ('position', models.PositiveSmallIntegerField(default=0)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='features', to='catalog.item')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=30)),
+                ("value", models.CharField(max_length=200)),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="features", to="catalog.item"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['item_id', 'kind', 'position'],
+                "ordering": ["item_id", "kind", "position"],
             },
         ),
         migrations.AddConstraint(
-            model_name='datasetversion',
-            constraint=models.UniqueConstraint(fields=('dataset', 'number'), name='version_number_once'),
+            model_name="datasetversion",
+            constraint=models.UniqueConstraint(fields=("dataset", "number"), name="version_number_once"),
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['version', 'sort_title'], name='catalog_ite_version_e7aa5d_idx'),
+            model_name="item",
+            index=models.Index(fields=["version", "sort_title"], name="catalog_ite_version_e7aa5d_idx"),
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['version', '-n_ratings'], name='catalog_ite_version_c4689e_idx'),
+            model_name="item",
+            index=models.Index(fields=["version", "-n_ratings"], name="catalog_ite_version_c4689e_idx"),
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['version', 'year'], name='catalog_ite_version_79e6ce_idx'),
+            model_name="item",
+            index=models.Index(fields=["version", "year"], name="catalog_ite_version_79e6ce_idx"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('version', 'index'), name='item_index_once'),
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("version", "index"), name="item_index_once"),
         ),
         migrations.AddIndex(
-            model_name='feature',
-            index=models.Index(fields=['kind', 'value'], name='catalog_fea_kind_1be798_idx'),
+            model_name="feature",
+            index=models.Index(fields=["kind", "value"], name="catalog_fea_kind_1be798_idx"),
         ),
     ]

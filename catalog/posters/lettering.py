@@ -40,9 +40,7 @@ def printable(text: str) -> str:
 
 
 def _is_shown(char: str) -> bool:
-    return char in JOINERS or (
-        unicodedata.category(char) not in {"Cs", "Cf"} and ord(char) & 0xFFFE != 0xFFFE
-    )
+    return char in JOINERS or (unicodedata.category(char) not in {"Cs", "Cf"} and ord(char) & 0xFFFE != 0xFFFE)
 
 
 def natural_title(title: str) -> str:
@@ -62,8 +60,7 @@ def lettering(title: str, year: int | None, colour: str) -> str:
     side = f'x="{WIDTH - MARGIN}" text-anchor="end"' if rtl else f'x="{MARGIN}"'
     mark = RIGHT_TO_LEFT_MARK if rtl else ""
     words = "".join(
-        f'<text {side} y="{last - (len(lines) - 1 - row) * size * LINE_HEIGHT:.1f}">'
-        f"{mark}{escape(line)}{mark}</text>"
+        f'<text {side} y="{last - (len(lines) - 1 - row) * size * LINE_HEIGHT:.1f}">{mark}{escape(line)}{mark}</text>'
         for row, line in enumerate(lines)
     )
     drawn = f'<g font-family="{SERIF}" font-weight="700" font-size="{size}" fill="{colour}">{words}</g>'
@@ -127,9 +124,7 @@ def _pieces(title: str, room: float) -> list[str]:
     pieces: list[str] = []
     for index, word in enumerate(title.split(" ")):
         whole = _ems(word)
-        even = (
-            whole / math.ceil(whole / (0.95 * room)) if whole > room else room
-        )  # 0.95: no last letter alone
+        even = whole / math.ceil(whole / (0.95 * room)) if whole > room else room  # 0.95: no last letter alone
         parts, taken = [""], 0.0
         for cluster in _clusters(word):
             wide, width = unicodedata.east_asian_width(cluster[0]) in "WF", _ems(cluster)

@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,22 +14,31 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='LogEntry',
+            name="LogEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('kind', models.CharField(max_length=64)),
-                ('object_id', models.BigIntegerField()),
-                ('from_status', models.CharField(blank=True, max_length=32)),
-                ('to_status', models.CharField(blank=True, max_length=32)),
-                ('reason', models.TextField(blank=True)),
-                ('facts', models.JSONField(blank=True, default=dict)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("kind", models.CharField(max_length=64)),
+                ("object_id", models.BigIntegerField()),
+                ("from_status", models.CharField(blank=True, max_length=32)),
+                ("to_status", models.CharField(blank=True, max_length=32)),
+                ("reason", models.TextField(blank=True)),
+                ("facts", models.JSONField(blank=True, default=dict)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'log entries',
-                'ordering': ['at', 'id'],
-                'indexes': [models.Index(fields=['kind', 'object_id'], name='core_logent_kind_24ade6_idx')],
+                "verbose_name_plural": "log entries",
+                "ordering": ["at", "id"],
+                "indexes": [models.Index(fields=["kind", "object_id"], name="core_logent_kind_24ade6_idx")],
             },
         ),
     ]

@@ -22,7 +22,9 @@ FACTORS = float64[:, ::1]
 SUMS = {"reassoc", "contract"}
 
 
-@numba.njit(numba.void(int64, int64, READ_I32, READ_F64, FACTORS, FACTORS, float64[::1]), cache=True, nogil=True, fastmath=SUMS)
+@numba.njit(
+    numba.void(int64, int64, READ_I32, READ_F64, FACTORS, FACTORS, float64[::1]), cache=True, nogil=True, fastmath=SUMS
+)
 def _fold(
     first: int,
     last: int,
@@ -45,7 +47,8 @@ def _fold(
 
 @numba.njit(
     numba.void(READ_I64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS, float64, float64),
-    cache=True, nogil=True,
+    cache=True,
+    nogil=True,
     fastmath=SUMS,
 )
 def descend(
@@ -105,7 +108,8 @@ def descend(
 
 @numba.njit(
     float64(READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS),
-    cache=True, nogil=True,
+    cache=True,
+    nogil=True,
     fastmath=SUMS,
 )
 def squared_error(

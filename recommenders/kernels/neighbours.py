@@ -28,7 +28,9 @@ PROFILES = NEIGHBOURS = (READ_I64, READ_I32, READ_F64)
 TWO_SIDES = (READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64)
 
 
-@numba.njit(int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True)
+@numba.njit(
+    int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True
+)
 def cosine_rows(
     start: int,
     stop: int,
@@ -140,7 +142,8 @@ def pearson_rows(
         int32[::1],
         float64[::1],
     ),
-    cache=True, nogil=True,
+    cache=True,
+    nogil=True,
 )
 def unpack_sorted(
     bounds: NDArray[np.int64],
@@ -190,7 +193,8 @@ def _finish(total: NDArray[np.float64], weights: NDArray[np.float64], is_mean: b
 
 @numba.njit(
     numba.void(READ_I64, *PROFILES, *NEIGHBOURS, boolean, float64[:, ::1]),
-    cache=True, nogil=True,
+    cache=True,
+    nogil=True,
 )
 def scatter_sums(
     rows: NDArray[np.int64],
@@ -222,7 +226,8 @@ def scatter_sums(
 
 @numba.njit(
     numba.void(READ_I64, *PROFILES, *NEIGHBOURS, int64, boolean, float64[:, ::1]),
-    cache=True, nogil=True,
+    cache=True,
+    nogil=True,
 )
 def walk_sums(
     rows: NDArray[np.int64],

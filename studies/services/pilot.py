@@ -194,7 +194,8 @@ def _numbers(study: Study, seed: int, wanted: int) -> Iterator[int]:
             yield number
     raise ParallaxError(
         "pilot.not_full",
-        "Simulated participants ended early, so that the conditions did not fill; look at their statuses on the study's page.",
+        "Simulated participants ended early, so that the conditions did not fill; look at their statuses on the "
+        "study's page.",
     )
 
 

@@ -26,7 +26,7 @@ from core.errors import ParallaxError
 from core.provenance import derived_seed
 from studies import flow
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
-from studies.forms.participant import AboutForm, said, value_of
+from studies.forms.participant import AboutForm, value_of
 from studies.models import Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import pages

@@ -79,10 +79,7 @@ def test_poster_escapes_markup_and_keeps_it_as_text():
 
 
 def test_poster_reads_the_label_it_is_given():
-    assert (
-        drawn("Roma", label="Locandina disegnata di «Roma»").get("aria-label")
-        == "Locandina disegnata di «Roma»"
-    )
+    assert drawn("Roma", label="Locandina disegnata di «Roma»").get("aria-label") == "Locandina disegnata di «Roma»"
 
 
 @pytest.mark.parametrize("title", [film.title for film in demo_films()[::8]] + HARD_TITLES[:5])
@@ -125,12 +122,10 @@ def test_poster_title_leaves_no_ink_outside_its_margins(title):
             element.set("fill", "#000000")
     root.set("width", "200")
     root.set("height", "300")
-    root.insert(
-        0, etree.fromstring('<rect xmlns="http://www.w3.org/2000/svg" width="200" height="300" fill="#fff"/>')
+    root.insert(0, etree.fromstring('<rect xmlns="http://www.w3.org/2000/svg" width="200" height="300" fill="#fff"/>'))
+    ink = 255 - pixels(vl_convert.svg_to_png(etree.tostring(root).decode(), scale=1.0))[:, :, :3].max(axis=2).astype(
+        int
     )
-    ink = 255 - pixels(vl_convert.svg_to_png(etree.tostring(root).decode(), scale=1.0))[:, :, :3].max(
-        axis=2
-    ).astype(int)
     assert ink.shape == (300, 200)
     assert ink.max() > 100  # the words are there
     assert ink[:, :14].max() == 0
@@ -154,10 +149,7 @@ def test_poster_same_key_same_drawing_in_another_process():
 
 def test_poster_motif_follows_the_key_and_not_the_title():
     first, second = drawn("Alien", key="a"), drawn("Aliens", 1986, key="a")
-    shapes = [
-        [etree.tostring(e) for e in root if e.tag not in {f"{SVG}g", f"{SVG}text"}]
-        for root in (first, second)
-    ]
+    shapes = [[etree.tostring(e) for e in root if e.tag not in {f"{SVG}g", f"{SVG}text"}] for root in (first, second)]
     assert shapes[0] == shapes[1]
     assert poster_svg("Alien", 1979, "a") != poster_svg("Alien", 1979, "b")
 

@@ -65,7 +65,9 @@ def serving(folder: Path) -> Iterator[str]:
 
 def test_the_commands_run_in_order_on_movielens(movielens_small: Path, tmp_path: Path) -> None:
     manage(tmp_path, "migrate", "--verbosity", "0")
-    assert re.search(r"ratings\s+100,836", manage(tmp_path, "import_dataset", str(movielens_small), "--name", "ml-small"))
+    assert re.search(
+        r"ratings\s+100,836", manage(tmp_path, "import_dataset", str(movielens_small), "--name", "ml-small")
+    )
     result = tmp_path / "run.json"
     manage(tmp_path, "evaluate", "ml-small", *EVALUATE, "--json", str(result))
     run = json.loads(result.read_text())
@@ -80,7 +82,9 @@ def test_the_commands_run_in_order_on_movielens(movielens_small: Path, tmp_path:
            "--per-condition", "3", "--seed", "1")  # fmt: skip
     manage(tmp_path, "launch_study", "films")
     with serving(tmp_path) as url:
-        said = manage(tmp_path, "simulate_participants", "films", "--per-condition", "3", "--seed", "1", "--base-url", url)
+        said = manage(
+            tmp_path, "simulate_participants", "films", "--per-condition", "3", "--seed", "1", "--base-url", url
+        )
         assert "21 of 21 simulated participants completed" in said
     out = tmp_path / "report"
     manage(tmp_path, "report", "films", "--out", str(out))

@@ -16,12 +16,8 @@ from inference.partial_order import partial_order
 from inference.permutations import concordance_variance, concordance_without_ties
 from inference.results import Pair, Undefined
 
-short = st.integers(2, 6).flatmap(
-    lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)
-)
-long = st.integers(9, 14).flatmap(
-    lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n)] * 2)
-)
+short = st.integers(2, 6).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
+long = st.integers(9, 14).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n)] * 2))
 
 
 @given(short)
@@ -36,9 +32,7 @@ def test_coefficients_and_p_are_those_of_all_orders_taken_one_by_one(lists) -> N
         under_chance = [abs(function(x, order).statistic) for order in set(permutations(y))]
         extreme = [value for value in under_chance if value >= abs(found.coefficient) - 1e-9]
         assert found.p == pytest.approx(len(extreme) / len(under_chance), abs=1e-12)
-        detectable = [
-            value for value in under_chance if np.mean(np.array(under_chance) >= value - 1e-9) < 0.05
-        ]
+        detectable = [value for value in under_chance if np.mean(np.array(under_chance) >= value - 1e-9) < 0.05]
         if detectable:
             assert found.smallest_detectable == pytest.approx(min(detectable))
         else:
@@ -76,9 +70,7 @@ def test_longer_lists_without_ties_are_counted_exactly() -> None:
     assert (found.p_method, found.p) == (agreement.COUNTED, pytest.approx(expected.pvalue, rel=1e-12))
     pairs = agreement.pair_directions(x, y)
     assert pairs.p_method == agreement.COUNTED
-    assert pairs.p == pytest.approx(
-        stats.kendalltau(x, y, method="exact", alternative="greater").pvalue, rel=1e-12
-    )
+    assert pairs.p == pytest.approx(stats.kendalltau(x, y, method="exact", alternative="greater").pvalue, rel=1e-12)
 
 
 def test_pair_directions_of_longer_lists_with_ties_use_the_normal_approximation() -> None:

@@ -17,9 +17,7 @@ def test_numbers_keep_their_leading_zero_and_lose_a_negative_one(value: float, t
     assert apa.number(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(-1.0, "-1.00"), (0.999, "1.00"), (-0.001, ".00"), (-0.5, "-.50")]
-)
+@pytest.mark.parametrize(("value", "text"), [(-1.0, "-1.00"), (0.999, "1.00"), (-0.001, ".00"), (-0.5, "-.50")])
 def test_shares_have_no_leading_zero(value: float, text: str) -> None:
     assert apa.share(value) == text
 

@@ -107,9 +107,7 @@ samples = st.integers(1, 5).flatmap(
 
 
 @given(samples, st.booleans())
-def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(
-    rows: list[list[int]], higher_is_better: bool
-) -> None:
+def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(rows: list[list[int]], higher_is_better: bool) -> None:
     k = len(rows[0])
     found = bootstrap.rank_distribution(rows, [str(place) for place in range(k)], higher_is_better)
     table = np.array(found.probabilities)

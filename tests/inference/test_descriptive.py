@@ -16,9 +16,7 @@ def test_description_agrees_with_numpy(points: list[int]) -> None:
     one = describe({"a": values})["a"]
     assert one.mean == pytest.approx(np.mean(values), abs=1e-12)
     assert one.sd == pytest.approx(np.std(values, ddof=1), rel=1e-9, abs=1e-9)
-    assert (one.q1, one.median, one.q3) == pytest.approx(
-        tuple(np.quantile(values, [0.25, 0.5, 0.75])), abs=1e-12
-    )
+    assert (one.q1, one.median, one.q3) == pytest.approx(tuple(np.quantile(values, [0.25, 0.5, 0.75])), abs=1e-12)
     assert (one.minimum, one.maximum) == (min(values), max(values))
 
 

@@ -15,9 +15,7 @@ NAME_PAIRS = list(combinations(names, 2))
 relations = st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=15, max_size=15)
 
 
-def pair(
-    a: str, b: str, difference: float = 1.0, is_significant: bool = True, p: float | None = 0.01
-) -> Pair:
+def pair(a: str, b: str, difference: float = 1.0, is_significant: bool = True, p: float | None = 0.01) -> Pair:
     return Pair(a, b, difference, p, is_significant)
 
 
@@ -63,9 +61,7 @@ def test_two_share_a_letter_exactly_when_nothing_tells_them_apart(signs: list[fl
         for name in (name for name in names if letter not in letters[name]):
             sharing = {other for other in names if letter in letters[other]}
             assert any(
-                one.is_significant and {one.a, one.b} - {name} <= sharing
-                for one in pairs
-                if name in (one.a, one.b)
+                one.is_significant and {one.a, one.b} - {name} <= sharing for one in pairs if name in (one.a, one.b)
             )
 
 

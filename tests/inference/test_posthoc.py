@@ -28,9 +28,7 @@ def test_tukey_of_two_conditions_is_the_t_test(a: list[float], b: list[float]) -
 
 @pytest.mark.parametrize(("q", "df"), [(0.3, 3), (2.5, 58), (4.0, 203), (9.0, 12.5)])
 def test_range_of_two_means_agrees_with_the_general_quadrature(q: float, df: float) -> None:
-    assert posthoc.upper_tail(q, 2, df) == pytest.approx(
-        float(stats.studentized_range.sf(q, 2, df)), abs=1e-11
-    )
+    assert posthoc.upper_tail(q, 2, df) == pytest.approx(float(stats.studentized_range.sf(q, 2, df)), abs=1e-11)
 
 
 @pytest.mark.parametrize("alpha", [0.2, 0.05, 0.001])
@@ -79,9 +77,7 @@ def test_relabelling_and_reordering_conditions_turns_signs_only() -> None:
 
 
 def test_tukey_stays_defined_with_a_condition_that_does_not_vary() -> None:
-    found = posthoc.tukey_hsd(
-        {"TopPop": [0] * 5, "LSA": [0.2, 0.4, 0.2, 0.6, 0.4], "Asy": [0.2, 0, 0.4, 0, 0]}
-    )
+    found = posthoc.tukey_hsd({"TopPop": [0] * 5, "LSA": [0.2, 0.4, 0.2, 0.6, 0.4], "Asy": [0.2, 0, 0.4, 0, 0]})
     assert found.constant == ("TopPop",)
     assert found.pairs[0].p < 0.05
 

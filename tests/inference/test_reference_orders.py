@@ -36,9 +36,7 @@ def test_partial_orders_agree_with_their_definition(cases: Cases) -> None:
         assert found.is_transitive == expected["is_transitive"], where
         assert found.is_empty == expected["empty_order"], where
         assert found.depth == expected["depth_from_top"], where
-        assert sorted(map(sorted, found.incomparable)) == sorted(
-            map(sorted, expected["incomparable_pairs"])
-        ), where
+        assert sorted(map(sorted, found.incomparable)) == sorted(map(sorted, expected["incomparable_pairs"])), where
         assert found.cycle == ()
 
 
@@ -53,8 +51,7 @@ def test_compact_letters_agree_with_multcompview(cases: Cases) -> None:
             locations = dict(zip(given["groups"], given["means"], strict=True))
             alpha = given["alpha"]
             pairs = tuple(
-                Pair(*key.split("-"), difference=0.1, p=p, is_significant=p < alpha)
-                for key, p in given["p"].items()
+                Pair(*key.split("-"), difference=0.1, p=p, is_significant=p < alpha) for key, p in given["p"].items()
             )
         letters = partial_order.compact_letters(locations, pairs)
         for pair in pairs:
@@ -138,9 +135,7 @@ def test_percentile_interval_agrees_with_quantile_type_7(cases: Cases) -> None:
     y = exhaustive["input"]["y"]
     means = np.array([[np.mean(resample)] for resample in product(y, repeat=4)])
     (interval,) = bootstrap.percentile_intervals(means)
-    assert [interval.low, interval.high] == pytest.approx(
-        exhaustive["expected"]["percentile95_type7"], rel=1e-12
-    )
+    assert [interval.low, interval.high] == pytest.approx(exhaustive["expected"]["percentile95_type7"], rel=1e-12)
     (interval,) = bootstrap.percentile_intervals(np.array(given["input"]["replicates"])[:, None])
     assert [interval.low, interval.high] == pytest.approx(given["expected"]["percentile95_type7"], rel=1e-12)
 

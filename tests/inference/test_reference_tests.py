@@ -71,9 +71,7 @@ def test_interval_of_eta_squared_agrees_in_both_conventions(cases: Cases) -> Non
             (found.eta_squared_ci, "ci95_boost_effectsize_convention"),
             (found.eta_squared_ci_steiger, "ci95_boost"),
         ):
-            assert [interval.low, interval.high] == [pytest.approx(end, abs=1e-9) for end in expected[key]], (
-                case["id"]
-            )
+            assert [interval.low, interval.high] == [pytest.approx(end, abs=1e-9) for end in expected[key]], case["id"]
 
 
 def test_one_way_anova_keeps_the_digits_of_nist(cases: Cases) -> None:

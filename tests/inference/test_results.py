@@ -57,7 +57,5 @@ def test_importing_the_package_leaves_scipy_unloaded() -> None:
     modules = sorted(path.stem for path in (ROOT / "inference").glob("*.py") if path.stem != "__init__")
     script = f"import sys; from inference import {', '.join(modules)}; print('scipy' in sys.modules)"
     script += "; print(round(lazy.special.ndtr(0.0), 3), 'scipy.special' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "0.5", "True"]

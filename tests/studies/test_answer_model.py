@@ -18,8 +18,8 @@ def side(popularity: list[int] | None = None, offsets: list[float] | None = None
 
 @pytest.mark.parametrize(
     ("rating", "low", "high", "expected"),
-    [(0.5, 0.5, 5, 1), (1.0, 0.5, 5, 1), (1.5, 0.5, 5, 2), (4.5, 0.5, 5, 5), (5, 0.5, 5, 5), (3, 1, 5, 3), (0, 0, 100, 1),
-     (50, 0, 100, 3), (100, 0, 100, 5), (0.1 + 0.2, 0, 1, 3)],
+    [(0.5, 0.5, 5, 1), (1.0, 0.5, 5, 1), (1.5, 0.5, 5, 2), (4.5, 0.5, 5, 5), (5, 0.5, 5, 5), (3, 1, 5, 3),
+     (0, 0, 100, 1), (50, 0, 100, 3), (100, 0, 100, 5), (0.1 + 0.2, 0, 1, 3)],
 )  # fmt: skip
 def test_half_stars_go_up_to_the_next_whole_and_at_least_one(
     rating: float, low: float, high: float, expected: int

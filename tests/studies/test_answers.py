@@ -248,9 +248,7 @@ def test_an_earlier_item_changed_later_has_to_be_complete_at_the_end(study: Stud
         ("rating", 3, 6, "study.out_of_order"),
     ],
 )
-def test_answers_that_do_not_fit_are_refused(
-    study: Study, question: str, value: object, rank: int, code: str
-) -> None:
+def test_answers_that_do_not_fit_are_refused(study: Study, question: str, value: object, rank: int, code: str) -> None:
     person = rated(study)
     answers.finish_recommendations(participant=person)
     before = person.responses.count()

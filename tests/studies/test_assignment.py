@@ -188,9 +188,7 @@ RULES = [
         ({"gender": "woman"}, "women, not given"),
     ],
 )
-def test_stratum_of_merges_what_is_outside_by_the_stated_rule(
-    answers: dict[str, object], stratum: str
-) -> None:
+def test_stratum_of_merges_what_is_outside_by_the_stated_rule(answers: dict[str, object], stratum: str) -> None:
     assert stratum_of(answers, RULES) == stratum
 
 

@@ -20,7 +20,13 @@ def _run(url: str, folder: Path) -> dict[str, Any]:
     environment = {**os.environ, "DATABASE_URL": url, "PARALLAX_VAR": str(folder), "SECRET_KEY": "only for tests"}
     environment.pop("REDIS_URL", None)
     done = subprocess.run(
-        [sys.executable, str(PROGRAM)], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+        [sys.executable, str(PROGRAM)],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     found: dict[str, Any] = json.loads(done.stdout)

@@ -88,7 +88,9 @@ def test_every_address_against_every_role(name: str, who: str) -> None:
         client = _client(UserFactory(is_superuser=who == "administrator"))
     else:
         client = _client(study.memberships.get(role=who).researcher)
-    response = _ask(client, name, study) if name not in OPEN_TO_ANY_RESEARCHER else client.get(reverse(f"studies:{name}"))
+    response = (
+        _ask(client, name, study) if name not in OPEN_TO_ANY_RESEARCHER else client.get(reverse(f"studies:{name}"))
+    )
     if who == "anonymous":
         assert response.status_code == 302
         assert response.url.startswith(reverse("accounts:sign_in"))
@@ -107,9 +109,7 @@ def test_every_address_against_every_role(name: str, who: str) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_the_list_shows_my_studies_alone_under_one_number_of_queries(
-    n: int, django_assert_num_queries: Any
-) -> None:
+def test_the_list_shows_my_studies_alone_under_one_number_of_queries(n: int, django_assert_num_queries: Any) -> None:
     me = UserFactory()
     run = make_run_at("succeeded")
     for number in range(n):
@@ -128,7 +128,14 @@ def test_a_study_is_made_from_the_form_on_the_run_chosen() -> None:
     run = make_run_at("succeeded")
     make_run_at("succeeded", version=run.version, seed=9)
     client = _client(UserFactory())
-    said = {"title": "Films", "slug": "films", "template": "cremonesi-2011", "run": run.pk, "per_condition": 12, "seed": 3}
+    said = {
+        "title": "Films",
+        "slug": "films",
+        "template": "cremonesi-2011",
+        "run": run.pk,
+        "per_condition": 12,
+        "seed": 3,
+    }
     response = client.post(reverse("studies:new"), said)
     study = Study.objects.get()
     assert response.url == _url("detail", study)
@@ -143,7 +150,7 @@ def test_without_a_finished_run_the_form_says_what_is_needed() -> None:
     make_run_at("queued")
     page = _client(UserFactory()).get(reverse("studies:new")).content.decode()
     assert "finished run" in page
-    assert "<form method=\"post\" class=" not in page
+    assert '<form method="post" class=' not in page
 
 
 def test_the_design_of_a_draft_is_changed_by_its_form_and_not_after_the_launch() -> None:
@@ -212,7 +219,7 @@ def test_the_live_part_counts_by_condition_and_step_without_outcomes() -> None:
     assert [step.n for step in monitor.funnel(study, Mode.LIVE)] == [4, 2, 2, 1, 1, 1]
     page = _owner(study).get(_url("live", study)).content.decode()
     assert 'hx-trigger="every 4s"' in page
-    assert "<td>Declined</td><td class=\"n\">1</td>" in page
+    assert '<td>Declined</td><td class="n">1</td>' in page
     assert done.code in page
     assert under_way.code in page
     assert "women, 20-34" in page

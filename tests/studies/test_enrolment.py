@@ -27,9 +27,7 @@ def study() -> Study:
 
 
 def _gone(participant: Participant, minutes: int = 61) -> None:
-    Participant.objects.filter(pk=participant.pk).update(
-        last_seen_at=timezone.now() - timedelta(minutes=minutes)
-    )
+    Participant.objects.filter(pk=participant.pk).update(last_seen_at=timezone.now() - timedelta(minutes=minutes))
 
 
 def _held(study: Study, mode: str = Mode.LIVE) -> Counter[str]:

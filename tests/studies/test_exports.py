@@ -187,9 +187,7 @@ def test_an_unknown_format_is_refused(study: Study) -> None:
 def test_opened_details_and_trailers_are_told_item_by_item(study: Study) -> None:
     person = rated(study, gender="man")
     slots = list(answers.recommendation_list(person).slots.all())
-    answers.record_event(
-        participant=person, kind="trailer_opened", facts={"item": slots[1].item.external_id}
-    )
+    answers.record_event(participant=person, kind="trailer_opened", facts={"item": slots[1].item.external_id})
     rows = [row for row in _table(study, "long") if row["participant.step"] == "recommendations"][-5:]
     assert [row["item.trailer_opened"] for row in rows] == ["0", "1", "0", "0", "0"]
     assert {row["item.details_opened"] for row in rows} == {"0"}

@@ -84,9 +84,7 @@ def test_items_stay_changeable_until_completed() -> None:
         ({"watched": False, "heard": False, "trailer_seen": False, "rating": 3}, ()),
     ],
 )
-def test_missing_of_item_follows_the_first_answer(
-    answers: dict[str, object], missing: tuple[str, ...]
-) -> None:
+def test_missing_of_item_follows_the_first_answer(answers: dict[str, object], missing: tuple[str, ...]) -> None:
     assert flow.missing_of_item(answers) == missing
 
 

@@ -30,9 +30,7 @@ def test_item_measures_of_each_way_to_answer(
 
 
 @given(st.booleans(), st.booleans(), st.booleans(), st.integers(1, 5))
-def test_second_order_novelty_never_exceeds_the_first(
-    watched: bool, heard: bool, seen: bool, rating: int
-) -> None:
+def test_second_order_novelty_never_exceeds_the_first(watched: bool, heard: bool, seen: bool, rating: int) -> None:
     found = item_measures(watched=watched, heard=heard, trailer_seen=seen, rating=rating)
     assert found.son <= found.fon
 

@@ -14,7 +14,8 @@ from studies.services.pilot import Progress, walk_group
 class Command(BaseCommand):
     help = (
         "Walk simulated participants through the real pages of a launched study, over HTTP. They answer from the "
-        "ratings of users reserved from every model; what is modelled is marked, and none of it is evidence about people."
+        "ratings of users reserved from every model; what is modelled is marked, and none of it is evidence "
+        "about people."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

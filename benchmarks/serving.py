@@ -1,0 +1,62 @@
+"""One unseen person, five ratings, the top five: what a participant waits for, algorithm by algorithm.
+
+    python benchmarks/serving.py [--shape small|w2|w1] [--people 300]
+
+Prints the time of the fit, the median and 99th percentile of scoring and ranking one profile, and the model's size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+from generator import SHAPES, ratings
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from recommenders import registry
+from recommenders.data import Profiles
+from recommenders.ranking import top_n
+
+ALGORITHMS = "toppop,corngr,nncosngr,asysvd,puresvd:factors=50,puresvd:factors=300"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--shape", choices=sorted(SHAPES), default="w2")
+    options.add_argument("--people", type=int, default=300)
+    options.add_argument("--threads", type=int, default=1)
+    chosen = options.parse_args()
+    shape = SHAPES[chosen.shape]
+    data = ratings(shape)
+    blas = next((pool for pool in threadpool_info() if pool["user_api"] == "blas"), {})
+    print(
+        f"{shape.name}: {data.n_users:,} users, {data.n_items:,} items, {data.n_ratings:,} ratings; "
+        f"numpy {np.__version__}, {blas.get('internal_api')} {blas.get('version')} {blas.get('architecture')}, "
+        f"{chosen.threads} thread(s)"
+    )
+    rng = np.random.default_rng(7)
+    people = [rng.choice(data.n_items, size=5, replace=False) for _ in range(chosen.people)]
+    print(f"{'algorithm':<12}{'fit s':>8}{'p50 ms':>9}{'p99 ms':>9}{'model MB':>10}")
+    with threadpool_limits(chosen.threads):
+        for key, params in registry.parse_many(ALGORITHMS):
+            kind = registry.algorithm(key)
+            started = time.perf_counter()
+            model = kind.fit(data, params, features=None, rng=np.random.default_rng(1))
+            fitted = time.perf_counter() - started
+            times = []
+            for number, items in enumerate(people):
+                before = time.perf_counter()
+                profile = Profiles.one(items, [5, 4, 3, 4, 5], data.n_items, data.scale)
+                top_n(model.score(profile)[0], model.popularity, items, 5)
+                if number >= 10:  # the first ones warm caches and compiled code
+                    times.append(1000 * (time.perf_counter() - before))
+            size = sum(array.nbytes for array in model.state().values()) / 1e6
+            print(
+                f"{kind.label(params):<12}{fitted:>8.2f}{np.percentile(times, 50):>9.3f}"
+                f"{np.percentile(times, 99):>9.3f}{size:>10.1f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
