@@ -7,10 +7,25 @@ import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 ROOT = Path(__file__).resolve().parents[1]
+# How long an example takes on a busy machine says nothing about the code under test.
+hypothesis_settings.register_profile("parallax", deadline=None, database=None)
+hypothesis_settings.load_profile("parallax")
+
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def _is_required(switch: str) -> bool:
@@ -78,3 +93,14 @@ def chromium_path() -> str:
     if found is None:
         _missing("Chromium is not installed (apt-get install chromium)", "PARALLAX_REQUIRE_BROWSER")
     return str(found)
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str) -> Iterator[Any]:
+    """One headless Chromium for the session: Playwright runs a single loop in a thread."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGUMENTS)
+        yield chromium
+        chromium.close()

@@ -80,17 +80,13 @@ def serve() -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(chromium_path: str) -> Iterator[Any]:
+def page(browser: Any) -> Iterator[Any]:
     """A page of a headless browser at the width of a phone."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 390, "height": 800})
-        # The policy forbids the evaluation that waiting for a function would need.
-        page.wait_until_drawn = lambda: page.locator("html[data-outcome]").wait_for(state="attached")
-        yield page
-        browser.close()
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    # The policy forbids the evaluation that waiting for a function would need.
+    page.wait_until_drawn = lambda: page.locator("html[data-outcome]").wait_for(state="attached")
+    yield page
+    page.close()
 
 
 def outcome(page: Any) -> Any:

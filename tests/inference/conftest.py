@@ -8,11 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
-
-# The first example of a run loads scipy; how long that takes says nothing about the code under test.
-settings.register_profile("statistics", deadline=None, database=None)
-settings.load_profile("statistics")
 
 Case = dict[str, Any]
 
