@@ -86,8 +86,15 @@ def test_objects_are_refused() -> None:
         artefacts.store("models", {"a": np.array([{}], dtype=object)}, {})
 
 
+class NoFolder(InMemoryStorage):
+    """A storage as an object store is one: it has no paths."""
+
+    def path(self, name: str) -> str:
+        raise NotImplementedError
+
+
 def test_a_storage_that_is_not_a_folder_is_fetched_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    remote = InMemoryStorage()
+    remote = NoFolder()
     monkeypatch.setitem(storages._storages, "artefacts", remote)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     digest = artefacts.store("models", {"a": np.arange(4)}, {"k": "v"})
