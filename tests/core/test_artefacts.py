@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.files.storage import InMemoryStorage, storages
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import Storage, storages
 
 from core import artefacts
 from core.errors import ArtefactError
@@ -86,15 +87,31 @@ def test_objects_are_refused() -> None:
         artefacts.store("models", {"a": np.array([{}], dtype=object)}, {})
 
 
-class NoFolder(InMemoryStorage):
-    """A storage as an object store is one: it has no paths."""
+class ObjectStore(Storage):
+    """A storage as an object store is one: names and bytes, no paths."""
 
-    def path(self, name: str) -> str:
-        raise NotImplementedError
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+
+    def _open(self, name: str, mode: str = "rb") -> ContentFile[bytes]:
+        return ContentFile(self.objects[name])
+
+    def _save(self, name: str, content: File[bytes]) -> str:
+        self.objects[name] = content.read()
+        return name
+
+    def exists(self, name: str) -> bool:
+        return name in self.objects
+
+    def listdir(self, path: str) -> tuple[list[str], list[str]]:
+        return [], [name.rpartition("/")[2] for name in self.objects if name.startswith(f"{path}/")]
+
+    def delete(self, name: str) -> None:
+        del self.objects[name]
 
 
 def test_a_storage_that_is_not_a_folder_is_fetched_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    remote = NoFolder()
+    remote = ObjectStore()
     monkeypatch.setitem(storages._storages, "artefacts", remote)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     digest = artefacts.store("models", {"a": np.arange(4)}, {"k": "v"})
