@@ -10,7 +10,15 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["asysvd_kernels", "linalg", "neighbour_kernels", "sparse_linalg"]
+__all__ = [
+    "association_kernels",
+    "asysvd_kernels",
+    "ials_kernels",
+    "linalg",
+    "neighbour_kernels",
+    "sparse_linalg",
+    "user_neighbour_kernels",
+]
 
 
 def neighbour_kernels() -> ModuleType:
@@ -31,3 +39,18 @@ def linalg() -> ModuleType:
 def sparse_linalg() -> ModuleType:
     """Sparse linear algebra (`scipy.sparse.linalg`)."""
     return import_module("scipy.sparse.linalg")
+
+
+def association_kernels() -> ModuleType:
+    """Compiled loops of the conditional probabilities (`recommenders.kernels.association`)."""
+    return import_module("recommenders.kernels.association")
+
+
+def ials_kernels() -> ModuleType:
+    """Compiled loops of implicit alternating least squares (`recommenders.kernels.ials`)."""
+    return import_module("recommenders.kernels.ials")
+
+
+def user_neighbour_kernels() -> ModuleType:
+    """Compiled loops of the user neighbourhoods (`recommenders.kernels.user_neighbours`)."""
+    return import_module("recommenders.kernels.user_neighbours")

@@ -19,7 +19,7 @@ def page_draws(spec: Spec, width: int) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its caption, the badge that every figure of simulated data wears, and its numbers."""
+    """A chart with its caption, the badge that every figure of simulated or synthetic data wears, and its numbers."""
 
     key: str
     spec: Spec
@@ -84,7 +84,7 @@ class Section:
 
 @dataclass(frozen=True)
 class FigureMaker:
-    """Makes the figures of one report: all wear its badge, and are drawn one way."""
+    """Makes the figures of one side of a report: all wear its badge, and are drawn one way."""
 
     badge: str
     draw: Draw

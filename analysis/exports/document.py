@@ -14,6 +14,7 @@ from analysis.tables.cells import Side, Table
 from studies.enums import Mode
 
 BADGE = "Simulated participants"
+DATASET_BADGE = "Synthetic ratings"
 LEAD_WIDTH = 480
 
 
@@ -57,6 +58,8 @@ def document_of(report: Report, draw: Draw = page_draws) -> Document:
     results = report.results
     badge = BADGE if report.mode != Mode.LIVE else ""
     figure = FigureMaker(badge, draw)
+    # What was measured offline owes nothing to participants: it wears the badge of its ratings instead.
+    measured = FigureMaker(DATASET_BADGE if report.provenance["is_dataset_synthetic"] else "", draw)
     primary = verdict.primary_of(results)
     n = results["objective"]["n"]
     lead = None
@@ -64,9 +67,8 @@ def document_of(report: Report, draw: Draw = page_draws) -> Document:
         lead = figure(
             "slope",
             charts.slope(primary, verdict.slope_title(primary), n),
-            "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants "
-            "on one "
-            "side and of test users on the other; heavy lines are contradictions that are significant on both sides.",
+            "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants on "
+            "one side and of test users on the other; heavy lines are contradictions that are significant on both sides.",
             run_tables.ranks_table(primary),
             LEAD_WIDTH,
         )
@@ -75,7 +77,7 @@ def document_of(report: Report, draw: Draw = page_draws) -> Document:
         *(sections.variable_section(one, figure) for one in results["variables"]),
         sections.table_1_section(results),
         sections.behind_section(results),
-        sections.objective_section(results, figure),
+        sections.objective_section(results, measured),
         sections.both_section(results, primary, figure),
         sections.method_section(results, badge),
         sections.provenance_section(report),

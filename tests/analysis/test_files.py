@@ -58,12 +58,15 @@ def test_html_needs_nothing_else(planted: Study) -> None:
 
 
 @pytest.mark.integration
-def test_simulated_figures_all_wear_the_badge(study: Study) -> None:
+def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> None:
     plant(study, PLANTED, mode=Mode.SIMULATED, provenance=Provenance.MODELLED)
     report = build_report(study=study)
     document = document_of(report)
     assert len(document.figures()) >= 8
-    assert {figure.badge for figure in document.figures()} == {"Simulated participants"}
+    badges = {figure.key: figure.badge for figure in document.figures()}
+    measured = {key for key in badges if key.startswith(("bars-", "curves-"))}
+    assert {badges[key] for key in measured} == {"Synthetic ratings"}
+    assert {badges[key] for key in set(badges) - measured} == {"Simulated participants"}
     assert document.notice.endswith("0 % are true, from the users' own ratings, and 100 % are modelled.")
     page = report_html(report)
     body = page[page.index("<h1>") :]

@@ -1,0 +1,256 @@
+"""LPCA: people and items on a few axes, by the log odds that a person likes an item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from recommenders.base import Algorithm
+from recommenders.data import ItemFeatures, Ratings
+from recommenders.parameters import Parameters, parameter
+from recommenders.positives import positive_from_parameter, positives
+from recommenders.singular import right_singular_vectors
+
+__all__ = ["LPCA", "decompose", "fold_in"]
+
+# Cells worked on at a time: the few arrays of this size that a pass needs stay in the processor's cache.
+BLOCK_CELLS = 1 << 17
+# Folding in ends for a profile when no coordinate moves further than this, or after so many steps.
+FOLDED = 1e-10
+LONGEST_FOLD = 100
+# Added to log odds, it changes no number but 0 itself, at which 0/0 would stand for the limit 1/4.
+NEXT_TO_NOTHING = 1e-300
+
+Cells = tuple[slice, NDArray[np.float64], NDArray[np.float64]]
+
+
+class LPCA(Algorithm):
+    r"""Logistic principal component analysis of the matrix of positive ratings.
+
+    With :math:`X_{pm} = 1` where person p rated item m positively and 0 elsewhere, missing ratings included,
+
+    .. math::
+        L = \sum_{p,m} X_{pm} \log \sigma(\Theta_{pm}) + (1 - X_{pm}) \log \sigma(-\Theta_{pm}),
+        \qquad \Theta = U V + \Delta
+
+    is maximised dimension by dimension: when one has been learned it is fixed and the next begins. Within a
+    dimension least squares alternate between its column of :math:`U` and its row of :math:`V` together with
+    the offsets :math:`\Delta`, each time on the quadratic that touches :math:`L` where it stands and lies
+    below it everywhere else, so that no step lowers it. A profile is folded in by maximising over its own
+    row of :math:`U`; its scores are its row of :math:`\Theta`. No score for items that nobody rated
+    positively, nor for profiles that hold none of the others with a positive rating.
+
+    References
+    ----------
+    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.1, equations 3
+    and 4; the steps are those of Schein, Saul & Ungar (2003), AISTATS. Deviations: half of ``reg`` times the
+    squares of U and V is subtracted from L, which otherwise has no maximum where an axis separates those
+    who like an item from the rest (``reg=0`` leaves it out); a dimension starts at a singular vector of X
+    instead of at random, so that the result does not depend on how people and items are numbered; the number
+    of dimensions is a parameter and not chosen here.
+
+    Examples
+    --------
+    Two tastes that never meet.
+
+    >>> from recommenders.data import Profiles, Scale
+    >>> scale = Scale(1, 5, 1)
+    >>> users, items = [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 2, 2]
+    >>> ratings = Ratings.from_triples(users, items, [5] * 6, n_users=4, n_items=3, scale=scale)
+    >>> model = LPCA.fit(ratings, LPCA.Params(factors=1), rng=np.random.default_rng(0))
+    >>> (model.score(Profiles.one([0], [4], n_items=3, scale=scale)) > 0).tolist()
+    [[True, True, False]]
+    """
+
+    key = "lpca"
+    name = "LPCA"
+    title = "Logistic principal component analysis (LPCA)"
+    version = 1
+    score_kind = "order"
+    arrays = ("axes", "offsets")
+
+    @dataclass(frozen=True)
+    class Params(Parameters):
+        """Parameters of `LPCA`."""
+
+        factors: int = parameter(10, description="Number of dimensions; at most min(users, items).", minimum=1)
+        iterations: int = parameter(10, description="Alternations within each dimension.", minimum=1)
+        reg: float = parameter(1.0, description="Weight of the squares of U and V.", minimum=0.0)
+        positive_from: float = positive_from_parameter()
+
+    params: Params
+    axes: NDArray[np.float64]  # V transposed, shape (n_items, factors)
+    offsets: NDArray[np.float64]  # Δ, shape (n_items,); -inf where nobody rated positively
+
+    @classmethod
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+        liked = positives(ratings.user_items, ratings.scale, params.positive_from)
+        # Before anything is left out, so that the limit on the factors is that of the data.
+        start = right_singular_vectors(liked, params.factors, rng, what="users, items")
+        is_liked = np.bincount(liked.indices, minlength=ratings.n_items) > 0
+        axes = np.zeros((ratings.n_items, params.factors))
+        offsets = np.full(ratings.n_items, -np.inf)
+        kept = sparse.csr_array(liked[:, np.flatnonzero(is_liked)])
+        _, axes[is_liked], offsets[is_liked] = decompose(kept, start[is_liked], params.iterations, params.reg)
+        return cls._with(axes=axes, offsets=offsets)
+
+    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        liked = positives(user_items, self.scale, self.params.positive_from)
+        known = np.flatnonzero(np.isfinite(self.offsets))
+        scores = np.full(user_items.shape, -np.inf)
+        kept = sparse.csr_array(liked[:, known])
+        rows = np.flatnonzero(np.diff(kept.indptr))
+        axes, offsets = self.axes[known], self.offsets[known]
+        places = fold_in(sparse.csr_array(kept[rows]), axes, offsets, self.params.reg)
+        scores[np.ix_(rows, known)] = places @ axes.T + offsets
+        return scores
+
+
+def decompose(
+    liked: sparse.csr_array, start: NDArray[np.float64], iterations: int, reg: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Fit U, V and Δ stage by stage.
+
+    Parameters
+    ----------
+    liked : sparse float64 array, shape (n_users, n_items)
+        Ones; every column has at least one.
+    start : float64 array, shape (n_items, factors)
+        A direction to start each dimension at; a column of 0 leaves its dimension unused.
+    iterations : int
+        Alternations within each dimension.
+    reg : float
+        Weight of the squares of U and V.
+
+    Returns
+    -------
+    tuple of three float64 arrays
+        U of shape (n_users, factors), V transposed of shape (n_items, factors), Δ of shape (n_items,).
+    """
+    n_users, n_items = liked.shape
+    columns = sparse.csr_array(liked.T)
+    counts = np.asarray(columns.sum(axis=1))
+    offsets = np.log(counts + 0.5) - np.log(n_users - counts + 0.5)
+    # As long as the axes of ones, so that coordinates and reg have the same meaning on data of every size.
+    axes = start * np.sqrt(n_items)
+    places = np.zeros((n_users, start.shape[1]))
+    for k in range(start.shape[1]):
+        for _ in range(iterations):
+            _move_people(liked, places, axes, offsets, k, reg)
+            _move_items(columns, places, axes, offsets, k, reg)
+        _move_people(liked, places, axes, offsets, k, reg)
+    return places, axes, offsets
+
+
+def fold_in(
+    liked: sparse.csr_array, axes: NDArray[np.float64], offsets: NDArray[np.float64], reg: float
+) -> NDArray[np.float64]:
+    """Find the coordinates of profiles with V and Δ fixed.
+
+    Parameters
+    ----------
+    liked : sparse float64 array, shape (n_profiles, n_items)
+        Ones.
+    axes : float64 array, shape (n_items, factors)
+        V transposed.
+    offsets : float64 array, shape (n_items,)
+        Δ.
+    reg : float
+        Weight of the squares of the coordinates.
+
+    Returns
+    -------
+    float64 array, shape (n_profiles, factors)
+        The coordinates of the largest likelihood less half of `reg` times their squares.
+    """
+    factors = axes.shape[1]
+    places = np.zeros((liked.shape[0], factors))
+    products = (axes[:, :, np.newaxis] * axes[:, np.newaxis, :]).reshape(-1, factors * factors)
+    # Where an axis was left unused there is nothing to solve for.
+    ridge = np.diag(np.where(axes.any(axis=0), reg, 1.0))
+    moving = np.arange(liked.shape[0])
+    for _ in range(LONGEST_FOLD):
+        if moving.size == 0:
+            break
+        at = places[moving]
+        pull = np.asarray(liked[moving] @ axes) - reg * at
+        curvature = np.empty((moving.size, factors, factors))
+        for rows, chance, weight in _cells(at, axes, offsets):
+            pull[rows] -= chance @ axes
+            curvature[rows] = (weight @ products).reshape(-1, factors, factors) + ridge
+        step = np.linalg.solve(curvature, pull[:, :, np.newaxis])[:, :, 0]
+        places[moving] += step
+        moving = moving[np.abs(step).max(axis=1) > FOLDED]
+    return places
+
+
+def _cells(left: NDArray[np.float64], right: NDArray[np.float64], shift: NDArray[np.float64] | None) -> Iterator[Cells]:
+    """Yield, block of rows by block, σ(θ) and the weight of the quadratic bound, tanh(θ/2) / 2θ."""
+    height = max(1, BLOCK_CELLS // max(1, right.shape[0]))
+    for first in range(0, left.shape[0], height):
+        rows = slice(first, first + height)
+        theta = left[rows] @ right.T
+        if shift is not None:
+            theta += shift
+        theta += NEXT_TO_NOTHING
+        theta *= 0.5
+        half = np.tanh(theta)
+        weight = half / theta
+        weight *= 0.25
+        half += 1.0
+        half *= 0.5
+        yield rows, half, weight
+
+
+def _move_people(
+    liked: sparse.csr_array,
+    places: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    k: int,
+    reg: float,
+) -> None:
+    """Step to the top of the bound in everybody's k-th coordinate, in place."""
+    axis = axes[:, k]
+    pull = np.asarray(liked @ axis) - reg * places[:, k]
+    curvature = np.full(places.shape[0], reg)
+    for rows, chance, weight in _cells(places[:, : k + 1], axes[:, : k + 1], offsets):
+        pull[rows] -= chance @ axis
+        curvature[rows] += weight @ axis**2
+    places[:, k] += np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0)
+
+
+def _move_items(
+    columns: sparse.csr_array,
+    places: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    k: int,
+    reg: float,
+) -> None:
+    """Step to the top of the bound in every item's k-th coordinate and offset together, in place.
+
+    The offset is one more coordinate, along which everybody stands at 1.
+    """
+    place = places[:, k]
+    ones = np.ones_like(place)
+    pull = np.asarray(columns @ np.column_stack((place, ones)))
+    pull[:, 0] -= reg * axes[:, k]
+    sums = np.empty((axes.shape[0], 3))
+    basis = np.column_stack((place**2, place, ones))
+    extended = np.column_stack((places[:, : k + 1], ones))
+    for rows, chance, weight in _cells(np.column_stack((axes[:, : k + 1], offsets)), extended, None):
+        pull[rows] -= chance @ basis[:, 1:]
+        sums[rows] = weight @ basis
+    squares, crossed, total = sums[:, 0] + reg, sums[:, 1], sums[:, 2]
+    spread = squares - crossed**2 / total  # what is left of the coordinate when the offset has its share
+    rest = pull[:, 0] - crossed / total * pull[:, 1]
+    is_free = spread > 1e-12 * total
+    along = np.divide(rest, spread, out=np.zeros_like(rest), where=is_free)
+    axes[:, k] += along
+    offsets += (pull[:, 1] - crossed * along) / total

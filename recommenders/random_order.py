@@ -1,0 +1,77 @@
+"""Random: an order by chance, which every other order has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from recommenders.base import Algorithm
+from recommenders.data import ItemFeatures, Ratings
+from recommenders.parameters import Parameters
+
+__all__ = ["Random"]
+
+# Codes are compared in thousandths of a step, so that float32 noise of a mapped scale changes nobody's order.
+CODE_PARTS = 1000
+
+
+class Random(Algorithm):
+    """A random order of the items that somebody rated, drawn afresh for each profile.
+
+    The order follows from the seed and from the profile (its items and ratings) alone: the same person gets
+    the same list again, in any batch and by any worker. Two people with the same profile, the empty one too,
+    get the same order. An item nobody rated has no score.
+
+    References
+    ----------
+    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-80, section 3.2: the reference
+    line of both curves. doi:10.1023/B:ELEC.0000045973.51289.8c
+
+    Examples
+    --------
+    >>> from recommenders.data import Profiles, Scale
+    >>> scale = Scale(1, 5, 1)
+    >>> ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 1, 4], n_users=2, n_items=3, scale=scale)
+    >>> model = Random.fit(ratings, rng=np.random.default_rng(0))
+    >>> profile = Profiles.one([0], [5], n_items=3, scale=scale)
+    >>> model.score(profile).tolist() == model.score(profile).tolist()
+    True
+    """
+
+    key = "random"
+    name = "Random"
+    title = "Random order (Random)"
+    version = 1
+    score_kind = "order"
+    arrays = ("seed",)
+
+    @dataclass(frozen=True)
+    class Params(Parameters):
+        """Random has no parameters; its seed comes with the fit."""
+
+    params: Params
+    seed: NDArray[np.int64]  # shape (1,)
+
+    @classmethod
+    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+        return cls._with(seed=rng.integers(0, np.iinfo(np.int64).max, size=1, dtype=np.int64))
+
+    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        scores = np.full(user_items.shape, -np.inf)
+        is_known = self.popularity > 0
+        items = user_items.indices.astype("<i8")
+        codes = np.rint(CODE_PARTS * self.scale.codes(user_items.data)).astype("<i8")
+        for row in range(user_items.shape[0]):
+            own = slice(user_items.indptr[row], user_items.indptr[row + 1])
+            digest = blake2b(self.seed.astype("<i8").tobytes(), digest_size=16)
+            digest.update(items[own].tobytes())
+            digest.update(codes[own].tobytes())
+            # A counter-based generator starts at no cost; every item draws, so that a draw belongs to its number.
+            generator = np.random.Generator(np.random.Philox(key=int.from_bytes(digest.digest(), "little")))
+            scores[row, is_known] = generator.random(self.n_items)[is_known]
+        return scores
