@@ -67,8 +67,9 @@ def document_of(report: Report, draw: Draw = page_draws) -> Document:
         lead = figure(
             "slope",
             charts.slope(primary, verdict.slope_title(primary), n),
-            "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants on "
-            "one side and of test users on the other; heavy lines are contradictions that are significant on both sides.",
+            "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants "
+            "on one side and of test users on the other; heavy lines are contradictions that are significant on "
+            "both sides.",
             run_tables.ranks_table(primary),
             LEAD_WIDTH,
         )
