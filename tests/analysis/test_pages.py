@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from analysis.models import Report
 from analysis.services import build_report
-from studies.enums import Role
+from studies.enums import ParticipantStatus, Role
 from studies.models import Study, StudyMembership
+from studies.services.privacy import withdraw
 from tests.factories.accounts import UserFactory
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -107,3 +108,13 @@ def test_list_takes_the_same_queries_for_one_report_and_three(
         )
     with django_assert_num_queries(4):  # type: ignore[operator]
         owner.get(reverse("analysis:list"))
+
+
+def test_report_is_marked_when_someone_withdraws_after_it(owner: Client, report: Report, planted: Study) -> None:
+    assert "Out of date" not in owner.get(report.get_absolute_url()).text
+    withdraw(participant=planted.participants.filter(status=ParticipantStatus.COMPLETED).latest("pk"))
+    assert "Out of date" in owner.get(report.get_absolute_url()).text
+    assert "out of date" in owner.get(reverse("analysis:list")).text
+    fresh = build_report(study=planted)
+    assert fresh.pk != report.pk
+    assert "Out of date" not in owner.get(fresh.get_absolute_url()).text
