@@ -10,6 +10,7 @@ from catalog.selectors.datasets import dataset_lines
 from recommenders import registry
 
 # One key may stand for several conditions: PureSVD is measured at two numbers of factors.
+STUDY = ("toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa")  # of Cremonesi et al. (2011): ticked at first
 CONDITIONS = {"puresvd": ("puresvd:factors=50", "puresvd:factors=300")}
 
 
@@ -64,7 +65,7 @@ class RunForm(forms.Form):
         choices = algorithm_choices()
         self.fields["dataset"].choices = names  # type: ignore[attr-defined]
         self.fields["algorithms"].choices = choices  # type: ignore[attr-defined]
-        self.fields["algorithms"].initial = [text for text, _ in choices]
+        self.fields["algorithms"].initial = [text for text, _ in choices if text.partition(":")[0] in STUDY]
 
     def algorithms_text(self) -> str:
         """Give the chosen algorithms as one text, ticked ones first."""

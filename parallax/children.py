@@ -10,7 +10,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,7 @@ from core.errors import ParallaxError
 STOP_SECONDS = 10.0
 START_SECONDS = 60.0
 MOST_RESTARTS = 5  # of workers, within a minute
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def refuse_taken_port(host: str, port: int) -> None:
@@ -150,7 +152,11 @@ class Children:
             time.sleep(0.5)
 
     def stop(self) -> None:
-        """Ask every child to stop, and end those that do not within ten seconds."""
+        """Ask every child to stop, and end those that do not within ten seconds; Ctrl-C again changes nothing."""
+        with _deaf_to_signals():
+            self._stop_all()
+
+    def _stop_all(self) -> None:
         for _, process in self._running:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -168,9 +174,22 @@ class Children:
 
 
 def stop_on_signals() -> None:
-    """Turn SIGTERM into the exception that Ctrl-C raises, so that one `finally` serves both."""
+    """Turn SIGTERM, and the terminal's going away, into what Ctrl-C raises, so that one `finally` serves all."""
 
     def handle(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, handle)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup asks to stay
+        signal.signal(signal.SIGHUP, handle)
+
+
+@contextmanager
+def _deaf_to_signals() -> Iterator[None]:
+    """Hold back the signals that stop this process, so that impatience leaves no child behind."""
+    kept = {number: signal.signal(number, signal.SIG_IGN) for number in STOPPING}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

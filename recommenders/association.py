@@ -13,7 +13,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
-from recommenders.positive import liked, positive_from_parameter
+from recommenders.positives import positive_from_parameter, positives
 
 __all__ = ["ItemItem"]
 
@@ -76,7 +76,7 @@ class ItemItem(Algorithm):
 
     @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
-        positive = liked(ratings.user_items, ratings.scale, params.positive_from)
+        positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         counts = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.int64)
         by_user = positive.astype(np.int32)
         by_item = by_user.T.tocsr()
@@ -98,7 +98,7 @@ class ItemItem(Algorithm):
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         kernels = lazy.association_kernels()
         how = {"max": kernels.LARGEST, "sum": kernels.TOTAL, "noisy-or": kernels.NOISY_OR}[self.params.aggregate]
-        positive = liked(user_items, self.scale, self.params.positive_from)
+        positive = positives(user_items, self.scale, self.params.positive_from)
         out = np.empty(user_items.shape)
         profile = (positive.indptr.astype(np.int64, copy=False), positive.indices.astype(np.int32, copy=False))
         kernels.aggregate(*profile, self.indptr, self.items, self.common, self.counts, how, out)
@@ -110,5 +110,5 @@ class ItemItem(Algorithm):
         """
         if self.params.aggregate != "sum":
             return np.ones(user_items.shape[0])
-        counts = np.diff(liked(user_items, self.scale, self.params.positive_from).indptr)
+        counts = np.diff(positives(user_items, self.scale, self.params.positive_from).indptr)
         return np.asarray(counts.astype(np.float64))

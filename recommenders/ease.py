@@ -13,7 +13,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
-from recommenders.positive import liked, positive_from_parameter
+from recommenders.positives import positive_from_parameter, positives
 
 __all__ = ["EASE"]
 
@@ -70,7 +70,7 @@ class EASE(Algorithm):
 
     @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
-        positive = liked(ratings.user_items, ratings.scale, params.positive_from)
+        positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         liked_items = np.unique(positive.indices).astype(np.int64)
         # Users who like nothing add nothing to either product.
         matrix = positive[np.diff(positive.indptr) > 0][:, liked_items]
@@ -82,7 +82,7 @@ class EASE(Algorithm):
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = np.full(user_items.shape, -np.inf)
-        profiles = liked(user_items, self.scale, self.params.positive_from)[:, self.liked_items]
+        profiles = positives(user_items, self.scale, self.params.positive_from)[:, self.liked_items]
         has_profile = np.diff(profiles.indptr) > 0
         own = profiles[has_profile]
         if self.inverse.shape[0] < self.inverse.shape[1]:

@@ -13,7 +13,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
-from recommenders.positive import liked, positive_from_parameter
+from recommenders.positives import positive_from_parameter, positives
 from recommenders.singular import right_singular_vectors
 
 __all__ = ["IALS"]
@@ -35,19 +35,20 @@ class IALS(Algorithm):
 
     References
     ----------
-    Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5, doi:10.1109/ICDM.2008.22. The start is ours.
+    Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5, doi:10.1109/ICDM.2008.22; α = 40 is theirs, the start
+    and the default λ are ours.
 
     Examples
     --------
-    Two tastes that never meet. Of two items that are alike, the profile likes one with weight 1 + 10 and lacks
-    the other with weight 1; so both get 11 / 12.
+    Two tastes that never meet. Of two items that are alike, the profile likes one with weight 1 + 40 and lacks
+    the other with weight 1; so both get 41 / 42.
 
     >>> from recommenders.data import Profiles, Scale
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 2, 3], [1] * 4, n_users=2, n_items=4, scale=used)
     >>> model = IALS.fit(ratings, IALS.Params(factors=2, reg=0.01), rng=np.random.default_rng(0))
     >>> model.score(Profiles.one([0], [1], n_items=4, scale=used)).round(2).tolist()
-    [[0.92, 0.92, 0.0, 0.0]]
+    [[0.98, 0.98, 0.0, 0.0]]
     """
 
     key = "ials"
@@ -63,8 +64,8 @@ class IALS(Algorithm):
 
         positive_from: float = positive_from_parameter()
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
-        alpha: float = parameter(10.0, description="Confidence α that a like adds to that of an absence.", minimum=0.0)
-        reg: float = parameter(10.0, description="Pull λ of all factors towards 0.", minimum=1e-6)
+        alpha: float = parameter(40.0, description="Confidence α that a like adds to that of an absence.", minimum=0.0)
+        reg: float = parameter(100.0, description="Pull λ of all factors towards 0.", minimum=1e-6)
         epochs: int = parameter(15, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
@@ -74,7 +75,7 @@ class IALS(Algorithm):
 
     @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
-        by_user = liked(ratings.user_items, ratings.scale, params.positive_from)
+        by_user = positives(ratings.user_items, ratings.scale, params.positive_from)
         by_item = by_user.T.tocsr()
         item_factors = right_singular_vectors(by_user, params.factors, rng, what="users, items")
         for _ in range(params.epochs):
@@ -87,7 +88,7 @@ class IALS(Algorithm):
         )
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        profiles = liked(user_items, self.scale, self.params.positive_from)
+        profiles = positives(user_items, self.scale, self.params.positive_from)
         folded = _solve(profiles, self.item_factors, self.gram, self.params.alpha)
         scores = folded @ self.item_factors.T
         scores[:, ~self.is_liked] = -np.inf

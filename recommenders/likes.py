@@ -12,7 +12,7 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
-from recommenders.positive import liked, positive_from_parameter
+from recommenders.positives import positive_from_parameter, positives
 
 __all__ = ["PopularityLikes"]
 
@@ -74,7 +74,7 @@ class PopularityLikes(Algorithm):
 
     @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
-        positive = liked(ratings.user_items, ratings.scale, params.positive_from)
+        positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         likes = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.float64)
         is_rated = ratings.item_counts > 0
         if params.measure == "share":
@@ -86,7 +86,7 @@ class PopularityLikes(Algorithm):
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = np.tile(self.item_scores, (user_items.shape[0], 1))
         if self.params.by_people:
-            counts = np.diff(liked(user_items, self.scale, self.params.positive_from).indptr)
+            counts = np.diff(positives(user_items, self.scale, self.params.positive_from).indptr)
             scores *= np.maximum(counts, 1)[:, np.newaxis]
             scores[counts == 0] = -np.inf
         return scores

@@ -20,9 +20,12 @@ __all__ = ["LPCA", "decompose", "fold_in"]
 
 # Cells worked on at a time: the few arrays of this size that a pass needs stay in the processor's cache.
 BLOCK_CELLS = 1 << 17
-# Folding in ends for a profile when no coordinate moves further than this, or after so many steps.
-FOLDED = 1e-10
-LONGEST_FOLD = 100
+# Folding in ends for a profile with the step that moves no coordinate further than this: the next of Newton's
+# would be about its square. It takes some eight steps, and is given up after many more.
+FOLDED = 1e-8
+LONGEST_FOLD = 200
+# A likelihood that is lower by no more than this share is as high as before.
+ROUNDING = 1e-13
 # Added to log odds, it changes no number but 0 itself, at which 0/0 would stand for the limit 1/4.
 NEXT_TO_NOTHING = 1e-300
 
@@ -50,7 +53,7 @@ class LPCA(Algorithm):
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.1, equations 3
     and 4; the steps are those of Schein, Saul & Ungar (2003), AISTATS. Deviations: half of ``reg`` times the
     squares of U and V is subtracted from L, which otherwise has no maximum where an axis separates those
-    who like an item from the rest (``reg=0`` leaves it out); a dimension starts at a singular vector of X
+    who like an item from the rest; a dimension starts at a singular vector of X
     instead of at random, so that the result does not depend on how people and items are numbered; the number
     of dimensions is a parameter and not chosen here.
 
@@ -80,7 +83,7 @@ class LPCA(Algorithm):
 
         factors: int = parameter(10, description="Number of dimensions; at most min(users, items).", minimum=1)
         iterations: int = parameter(10, description="Alternations within each dimension.", minimum=1)
-        reg: float = parameter(1.0, description="Weight of the squares of U and V.", minimum=0.0)
+        reg: float = parameter(1.0, description="Weight of the squares of U and V.", minimum=1e-3)
         positive_from: float = positive_from_parameter()
 
     params: Params
@@ -161,39 +164,75 @@ def fold_in(
     offsets : float64 array, shape (n_items,)
         Δ.
     reg : float
-        Weight of the squares of the coordinates.
+        Weight of the squares of the coordinates, > 0.
 
     Returns
     -------
     float64 array, shape (n_profiles, factors)
         The coordinates of the largest likelihood less half of `reg` times their squares.
     """
-    factors = axes.shape[1]
-    places = np.zeros((liked.shape[0], factors))
-    products = (axes[:, :, np.newaxis] * axes[:, np.newaxis, :]).reshape(-1, factors * factors)
-    # Where an axis was left unused there is nothing to solve for.
-    ridge = np.diag(np.where(axes.any(axis=0), reg, 1.0))
+    upper = np.triu_indices(axes.shape[1])
+    products = axes[:, upper[0]] * axes[:, upper[1]]
+    places = np.zeros((liked.shape[0], axes.shape[1]))
+    step = np.zeros_like(places)
+    highest = np.full(liked.shape[0], -np.inf)
     moving = np.arange(liked.shape[0])
     for _ in range(LONGEST_FOLD):
+        tried = places[moving] + step[moving]
+        value, newton = _newton(sparse.csr_array(liked[moving]), tried, axes, products, offsets, reg)
+        is_higher = value >= highest[moving] - ROUNDING * np.abs(value)
+        higher = moving[is_higher]
+        places[higher], highest[higher], step[higher] = tried[is_higher], value[is_higher], newton[is_higher]
+        step[moving[~is_higher]] /= 2  # too far: half the way is tried from the same place
+        is_moving = np.abs(step[moving]).max(axis=1) > FOLDED
+        there = moving[~is_moving]
+        places[there] += step[there]
+        moving = moving[is_moving]
         if moving.size == 0:
             break
-        at = places[moving]
-        pull = np.asarray(liked[moving] @ axes) - reg * at
-        curvature = np.empty((moving.size, factors, factors))
-        for rows, chance, weight in _cells(at, axes, offsets):
-            pull[rows] -= chance @ axes
-            curvature[rows] = (weight @ products).reshape(-1, factors, factors) + ridge
-        step = np.linalg.solve(curvature, pull[:, :, np.newaxis])[:, :, 0]
-        places[moving] += step
-        moving = moving[np.abs(step).max(axis=1) > FOLDED]
     return places
+
+
+def _newton(
+    liked: sparse.csr_array,
+    places: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    products: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    reg: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return each profile's likelihood less its penalty, and Newton's step from there.
+
+    `products` are those of every two axes, by item.
+    """
+    factors = axes.shape[1]
+    upper = np.triu_indices(factors)
+    value = np.asarray(liked @ offsets) - 0.5 * reg * (places**2).sum(axis=1)
+    pull = np.asarray(liked @ axes)
+    value += (pull * places).sum(axis=1)
+    pull -= reg * places
+    curvature = np.empty((places.shape[0], factors, factors))
+    for rows in _blocks(places.shape[0], axes.shape[0]):
+        theta = places[rows] @ axes.T + offsets
+        small = np.exp(-np.abs(theta))
+        chance = np.where(theta > 0, 1.0, small) / (1.0 + small)
+        value[rows] -= (np.maximum(theta, 0.0) + np.log1p(small)).sum(axis=1)
+        pull[rows] -= chance @ axes
+        sums = (chance * (1.0 - chance)) @ products
+        curvature[rows, upper[0], upper[1]] = sums
+        curvature[rows, upper[1], upper[0]] = sums
+    curvature += reg * np.eye(factors)
+    return value, np.linalg.solve(curvature, pull[:, :, np.newaxis])[:, :, 0]
+
+
+def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    height = max(1, BLOCK_CELLS // max(1, n_columns))
+    return (slice(first, first + height) for first in range(0, n_rows, height))
 
 
 def _cells(left: NDArray[np.float64], right: NDArray[np.float64], shift: NDArray[np.float64] | None) -> Iterator[Cells]:
     """Yield, block of rows by block, σ(θ) and the weight of the quadratic bound, tanh(θ/2) / 2θ."""
-    height = max(1, BLOCK_CELLS // max(1, right.shape[0]))
-    for first in range(0, left.shape[0], height):
-        rows = slice(first, first + height)
+    for rows in _blocks(left.shape[0], right.shape[0]):
         theta = left[rows] @ right.T
         if shift is not None:
             theta += shift

@@ -12,19 +12,37 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from core.errors import ParameterError
+from recommenders.aspect import Aspect
+from recommenders.aspect_content import AspectContent
+from recommenders.association import ItemItem
 from recommenders.asysvd import AsySVD
 from recommenders.base import Algorithm
+from recommenders.ease import EASE
+from recommenders.expected_utility import ExpectedUtility
+from recommenders.ials import IALS
 from recommenders.item_neighbours import CorNgr, NNCosNgr
+from recommenders.likes import PopularityLikes
+from recommenders.logistic_pca import LPCA
 from recommenders.lsa import LSA
+from recommenders.naive_bayes import NaiveBayes
 from recommenders.parameters import Parameters
 from recommenders.popularity import TopPop
 from recommenders.puresvd import PureSVD
+from recommenders.random_order import Random
+from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
 __all__ = ["ENTRY_POINT_GROUP", "algorithm", "keys", "label", "params_of", "parse", "parse_many"]
 
 ENTRY_POINT_GROUP = "parallax.algorithms"
 
-_OWN: dict[str, type[Algorithm]] = {one.key: one for one in (TopPop, CorNgr, NNCosNgr, AsySVD, PureSVD, LSA)}
+_OWN: dict[str, type[Algorithm]] = {
+    one.key: one
+    for one in (
+        *(TopPop, CorNgr, NNCosNgr, AsySVD, PureSVD, LSA),
+        *(UserKNNPearson, UserKNNCosine, ItemItem, ExpectedUtility, PopularityLikes),
+        *(LPCA, Aspect, AspectContent, NaiveBayes, Random, EASE, IALS),
+    )
+}
 
 
 def keys() -> tuple[str, ...]:

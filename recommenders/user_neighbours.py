@@ -50,7 +50,7 @@ class _UserNeighbourhood(Algorithm):
     arrays: ClassVar[tuple[str, ...]] = (
         *("user_indptr", "user_items", "user_ratings"),
         *("item_indptr", "item_users", "item_ratings"),
-        "means",
+        *("means", "norms"),
     )
     score_kind = "rating"
 
@@ -62,6 +62,7 @@ class _UserNeighbourhood(Algorithm):
     item_users: NDArray[np.int32]  # shape (n_ratings,)
     item_ratings: NDArray[np.float32]  # shape (n_ratings,)
     means: NDArray[np.float64]  # shape (n_users,), of all of a user's ratings; 0 for one who has none
+    norms: NDArray[np.float64]  # shape (n_users,), of a user's ratings above what counts in weights
 
     @classmethod
     def _fit(
@@ -80,7 +81,13 @@ class _UserNeighbourhood(Algorithm):
             item_users=by_item.indices.astype(np.int32),
             item_ratings=by_item.data,
             means=_means(by_user),
+            norms=_norms(by_user, cls._above(ratings.scale)),
         )
+
+    @classmethod
+    def _above(cls, scale: Scale) -> float:
+        """Return what ratings have to be above to count in a norm."""
+        return 0.0
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         kernels = lazy.user_neighbour_kernels()
@@ -95,12 +102,12 @@ class _UserNeighbourhood(Algorithm):
             items = user_items.indices[own].astype(np.int32)
             self._weigh(kernels, items, user_items.data[own].astype(np.float64), profile_means[row], weights, common)
             rounded = np.round(weights, WEIGHT_DECIMALS)
-            near = np.flatnonzero(rounded)
-            order = near[np.lexsort((near, -common[near], -rounded[near]))].astype(np.int64)
+            order = _nearest(rounded, common)
             kernels.predict(
                 order,
                 rounded,
                 *(self.user_indptr, self.user_items, self.user_ratings),
+                *(self.item_indptr, self.item_users, self.item_ratings),
                 offsets,
                 self.popularity,
                 self.params.neighbours,
@@ -144,6 +151,9 @@ class UserKNNPearson(_UserNeighbourhood):
     users of weight 0 are no neighbours. No score where there is no neighbour. Predictions are not clipped to
     the scale.
 
+    With missing ratings as 0 all sums run over all items, as the source does with usage data; the N users are
+    then those with the highest w of all.
+
     References
     ----------
     Gunawardana & Shani (2009), JMLR 10:2935-2962, section 6.2.1, equation 1, N = 25.
@@ -174,6 +184,54 @@ class UserKNNPearson(_UserNeighbourhood):
             description="What is averaged: the neighbours' ratings less each one's mean, or the ratings alone.",
             choices=("centred", "raw"),
         )
+        missing: str = parameter(
+            "left-out",
+            description=(
+                "Whether what a person did not rate is left out, or is a rating of 0 everywhere, in means and "
+                "correlations too (for usage data; then everybody is a rater of everything)."
+            ),
+            choices=("left-out", "zero"),
+        )
+
+    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        return super()._score(user_items) if self.params.missing == "left-out" else self._score_whole(user_items)
+
+    def _score_whole(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        """Score with every absent rating as 0: the sums over all items follow from those over the stored."""
+        kernels = lazy.user_neighbour_kernels()
+        n_items, n_users = self.n_items, self.means.shape[0]
+        side = (self.item_indptr, self.item_users, self.item_ratings)
+        means = self.means * np.diff(self.user_indptr) / n_items
+        variances = _above_rounding(self.norms**2 - n_items * means**2, self.norms)
+        own_norms = _norms(user_items, 0.0)
+        own_means = _means(user_items) * np.diff(user_items.indptr) / n_items
+        own_variances = _above_rounding(own_norms**2 - n_items * own_means**2, own_norms)
+        weights, common = np.empty(n_users), np.empty(n_users, dtype=np.int64)
+        out = np.empty(user_items.shape)
+        for row in range(user_items.shape[0]):
+            own = slice(user_items.indptr[row], user_items.indptr[row + 1])
+            items, ratings = user_items.indices[own].astype(np.int32), user_items.data[own].astype(np.float64)
+            kernels.cosine_weights(items, ratings, *side, self.norms, 0.0, weights, common)
+            covariances = weights * own_norms[row] * self.norms - n_items * own_means[row] * means
+            sizes = np.sqrt(own_variances[row] * variances)
+            correlations = np.divide(covariances, sizes, out=np.zeros(n_users), where=sizes > 0)
+            rounded = np.round(correlations, WEIGHT_DECIMALS)
+            order = _nearest(rounded, common)[: self.params.neighbours]
+            kernels.predict(
+                order,
+                rounded,
+                *(self.user_indptr, self.user_items, self.user_ratings),
+                *side,
+                np.zeros(n_users),
+                self.popularity,
+                self.params.neighbours,
+                False,
+                True,
+                out[row],
+            )
+            if self.params.prediction == "centred" and order.size:
+                out[row] += own_means[row] - rounded[order] @ means[order] / np.abs(rounded[order]).sum()
+        return self._silence(out, user_items)
 
     def _prediction(self) -> tuple[bool, bool]:
         return self.params.prediction == "centred", False
@@ -230,7 +288,6 @@ class UserKNNCosine(_UserNeighbourhood):
     name = "UserCosine"
     title = "User neighbourhood by cosine (UserCosine)"
     version = 1
-    arrays = (*_UserNeighbourhood.arrays, "norms")
 
     @dataclass(frozen=True)
     class Params(UserNeighbourhoodParameters):
@@ -245,21 +302,10 @@ class UserKNNCosine(_UserNeighbourhood):
             choices=("left-out", "zero", "centred"),
         )
 
-    norms: NDArray[np.float64]  # shape (n_users,), of each user's ratings above the middle
-
     @classmethod
-    def _fit(
-        cls,
-        ratings: Ratings,
-        params: Parameters,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-    ) -> Self:
-        model = super()._fit(ratings, params, features, rng)
-        users, _, values = ratings.triples()
-        squares = np.where(values > _middle(ratings.scale), values.astype(np.float64) ** 2, 0.0)
-        model.norms = np.sqrt(np.bincount(users, weights=squares, minlength=ratings.n_users))
-        return model
+    def _above(cls, scale: Scale) -> float:
+        """Return the scale's middle; in usage data everything is positive."""
+        return 0.0 if scale.low == scale.high else scale.middle
 
     def _prediction(self) -> tuple[bool, bool]:
         return self.params.prediction == "centred", self.params.prediction == "zero"
@@ -274,12 +320,19 @@ class UserKNNCosine(_UserNeighbourhood):
         common: NDArray[np.int64],
     ) -> None:
         side = (self.item_indptr, self.item_users, self.item_ratings)
-        kernels.cosine_weights(items, ratings, *side, self.norms, _middle(self.scale), weights, common)
+        kernels.cosine_weights(items, ratings, *side, self.norms, self._above(self.scale), weights, common)
 
 
-def _middle(scale: Scale) -> float:
-    """Return what positive ratings are above: the middle, or in usage data nothing."""
-    return 0.0 if scale.low == scale.high else scale.middle
+def _above_rounding(variances: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sums of squared departures, those that are rounding error of the squared norms as 0."""
+    return np.where(variances > NEGLIGIBLE_SHARE**2 * norms**2, variances, 0.0)
+
+
+def _nearest(weights: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the users with a weight other than 0, nearest first."""
+    near = np.flatnonzero(weights)
+    # The sort is stable, and `near` rises.
+    return near[np.lexsort((-common[near], -weights[near]))].astype(np.int64)
 
 
 def _means(user_items: sparse.csr_array) -> NDArray[np.float64]:
@@ -288,3 +341,10 @@ def _means(user_items: sparse.csr_array) -> NDArray[np.float64]:
     rows = np.repeat(np.arange(user_items.shape[0]), counts)
     sums = np.bincount(rows, weights=user_items.data.astype(np.float64), minlength=user_items.shape[0])
     return np.asarray(sums / np.maximum(counts, 1))
+
+
+def _norms(user_items: sparse.csr_array, above: float) -> NDArray[np.float64]:
+    """Return the length of each row's ratings above a value."""
+    rows = np.repeat(np.arange(user_items.shape[0]), np.diff(user_items.indptr))
+    squares = np.where(user_items.data > above, user_items.data.astype(np.float64) ** 2, 0.0)
+    return np.sqrt(np.bincount(rows, weights=squares, minlength=user_items.shape[0]))

@@ -82,6 +82,8 @@ class Walker:
         Title of each item index, to search for it as a person would.
     item_ids : mapping of int to int
         Item index to the id by which pages name the item.
+    ratings_asked : int
+        Items to rate, for a person who comes back after having done so.
     rng : numpy.random.Generator
         For choices the person does not make: fields about the person, details looked at.
     """
@@ -95,6 +97,7 @@ class Walker:
         person_for: Callable[[str], SimulatedPerson],
         item_titles: Mapping[int, str],
         item_ids: Mapping[int, int],
+        ratings_asked: int,
         rng: np.random.Generator,
     ) -> None:
         self.client = client
@@ -104,6 +107,7 @@ class Walker:
         self.item_titles = item_titles
         self.item_ids = item_ids
         self.item_indexes = {pk: index for index, pk in item_ids.items()}
+        self.ratings_asked = ratings_asked
         self.rng = rng
         self.walk = Walk()
         self.person: SimulatedPerson | None = None
@@ -166,7 +170,7 @@ class Walker:
 
     def _at_item(self, page: Page) -> Page:
         person = self._known_person(page)
-        item = int(page.find("//*[@data-item]").get("data-item", ""))
+        item = self._item_of(page)
         answers = person.about_item(self.item_indexes[item])
         if not answers["watched"].value:
             self._look_at_details(page, item, probability=0.8)
@@ -181,10 +185,25 @@ class Walker:
     # What the pages have in common -------------------------------------------------------------------
 
     def _known_person(self, page: Page) -> SimulatedPerson:
+        """The person who answers; one who comes back goes again through what they were asked before this page.
+
+        A person's answers follow one another in one stream, and the last depends on those about the items.
+        """
         if self.person is None:
             self.walk.code = page.text("//footer//*[@class='code']")
-            self.person = self.person_for(self.walk.code)
+            person = self.person_for(self.walk.code)
+            person.profile(self.ratings_asked)
+            for thumb in page.tree.xpath("//ol[@class='thumbs']/li"):
+                if "now" in thumb.get("class", ""):
+                    break
+                before = self._get(thumb.xpath("string(a/@href)"))
+                person.about_item(self.item_indexes[self._item_of(before)])
+            self.person = person
         return self.person
+
+    @staticmethod
+    def _item_of(page: Page) -> int:
+        return int(page.find("//*[@data-item]").get("data-item", ""))
 
     def _answer(self, page: Page, key: str, answer: Answer) -> None:
         """Post one answer by itself; a page that does not ask the question gets none."""

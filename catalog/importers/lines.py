@@ -184,6 +184,8 @@ def _fill(values: dict[str, list[Any]], fields: list[str], places: list[tuple[st
     for name, place, kind in places:
         if kind != "text" and not fields[place].strip():
             return "missing field", name, "the field is empty"
+        if kind in ("text", "id") and "\0" in fields[place]:
+            return "unusable character", name, "the field holds a NUL character, which belongs in no text"
         try:
             row.append(_value(fields[place], kind))
         except ValueError as error:

@@ -198,16 +198,10 @@ def _items(
         zip(table.columns["movieId"].tolist(), table.columns["title"], genres, strict=True)
     ):
         title = take_apart(text)
-        reason = None
-        if not title.text:
-            reason = "the title is empty"
-        elif len(title.text) > LONGEST_TITLE:
-            reason = f"the title has {len(title.text)} characters; at most {LONGEST_TITLE} are kept"
-        elif movie in items:
-            reason = f"movie {movie} was listed before"
-        if reason is not None:
-            kind = "listed twice" if movie in items else "unusable title"
-            problems.add(kind, ImportProblem(file, table.line(row), "title", reason))
+        problem = _misfit(movie, title.text, names, items)
+        if problem is not None:
+            kind, column, reason = problem
+            problems.add(kind, ImportProblem(file, table.line(row), column, reason))
             continue
         year = title.year
         if year is None and released is not None and released[row][-4:].isdecimal():
@@ -227,6 +221,20 @@ def _items(
     if not items:
         problems.refuse("Nothing was imported.")
     return tuple(items[movie] for movie in sorted(items))
+
+
+def _misfit(movie: int, title: str, genres: list[str], items: Mapping[int, ParsedItem]) -> tuple[str, str, str] | None:
+    """What keeps a movie from being a row: kind, column and reason."""
+    if not title:
+        return "unusable title", "title", "the title is empty"
+    if len(title) > LONGEST_TITLE:
+        return "unusable title", "title", f"the title has {len(title)} characters; at most {LONGEST_TITLE} are kept"
+    if movie in items:
+        return "listed twice", "title", f"movie {movie} was listed before"
+    longest = max(map(len, genres), default=0)
+    if longest > LONGEST_FEATURE:
+        return "unusable genre", "genres", f"a genre has {longest} characters; at most {LONGEST_FEATURE} are kept"
+    return None
 
 
 def _tags(

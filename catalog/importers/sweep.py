@@ -26,7 +26,7 @@ def sweep(file: SourceFile, layout: Layout, progress: Progress | None) -> Table 
     rows = 0
     with file.open() as (stream, watch), warnings.catch_warnings():
         warnings.simplefilter("error")  # pandas warns where it drops fields
-        watch.count(b"\n", b'"', layout.delimiter.encode(), only_if=layout.has_free_text)
+        watch.count(b"\n", b'"', b"\0", layout.delimiter.encode(), only_if=layout.has_free_text)
         try:
             # All columns are read, as pandas overlooks fields too many where it is to use some columns only.
             chunks = pd.read_csv(
@@ -89,12 +89,12 @@ def _names(layout: Layout) -> tuple[list[str], list[str]]:
 
 
 def _hides_something(watch: Watched, layout: Layout, rows: int, ends_open: bool) -> bool:
-    """Whether the file has other lines, or other delimiters, than its rows account for.
+    """Whether the file has other lines, or other delimiters, than its rows account for, or NUL characters.
 
     A line end inside a quoted field may be an open quotation mark that swallows rows; a row without its last
     fields looks like one whose last fields are empty.
     """
-    if watch.counts[b"\n"] + ends_open != rows:
+    if watch.counts[b"\n"] + ends_open != rows or watch.counts[b"\0"]:
         return True
     has_quotes = watch.counts[b'"'] > 0  # then delimiters may be text
     return not has_quotes and watch.counts[layout.delimiter.encode()] != rows * (len(layout.columns) - 1)

@@ -21,13 +21,25 @@ def numeric_threads(n: int) -> Iterator[None]:
         yield
 
 
-def load_kernels() -> None:
-    """Load the compiled loops of the algorithms, so that no measured time holds their compilation.
+KERNELS = {
+    "corngr": lazy.neighbour_kernels,
+    "nncosngr": lazy.neighbour_kernels,
+    "asysvd": lazy.asysvd_kernels,
+    "itemitem": lazy.association_kernels,
+    "expected-utility": lazy.association_kernels,  # of its usual scorer
+    "ials": lazy.ials_kernels,
+    "userknn-pearson": lazy.user_neighbour_kernels,
+    "userknn-cosine": lazy.user_neighbour_kernels,
+}
 
-    They are compiled once on a machine, which takes some ten seconds, and read from the cache after that.
+
+def load_kernels(algorithm: str) -> None:
+    """Load the compiled loops of an algorithm, if it has any, so that no measured time holds their compilation.
+
+    They are compiled once on a machine, which takes some seconds, and read from the cache after that.
     """
-    lazy.neighbour_kernels()
-    lazy.asysvd_kernels()
+    if algorithm in KERNELS:
+        KERNELS[algorithm]()
 
 
 def environment() -> dict[str, str]:

@@ -130,7 +130,7 @@ def train_or_reuse(
     features = features_of(version) if kind.needs_features else None
     own_seed = training_seed(seed=seed, algorithm=algorithm, params=params)
     rng = np.random.Generator(np.random.PCG64(own_seed))
-    load_kernels()
+    load_kernels(algorithm)
     with numeric_threads(threads):
         started = time.perf_counter()
         fitted = kind.fit(ratings, chosen, features=features, rng=rng)

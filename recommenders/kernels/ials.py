@@ -41,7 +41,11 @@ def solve_rows(
     size = gram.shape[0]
     lower = np.empty((size, size))
     right = np.empty(size)
+    column = np.empty(size)
     for row in range(out.shape[0]):
+        if indptr[row] == indptr[row + 1]:
+            out[row] = 0.0
+            continue
         lower[:, :] = gram
         right[:] = 0.0
         for s in range(indptr[row], indptr[row + 1]):
@@ -51,12 +55,17 @@ def solve_rows(
                 weight = alpha * y[a]
                 for b in range(a + 1):
                     lower[a, b] += weight * y[b]
-        for a in range(size):
-            for b in range(a + 1):
-                value = lower[a, b]
-                for c in range(b):
-                    value -= lower[a, c] * lower[b, c]
-                lower[a, b] = math.sqrt(value) if a == b else value / lower[b, b]
+        # Column by column, each taken off what is left at once: the innermost loop has no sum to carry.
+        for c in range(size):
+            pivot = math.sqrt(lower[c, c])
+            lower[c, c] = pivot
+            for a in range(c + 1, size):
+                lower[a, c] /= pivot
+                column[a] = lower[a, c]
+            for a in range(c + 1, size):
+                weight = column[a]
+                for b in range(c + 1, a + 1):
+                    lower[a, b] -= weight * column[b]
         for a in range(size):
             value = right[a]
             for c in range(a):

@@ -1,7 +1,6 @@
 """Compiled loops of the user neighbourhoods; import them through `recommenders.lazy` only.
 
-Profile by profile, single-threaded, in one fixed order, so that results do not depend on batches. The walks
-take users by falling weight, so that an item's first n raters among them are its n nearest.
+Profile by profile, single-threaded, in one fixed order, so that results do not depend on batches.
 """
 
 from __future__ import annotations
@@ -102,8 +101,12 @@ def cosine_weights(
             weights[user] /= math.sqrt(square) * norms[user]
 
 
+# How much dearer it is to look up and sort an item's rater than to pass a rating on the walk.
+LOOKUP_COST = 64
+
+
 @numba.njit(
-    numba.void(READ_I64, READ_F64, *SIDE, READ_F64, READ_I64, int64, boolean, boolean, float64[::1]),
+    numba.void(READ_I64, READ_F64, *SIDE, *SIDE, READ_F64, READ_I64, int64, boolean, boolean, float64[::1]),
     cache=True,
     nogil=True,
 )
@@ -113,6 +116,9 @@ def predict(
     user_indptr: NDArray[np.int64],
     user_items: NDArray[np.int32],
     user_ratings: NDArray[np.float32],
+    item_indptr: NDArray[np.int64],
+    item_users: NDArray[np.int32],
+    item_ratings: NDArray[np.float32],
     offsets: NDArray[np.float64],
     popularity: NDArray[np.int64],
     neighbours: int,
@@ -125,6 +131,9 @@ def predict(
     `order` holds users by falling weight, those of weight 0 left out. With `is_missing_zero` the divisor is
     the weight of all neighbours, whether or not they rated the item; it then needs neighbours that are the
     same for all items, which they are among all users only.
+
+    Among raters, the walk over users ends as soon as it is cheaper to look up the raters of each item that
+    still lacks neighbours. Either way an item's neighbours are added up in the same order.
     """
     n_items = out.shape[0]
     found = np.zeros(n_items, dtype=np.int64)
@@ -132,8 +141,12 @@ def predict(
     divisor = np.zeros(n_items)
     everybody = 0.0
     last = order.shape[0] if is_among_raters else min(neighbours, order.shape[0])
+    to_walk, to_look_up = 0, np.sum(popularity)
     for place in range(last):
-        user = order[place]
+        to_walk += user_indptr[order[place] + 1] - user_indptr[order[place]]
+    walked = 0
+    while walked < last and (not is_among_raters or LOOKUP_COST * to_look_up >= to_walk):
+        user = order[walked]
         everybody += abs(weights[user])
         for t in range(user_indptr[user], user_indptr[user + 1]):
             j = user_items[t]
@@ -141,6 +154,30 @@ def predict(
                 found[j] += 1
                 total[j] += weights[user] * (user_ratings[t] - offsets[user])
                 divisor[j] += abs(weights[user])
+                if found[j] == neighbours:
+                    to_look_up -= popularity[j]
+        to_walk -= user_indptr[user + 1] - user_indptr[user]
+        walked += 1
+    if walked < last:
+        rank = np.full(offsets.shape[0], -1)
+        for place in range(walked, last):
+            rank[order[place]] = place
+        for j in range(n_items):
+            if found[j] < neighbours:
+                first, n_raters = item_indptr[j], item_indptr[j + 1] - item_indptr[j]
+                keys = np.empty(n_raters, dtype=np.int64)
+                n_left = 0
+                for s in range(n_raters):
+                    if rank[item_users[first + s]] >= 0:
+                        keys[n_left] = rank[item_users[first + s]] * n_raters + s
+                        n_left += 1
+                nearest = np.sort(keys[:n_left])
+                for s in range(min(n_left, neighbours - found[j])):
+                    t = first + nearest[s] % n_raters
+                    user = item_users[t]
+                    total[j] += weights[user] * (item_ratings[t] - offsets[user])
+                    divisor[j] += abs(weights[user])
+                found[j] += n_left
     is_whole = is_missing_zero and not is_among_raters and everybody > 0.0
     for j in range(n_items):
         if is_whole and popularity[j] > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from studies.questionnaires import schema
 
 YES, NO = "yes", "no"
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
 AUTOCOMPLETE = {"age": "off", "nationality": "country-name", "gender": "sex"}
 
 
@@ -56,10 +58,19 @@ class AboutForm(forms.Form):
         return {key: value for key, value in self.cleaned_data.items() if value not in (None, "")}
 
 
+def whole_number(raw: str) -> int | None:
+    """Return the whole number that a form or an address says, or None where it says none.
+
+    `str.isdigit` would let "²" through, and a text of thousands of digits: int refuses both.
+    """
+    return int(raw) if _WHOLE.fullmatch(raw) else None
+
+
 def value_of(question: schema.Question, raw: str) -> Any:
     """Return a radio button's or text field's raw value as the answer it stands for."""
     if question.kind == schema.YES_NO:
         return {YES: True, NO: False}.get(raw, raw)
     if question.kind in (schema.LIKERT, schema.NUMBER):
-        return int(raw) if raw.lstrip("-").isdigit() else raw
+        number = whole_number(raw)
+        return raw if number is None else number
     return raw

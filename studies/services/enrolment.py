@@ -102,6 +102,10 @@ def consent(
         len(name) > LONGEST_PARAMETER or len(str(value)) > LONGEST_PARAMETER for name, value in kept.items()
     ):
         raise ParallaxError("study.bad_parameters", _("The link to this study is too long to be a real one."))
+    if any("\x00" in name or "\x00" in str(value) for name, value in kept.items()):  # PostgreSQL keeps no NUL
+        raise ParallaxError(
+            "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
+        )
     token = _token_for(study, entry_key)
     key = hashlib.sha256(entry_key.encode()).hexdigest()
     participant = Participant.objects.filter(study=study, entry_key=key).first()

@@ -36,6 +36,7 @@ class Pool:
     training: TrainingSide
     item_titles: dict[int, str]
     item_ids: dict[int, int]
+    ratings_asked: int
     low_age: int
     high_age: int
 
@@ -78,7 +79,7 @@ def pool_of(study: Study) -> Pool:
     side = TrainingSide(means.mu, means.item_means - means.mu, means.popularity, scale.low, scale.high)
     films = list(Item.objects.filter(version=study.dataset_version).values_list("index", "title", "pk"))
     titles = {index: title for index, title, _pk in films}
-    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in films}, *_ages(study))
+    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in films}, wanted, *_ages(study))
 
 
 def _target(study: Study, target: int) -> int:
@@ -230,6 +231,7 @@ def _walk_one(study: Study, pool: Pool, number: int, seed: int, base_url: str) -
                 person_for=person_for,
                 item_titles=pool.item_titles,
                 item_ids=pool.item_ids,
+                ratings_asked=pool.ratings_asked,
                 rng=rng,
             )
             return walker.run()

@@ -26,7 +26,7 @@ from core.errors import ParallaxError
 from core.provenance import derived_seed
 from studies import flow
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
-from studies.forms.participant import AboutForm, value_of
+from studies.forms.participant import AboutForm, value_of, whole_number
 from studies.models import Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import pages
@@ -181,10 +181,11 @@ def of_participant(view: Callable[..., HttpResponse]) -> ParticipantView:
 
 
 def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
-    """Lead an early or late request to the true step; any other refusal becomes a calm page with the code."""
-    if refusal.code == "study.out_of_order":
+    """Lead an early or late request to where the participant truly is; any other becomes a calm page with the code."""
+    if refusal.code in ("study.out_of_order", "study.not_active"):
+        # Another tab, or the first press of two, came before this one.
         visit.participant.refresh_from_db(fields=["step", "item_rank", "status"])
-        return visit.lead_to(visit.here)
+        return _outcome(visit) or visit.lead_to(visit.here)
     return _message(
         visit.request,
         _("One moment, please"),
@@ -202,6 +203,8 @@ def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     def guarded(visit: Visit, **kwargs: Any) -> HttpResponse:
+        if kwargs.get("rank") == 0:  # ranks begin at 1
+            return visit.lead_to(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
         if not flow.may_look(visit.here, at):
             return visit.lead_to(visit.here)
@@ -248,13 +251,16 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
     if len(set(ticked)) < len(texts.get("consent_boxes", ())):
         error = _("To take part, please tick every box.")
         return _consent_page(request, study, texts, entry_key, parameters, ticked=ticked, error=error)
-    entry = enrolment.consent(
-        study=study,
-        entry_key=entry_key,
-        mode=mode,
-        language=language,
-        parameters={name: value for name, value in parameters if name != PARAMETER},
-    )
+    try:
+        entry = enrolment.consent(
+            study=study,
+            entry_key=entry_key,
+            mode=mode,
+            language=language,
+            parameters={name: value for name, value in parameters if name != PARAMETER},
+        )
+    except ParallaxError as refusal:
+        return _message(request, _("Nothing to do here now"), text=refusal.message, study=study)
     response = redirect("participant:resume", token=entry.token)
     if mode == Mode.LIVE:
         response.set_cookie(
@@ -368,10 +374,9 @@ def rate(visit: Visit) -> HttpResponse:
 
 
 def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
-    query = visit.request.GET.get("q", "").strip()[:200]
+    query = visit.request.GET.get("q", "").replace("\x00", "").strip()[:200]  # PostgreSQL keeps no NUL
     show = visit.request.GET.get("show", "")
-    raw_offset = visit.request.GET.get("from", "0")
-    offset = int(raw_offset) if raw_offset.isdigit() and len(raw_offset) < 8 else 0
+    offset = max(0, whole_number(visit.request.GET.get("from", "")) or 0)
     kind, _colon, value = show.partition(":")
     version = visit.study.dataset_version
     asked = int(visit.study.settings["ratings_asked"])
@@ -379,7 +384,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         version,
         query,
         genre=value if kind == "genre" else None,
-        decade=int(value) if kind == "decade" and value.isdigit() else None,
+        decade=whole_number(value) if kind == "decade" else None,
         order=str(visit.study.settings.get("item_order", "random")),
         seed=derived_seed(visit.study.seed, "browse", visit.participant.code),
         offset=offset,
@@ -435,7 +440,7 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
         answers.rate_item(
             participant=visit.participant,
             item=rated,
-            rating=int(raw) if raw.isdigit() else None,
+            rating=(whole_number(raw) or 0) if raw else None,  # what is no rating is refused like a 0
             provenance=visit.provenance,
         )
     except ParallaxError as refusal:

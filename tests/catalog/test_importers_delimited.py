@@ -151,6 +151,7 @@ def test_last_line_without_an_end_is_taken_and_said(tmp_path):
         (TABLE.replace("1;2020-01-03", "1"), Options(), (3, "when", "the line has 3 of 4 fields")),
         (TABLE.replace("x2;1", "x2;nan"), Options(), (3, "rating", "'nan' is not a number")),
         (TABLE.replace("x2;1", "x2;1,5"), Options(), (3, "rating", "'1,5' is not a number")),
+        (TABLE.replace("x2;1", "x\0;1"), Options(), (3, "item", "the field holds a NUL character")),
         (TABLE.replace("bob", ""), Options(), (3, "user", "the field is empty")),
         (TABLE, Options(scale=RatingScale(1, 4, 1)), (4, "rating", "5 is off the scale of 1 to 4")),
         (TABLE.replace("x2;1", "x2;2"), Options(scale=RatingScale(1, 5, 2)), (2, "rating", "4 is no step of 2")),

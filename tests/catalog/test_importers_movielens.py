@@ -163,6 +163,15 @@ def test_archive_gives_what_its_folder_gives(tmp_path):
             {"movies": MOVIES.encode("latin-1")},
             ("movies.csv", 5, None, "byte 0xe9 at position 36 of the line is not UTF-8"),
         ),
+        (
+            {"movies": MOVIES.replace("Action", "A" * 201)},
+            ("movies.csv", 3, "genres", "a genre has 201 characters; at most 200 are kept"),
+        ),
+        (
+            {"movies": MOVIES.replace("Sabrina", "Sab\0rina")},
+            ("movies.csv", 4, "title", "the field holds a NUL character"),
+        ),
+        ({"tags": TAGS.replace("fun", "fu\0n")}, ("tags.csv", 4, "tag", "the field holds a NUL character")),
         ({"movies": MOVIES[:75]}, ("movies.csv", 3, None, "a quotation mark opens here and is never closed")),
         ({"movies": "movieId,title,genres\nx,A,B\n"}, ("movies.csv", 2, "movieId", "'x' is not a whole number")),
         ({"tags": TAGS.replace("4,2", "4,8")}, ("tags.csv", 5, "movieId", "movie 8 is not in movies.csv")),

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.core.files.storage import storages
+from django.db import connection
 
 from catalog import services
 from catalog.importers.base import RatingScale
@@ -111,6 +112,15 @@ def test_a_malformed_dataset_leaves_nothing(tmp_path: Path, ratings: str | bytes
     assert not DatasetVersion.objects.exists()
     assert not Item.objects.exists()
     assert stored_ratings() == before
+
+
+def test_the_database_knows_the_new_rows_at_once() -> None:
+    make_version(n_items=30)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tbl, max(CAST(stat AS INTEGER)) FROM sqlite_stat1 GROUP BY tbl")
+        counted = dict(cursor.fetchall())
+    assert counted["catalog_item"] == Item.objects.count()
+    assert counted["catalog_feature"] == Feature.objects.count()
 
 
 def test_a_failure_among_the_rows_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,12 +44,15 @@ def test_scores_agree_with_loops(make_ratings, monkeypatch, how, block):
     ratings = make_ratings(51, 30, 13)
     profiles = Profiles(make_ratings(52, 12, 13, density=0.4).user_items, ratings.scale)
     scores = fitted(ratings, how, positive_from=3.5).score(profiles)
-    # 3.5 of 1..5 lies 5/8 up the scale, so does 3.3125 of 0.5..5: 3.5 is the first point above
+    # 3.5 lies 5/8 up the scale from 1 to 5, as 3.3125 does from 0.5 to 5, where 3.5 is the first point above.
     likes, rows = ratings.user_items.toarray() >= 3.5, profiles.user_items.toarray() >= 3.5
     for u in range(12):
         for j in range(13):
-            given = [int((likes[:, j] & likes[:, l]).sum()) / likes[:, l].sum() for l in np.flatnonzero(rows[u] & likes.any(axis=0)) if l != j]  # noqa: E501, E741
-            given = [share for share in given if share > 0]
+            given = []
+            for other in np.flatnonzero(rows[u] & likes.any(axis=0)):
+                both = int((likes[:, j] & likes[:, other]).sum())
+                if other != j and both:
+                    given.append(both / likes[:, other].sum())
             if not given:
                 assert np.isneginf(scores[u, j])
                 continue
@@ -69,7 +72,7 @@ def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings, how):
 
 def test_probabilities_stay_probabilities_and_order_of_aggregates_holds(make_ratings):
     """max <= noisy-or <= sum, and the first two are at most 1."""
-    ratings = make_ratings(54, 40, 12)
+    ratings = make_ratings(54, 40, 12, density=0.9)
     everybody = Profiles.of(ratings, np.arange(40))
     largest, noisy, total = (fitted(ratings, how).score(everybody) for how in ("max", "noisy-or", "sum"))
     has_score = np.isfinite(largest)

@@ -27,7 +27,7 @@ def test_scores_agree_with_dense_regressions(make_ratings, factors, alpha, reg):
     model = IALS.fit(ratings, params, rng=np.random.default_rng(0))
     likes = (ratings.user_items.toarray() >= 4).astype(float)
     rows = (profiles.user_items.toarray() >= 4).astype(float)
-    left, sizes, right = np.linalg.svd(likes)
+    right = np.linalg.svd(likes)[2]
     items = right[:factors].T * np.where(np.abs(right[:factors]).max(axis=1) == right[:factors].max(axis=1), 1, -1)
     for _ in range(4):
         users = solved(likes, items, alpha, reg)

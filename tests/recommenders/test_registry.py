@@ -13,7 +13,11 @@ from recommenders.popularity import TopPop
 from recommenders.puresvd import PureSVD
 
 pytestmark = pytest.mark.unit
-KEYS = ("toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa")
+KEYS = (
+    *("toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa"),
+    *("userknn-pearson", "userknn-cosine", "itemitem", "expected-utility", "popularity-likes"),
+    *("lpca", "aspect", "aspect-content", "naive-bayes", "random", "ease", "ials"),
+)
 
 
 class FromElsewhere(TopPop):
@@ -36,7 +40,7 @@ def entry_point(monkeypatch):
     return install
 
 
-def test_the_study_algorithms_are_there():
+def test_every_algorithm_of_the_sources_is_there():
     assert registry.keys() == KEYS
     assert all(issubclass(registry.algorithm(key), Algorithm) for key in KEYS)
 

@@ -1,0 +1,258 @@
+"""Tempered EM for the aspect model: counts of pairs explained by a few latent classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from core.errors import ParameterError
+from recommenders.singular import right_singular_vectors
+
+__all__ = ["Aspects", "Tempering", "fold_in", "free_energy", "learn", "start", "step"]
+
+# Pairs worked on at a time; the two arrays of pairs × classes this takes stay in the processor's cache.
+BLOCK_PAIRS = 1 << 12
+# Rows folded in at a time.
+BLOCK_ROWS = 256
+# The free energy counts as risen when it rises by more than this share of itself.
+NOTICEABLE = 1e-5
+# Steps in a row that may fail to do so before beta is lowered, and lowerings in a row before that ends. Not the
+# first: at a beta a little below 1 a model that has begun to learn by heart seldom gets better at once.
+PATIENCE = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Aspects:
+    """The two sides of an aspect model.
+
+    Parameters
+    ----------
+    classes_of_row : float64 array, shape (n_rows, n_classes)
+        P(z|p): each row adds up to 1.
+    columns_of_class : float64 array, shape (n_columns, n_classes)
+        P(m|z): each column of the array adds up to 1.
+    """
+
+    classes_of_row: NDArray[np.float64]
+    columns_of_class: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tempering:
+    """How long EM runs, and at which temperatures.
+
+    Parameters
+    ----------
+    iterations : int
+        Steps at most, all temperatures together.
+    held_out : float
+        Share of the pairs on which the steps and the temperature are chosen; 0 for all steps at beta 1.
+    cooling : float
+        What beta is multiplied by when steps at the present one no longer help.
+    """
+
+    iterations: int
+    held_out: float
+    cooling: float
+
+
+def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator) -> Aspects:
+    """Begin with classes that lean to what the leading singular vectors tell apart.
+
+    Each class is half the distribution of all columns, half the heavier-signed side of one right singular
+    vector of the counts; everybody belongs to all classes alike. Nothing here depends on how rows and columns
+    are numbered.
+
+    Raises
+    ------
+    ParameterError
+        If there are more classes than rows or columns: as many explain any table of counts completely.
+    """
+    most = min(counts.shape)
+    if n_classes > most:
+        raise ParameterError(
+            f"{n_classes} classes are more than the data can tell apart: the maximum is {most}, the smaller "
+            "side of the table of counts."
+        )
+    vectors = right_singular_vectors(counts, n_classes, rng, what="rows, columns")
+    sides = np.maximum(vectors, 0.0), np.maximum(-vectors, 0.0)
+    is_first = (sides[0] ** 2).sum(axis=0) >= (sides[1] ** 2).sum(axis=0)
+    lean = _shares(np.where(is_first, *sides), axis=0)
+    overall = _shares(np.asarray(counts.sum(axis=0)), axis=0)[:, np.newaxis]
+    columns_of_class = _shares(overall + lean * (overall > 0), axis=0)
+    return Aspects(np.full((counts.shape[0], n_classes), 1.0 / n_classes), columns_of_class)
+
+
+def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
+    r"""One step of tempered EM.
+
+    .. math::
+        E: P(z|p,m) \propto [P(z|p) P(m|z)]^\beta \qquad
+        M: P(z|p) \propto \sum_m n(p,m) P(z|p,m), \quad P(m|z) \propto \sum_p n(p,m) P(z|p,m)
+
+    A row without counts keeps its classes.
+    """
+    left, right = now.classes_of_row**beta, now.columns_of_class**beta
+    ratios = _ratios(counts, left, right)
+    rows = left * np.asarray(ratios @ right)
+    columns = right * np.asarray(ratios.T @ left)
+    return Aspects(_shares(rows, axis=1, otherwise=now.classes_of_row), _shares(columns, axis=0))
+
+
+def fold_in(
+    counts: sparse.csr_array,
+    columns_of_class: NDArray[np.float64],
+    beta: float,
+    iterations: int,
+) -> NDArray[np.float64]:
+    """P(z|p) of rows that took no part in the learning, by the same steps with P(m|z) held fixed.
+
+    Parameters
+    ----------
+    counts : sparse float64 array, shape (n_rows, n_columns)
+        Columns that no class gives a probability are passed over.
+    columns_of_class : float64 array, shape (n_columns, n_classes)
+        P(m|z).
+    beta : float
+        The inverse temperature, > 0 and at most 1.
+    iterations : int
+        Number of steps.
+
+    Returns
+    -------
+    float64 array, shape (n_rows, n_classes)
+        Each row adds up to 1; rows without evidence belong to all classes alike.
+    """
+    right = columns_of_class**beta
+    folded = np.empty((counts.shape[0], right.shape[1]))
+    for first in range(0, counts.shape[0], BLOCK_ROWS):
+        rows = slice(first, first + BLOCK_ROWS)
+        folded[rows] = _fold_block(sparse.csr_array(counts[rows]), right, beta, iterations)
+    return folded
+
+
+def _fold_block(
+    counts: sparse.csr_array, right: NDArray[np.float64], beta: float, iterations: int
+) -> NDArray[np.float64]:
+    """Fold in rows few enough that the classes of all their pairs fit into memory."""
+    owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    of_pair = right.take(counts.indices, axis=0, mode="clip")
+    # Row by pair; its entries are the ratios of the step at hand.
+    parts = (np.zeros(counts.nnz), np.arange(counts.nnz), counts.indptr)
+    ratios = sparse.csr_array(parts, shape=(counts.shape[0], counts.nnz))
+    even = np.full((counts.shape[0], right.shape[1]), 1.0 / right.shape[1])
+    places = even
+    for _ in range(iterations):
+        left = places**beta
+        totals = np.einsum("nz,nz->n", left.take(owner, axis=0, mode="clip"), of_pair)
+        ratios.data[:] = 0.0
+        np.divide(counts.data, totals, out=ratios.data, where=totals > 0)
+        places = _shares(left * np.asarray(ratios @ of_pair), axis=1, otherwise=even)
+    return places
+
+
+def free_energy(counts: sparse.csr_array, now: Aspects, beta: float) -> float:
+    r"""What a step at this beta never lowers; at beta 1 the log likelihood of the columns, given the rows.
+
+    .. math:: \sum_{p,m} n(p,m) \log \sum_z [P(z|p) P(m|z)]^\beta
+
+    It is the negative of Hofmann's free energy, with the classes at their best for the given probabilities.
+    Pairs the model holds impossible are passed over.
+    """
+    totals = _totals(counts, now.classes_of_row**beta, now.columns_of_class**beta)
+    is_possible = totals > 0
+    return float(counts.data[is_possible] @ np.log(totals[is_possible]))
+
+
+def learn(
+    counts: sparse.csr_array, n_classes: int, tempering: Tempering, rng: np.random.Generator
+) -> tuple[Aspects, float]:
+    """Learn an aspect model; with held-out pairs, cool it for as long as that helps to foretell them.
+
+    Steps are taken at beta 1 until the held-out likelihood no longer rises, then beta is lowered and steps
+    are taken at the new one from the best so far, until several lowerings in a row do not help. The steps that
+    led to the best are then taken once more, from the start, on all pairs.
+
+    Parameters
+    ----------
+    counts : sparse float64 array, shape (n_rows, n_columns)
+        Counts of pairs, > 0 where stored.
+    n_classes : int
+        Number of latent classes.
+    tempering : Tempering
+        How long, and at which temperatures.
+    rng : numpy.random.Generator
+        Chooses the pairs held out.
+
+    Returns
+    -------
+    tuple of Aspects and float
+        The model, and the last beta.
+    """
+    n_held = int(tempering.held_out * counts.nnz)
+    betas = [1.0] * tempering.iterations
+    if n_held:
+        is_held = np.zeros(counts.nnz, dtype=np.bool_)
+        is_held[rng.permutation(counts.nnz)[:n_held]] = True
+        betas = _schedule(_part(counts, ~is_held), _part(counts, is_held), n_classes, tempering, rng)
+    now = start(counts, n_classes, rng)
+    for beta in betas:
+        now = step(counts, now, beta)
+    return now, betas[-1]
+
+
+def _schedule(
+    seen: sparse.csr_array, held: sparse.csr_array, n_classes: int, tempering: Tempering, rng: np.random.Generator
+) -> list[float]:
+    """Return the beta of every step on the way to the highest likelihood of the held-out pairs."""
+    best, betas, highest = start(seen, n_classes, rng), list[float](), -np.inf
+    now, tried, beta, failures = best, list[float](), 1.0, 0
+    for _ in range(tempering.iterations):
+        now = step(seen, now, beta)
+        tried.append(beta)
+        reached = free_energy(held, now, 1.0)
+        if reached - highest > NOTICEABLE * abs(reached):
+            best, betas, highest = now, betas + tried, reached
+            tried, failures = [], 0
+        elif len(tried) == PATIENCE:
+            if failures == PATIENCE:
+                break
+            now, tried, beta, failures = best, [], beta * tempering.cooling, failures + 1
+    return betas
+
+
+def _part(counts: sparse.csr_array, is_kept: NDArray[np.bool_]) -> sparse.csr_array:
+    indptr = np.concatenate(([0], np.cumsum(is_kept)))[counts.indptr].astype(counts.indptr.dtype)
+    return sparse.csr_array((counts.data[is_kept], counts.indices[is_kept], indptr), shape=counts.shape)
+
+
+def _totals(counts: sparse.csr_array, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the product of the two sides, summed over classes, at the stored pairs only."""
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    totals = np.empty(counts.nnz)
+    for first in range(0, counts.nnz, BLOCK_PAIRS):
+        part = slice(first, first + BLOCK_PAIRS)
+        # "clip" spares a check of every number; none is out of range.
+        of_rows = left.take(rows[part], axis=0, mode="clip")
+        of_columns = right.take(counts.indices[part], axis=0, mode="clip")
+        np.einsum("nz,nz->n", of_rows, of_columns, out=totals[part])
+    return totals
+
+
+def _ratios(counts: sparse.csr_array, left: NDArray[np.float64], right: NDArray[np.float64]) -> sparse.csr_array:
+    """Return the counts over the model's weight of their pairs; 0 for pairs that it holds impossible."""
+    totals = _totals(counts, left, right)
+    ratios = np.divide(counts.data, totals, out=np.zeros_like(totals), where=totals > 0)
+    return sparse.csr_array((ratios, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _shares(
+    weights: NDArray[np.float64], *, axis: int, otherwise: NDArray[np.float64] | float = 0.0
+) -> NDArray[np.float64]:
+    """Return weights brought to sum 1 along an axis, and something else where they are all 0."""
+    totals = weights.sum(axis=axis, keepdims=True)
+    is_some = totals > 0
+    return np.asarray(np.where(is_some, weights / np.where(is_some, totals, 1.0), otherwise))

@@ -1,0 +1,97 @@
+"""A simulated participant over HTTP, whose way is cut at any request and gone on with later."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+
+from studies.answer_model import SimulatedPerson, SourceUser, TrainingSide
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Participant, Study
+from studies.services.entry_links import entry_link
+from studies.walker import Walker
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+class Cut(httpx.BaseTransport):
+    """The site in this process, which is gone after so many answers: as when its server is killed."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+        self.site = httpx.WSGITransport(app=WSGIHandler())
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if self.left == 0:
+            raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+        self.left -= 1
+        return self.site.handle_request(request)
+
+
+@pytest.fixture
+def study() -> Iterator[Study]:
+    """A study with room; requests leave the connection open that the test's own transaction is on."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield make_study(per_condition=60)
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+def walk(study: Study, key: str, *, after: int = 10_000) -> tuple[Participant, int]:
+    """The same person walks, and says in how many requests; `key` is where a walk that was cut goes on."""
+    items = dict(study.dataset_version.items.values_list("index", "pk"))
+    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.arange(len(items))[::-1], 1.0, 5.0)
+    user = SourceUser("u", {index: 1.0 + index % 5 for index in range(0, len(items), 3)})
+    walker = Walker(
+        client=httpx.Client(transport=Cut(after), base_url="http://testserver"),
+        entry=entry_link(study=study, mode=Mode.SIMULATED, entry_key=key),
+        facts={"gender": "woman", "age": 30},
+        person_for=lambda code: SimulatedPerson(user, side, np.random.default_rng(7)),
+        item_titles=dict(study.dataset_version.items.values_list("index", "title")),
+        item_ids=items,
+        ratings_asked=study.settings["ratings_asked"],
+        rng=np.random.default_rng(3),
+    )
+    walk = walker.run()
+    return Participant.objects.latest("pk"), walk.n_requests
+
+
+def stored(participant: Participant) -> dict[str, Any]:
+    """What came of a walk and follows from the person alone."""
+    about_items = participant.responses.filter(rank__gt=0)
+    return {
+        "profile": sorted(participant.profile.values_list("item_id", "rating")),
+        "items": sorted(about_items.values_list("rank", "question", "value", "provenance")),
+        "satisfaction": participant.responses.get(question="satisfaction").value,
+    }
+
+
+def test_a_walk_that_was_cut_goes_on_to_what_an_unbroken_one_stores(study: Study) -> None:
+    unbroken: dict[str, dict[str, Any]] = {}
+    n_requests = []
+    while len(unbroken) < study.conditions.count():
+        one, n = walk(study, secrets.token_hex(20))
+        unbroken[one.condition.label] = stored(one)
+        n_requests.append(n)
+    n_before = Participant.objects.count()
+    shortest = min(n_requests)
+    # While rating, on the items' pages, and between the last item and the end.
+    cuts = [7, *range(shortest // 2, shortest - 4, 7), shortest - 3, shortest - 1]
+    for n_cut, after in enumerate(cuts, start=1):
+        key = secrets.token_hex(20)
+        with pytest.raises(httpx.RemoteProtocolError):
+            walk(study, key, after=after)
+        again, _ = walk(study, key)
+        assert again.status == ParticipantStatus.COMPLETED
+        assert stored(again) == unbroken[again.condition.label], after
+        assert Participant.objects.count() == n_before + n_cut
