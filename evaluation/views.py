@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.selectors.datasets import newest_version
 from core.errors import NotAllowedInState, ParallaxError
@@ -26,7 +26,7 @@ from evaluation.services.runs import cancel_run, create_run
 RUNS_PER_PAGE = 25
 
 
-@require_GET
+@require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
     """List runs, newest first."""
     page = Paginator(runs_by_time(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
@@ -63,7 +63,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
     return render(request, "console/evaluation/run_form.html", {"form": form})
 
 
-@require_GET
+@require_safe
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a run: its state, and once it has succeeded its results."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset", "owner"), pk=pk)
@@ -73,7 +73,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "console/evaluation/run_detail.html", context)
 
 
-@require_GET
+@require_safe
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Give the progress of a run as a fragment; once it is over the whole page is to be loaded again."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
@@ -98,7 +98,7 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("evaluation:detail", pk=run.pk)
 
 
-@require_GET
+@require_safe
 def run_json(request: HttpRequest, pk: int) -> HttpResponse:
     """Give every number of a run with the hashes of what it came from."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)

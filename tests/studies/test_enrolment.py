@@ -82,7 +82,12 @@ def test_a_preview_enters_before_the_launch_and_takes_no_slot_of_others() -> Non
 
 @pytest.mark.parametrize(
     ("key", "parameters", "code"),
-    [("short", {}, "study.bad_entry_key"), ("k" * 40, {"a": "x" * 501}, "study.bad_parameters")],
+    [
+        ("short", {}, "study.bad_entry_key"),
+        ("k" * 40, {"a": "x" * 501}, "study.bad_parameters"),
+        ("k" * 40, {"a": "x\0"}, "study.bad_parameters"),
+        ("k" * 40, {"\0": "x"}, "study.bad_parameters"),
+    ],
 )
 def test_consent_refuses_what_no_page_of_ours_sends(
     study: Study, key: str, parameters: dict[str, str], code: str

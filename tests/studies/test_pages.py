@@ -13,6 +13,7 @@ from lxml import html
 from catalog.models import Item
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Event, Participant, ProfileRating, Response, Study
+from studies.services import answers
 from studies.services.entry_links import entry_link
 from studies.services.launch import close_study, pause_study
 from tests.factories.studies import completed, make_study
@@ -139,6 +140,14 @@ def test_the_study_link_leads_back_the_one_who_consented_in_this_browser(study: 
     assert "I take part" in Client().get(f"/s/{study.slug}/").text
 
 
+@pytest.mark.parametrize("sent", [{"entry_key": "short"}, {"param:PROLIFIC_PID": "x" * 501}, {"param:a": "\0"}])
+def test_a_consent_that_no_page_of_ours_sends_gets_a_calm_page(study: Study, sent: dict[str, str]) -> None:
+    page = Person(study).consent(**sent)
+    assert page.status_code == 200
+    assert tree(page).find("body").get("data-step") == "message"
+    assert Participant.objects.count() == 0
+
+
 def test_an_unknown_link_gets_a_calm_page(study: Study) -> None:
     page = Client().get("/s/p/nonsense/rate/")
     assert page.status_code == 404
@@ -208,6 +217,16 @@ def test_a_sixth_rating_is_refused_in_words_and_the_stars_are_emptied(study: Stu
     assert ProfileRating.objects.count() == 5
 
 
+@pytest.mark.parametrize("rating", ["99", "0", "-1", "²", "4.5", "nan", "4\0", "9" * 5000])
+def test_what_is_no_rating_is_refused_in_words_and_changes_nothing(study: Study, rating: str) -> None:
+    person = Person(study).to("rate")
+    item = study.dataset_version.items.get(index=3)
+    person.post(f"rate/{item.pk}/", {"rating": "2"}, headers=HTMX)
+    page = person.post(f"rate/{item.pk}/", {"rating": rating}, headers=HTMX)
+    assert "whole number from 1 to 5" in page.text
+    assert ProfileRating.objects.get(participant=person.me).rating == 2
+
+
 def test_without_javascript_a_rating_comes_back_to_its_place(study: Study) -> None:
     person = Person(study).to("rate")
     item = study.dataset_version.items.first()
@@ -235,6 +254,15 @@ def test_browsing_searches_filters_and_shows_more(study: Study) -> None:
     assert len(westerns.xpath("//li[@class='film']")) == 10
     assert "No film fits" in person.get("rate/", query_params={"q": "zzzzqqqq"}).text
     assert Event.objects.filter(kind="search").count() == 2
+
+
+@pytest.mark.parametrize(
+    "query", ["from=²", "from=-5", "from=" + "9" * 5000, "show=decade:²", "show=decade:x", "q=%00"]
+)
+def test_a_query_that_means_nothing_shows_films_all_the_same(study: Study, query: str) -> None:
+    page = Person(study).to("rate").get("rate/?" + query)
+    assert tree(page).find("body").get("data-step") == "rate"
+    assert "\0" not in str(list(Event.objects.values_list("facts", flat=True)))
 
 
 def test_the_order_at_first_is_each_participants_own(study: Study) -> None:
@@ -288,6 +316,19 @@ def test_questions_open_one_after_the_other_and_are_stored_as_given(study: Study
     assert {r.question: r.value for r in Response.objects.filter(rank=1)} == {"watched": True, "rating": 5}
 
 
+@pytest.mark.parametrize("rating", ["6", "²", "9" * 5000, "x"])
+def test_an_answer_off_its_scale_is_refused_and_the_one_before_kept(study: Study, rating: str) -> None:
+    person = Person(study).to("items")
+    person.post("films/1/", {"watched": "yes", "rating": "3"})
+    page = person.post("films/1/", {"rating": rating})
+    assert "whole number" in page.text
+    assert Response.objects.get(participant=person.me, rank=1, question="rating").value == 3
+
+
+def test_a_film_of_rank_nought_leads_to_the_true_step(study: Study) -> None:
+    assert leads(Person(study).to("items").get("films/0/")) == "films/1"
+
+
 def test_going_back_keeps_and_changes_answers_until_the_end(study: Study) -> None:
     person = Person(study).to("overall")
     page = tree(person.get("films/2/"))
@@ -310,6 +351,22 @@ def test_the_end_needs_satisfaction_and_shows_the_code(study: Study) -> None:
     assert code == person.me.completion_code != ""
     assert Response.objects.get(question="satisfaction").value == 5
     assert leads(person.get("films/1/")) == "thanks"
+
+
+def test_a_press_that_finds_the_study_finished_by_another_leads_to_the_end(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = Person(study).to("overall")
+    real, first = answers.answer, []
+
+    def answer(**given: Any) -> Any:
+        monkeypatch.setattr(answers, "answer", real)
+        first.append(person.post("overall/", {"satisfaction": "4", "continue": "1"}))
+        return real(**given)
+
+    monkeypatch.setattr(answers, "answer", answer)
+    second = person.post("overall/", {"satisfaction": "4", "continue": "1"})
+    assert [leads(first[0]), leads(second)] == ["thanks", "thanks"]
 
 
 def test_withdrawing_asks_once_more_and_erases_everything(study: Study) -> None:

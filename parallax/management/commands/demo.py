@@ -70,7 +70,11 @@ class Command(BaseCommand):
         """Return the demo's owner, and the password when the account is new."""
         if user := User.objects.filter(is_superuser=True).order_by("pk").first():
             return user, None
-        return create_account(email=DEMO_EMAIL, name="Demo researcher", is_administrator=True)
+        user, password = create_account(email=DEMO_EMAIL, name="Demo researcher", is_administrator=True)
+        # Now, and not only at the end: who stops before that could never sign in.
+        self.stdout.write(f"  First account: {user.email}, password {password} (shown once)")
+        self.stdout.flush()
+        return user, password
 
     def main_job(self, url: str, owner: User) -> Path:
         """Do what is not yet done; each stage is found again by what it left."""
@@ -142,7 +146,7 @@ class Command(BaseCommand):
             f"Parallax is ready at {url}  ({time.monotonic() - self.started:.0f} s)",
             "",
             f"  sign in         {url}account/sign-in/ as {owner.email}"
-            + (f", password {password} (shown once)" if password else ""),
+            + (", with the password printed at the start" if password else ""),
             f"  the study       {url}studies/{STUDY}/",
             f"  take part       {url}s/{STUDY}/",
             f"  reports         {url}reports/",

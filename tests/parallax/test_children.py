@@ -1,0 +1,66 @@
+"""What starts web server and workers stops them too, however it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from parallax.children import STOPPING, Children, stop_on_signals
+
+pytestmark = pytest.mark.unit
+
+SLOW_TO_STOP = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.6), sys.exit()))
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def kept_handlers() -> Iterator[None]:
+    kept = {number: signal.getsignal(number) for number in STOPPING}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", STOPPING)
+def test_every_way_of_asking_to_stop_raises_what_ctrl_c_does(number: int) -> None:
+    stop_on_signals()
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), number)
+
+
+def test_under_nohup_the_end_of_the_terminal_is_no_reason_to_stop() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    stop_on_signals()
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
+@pytest.mark.parametrize("number", STOPPING)
+def test_asking_again_while_children_stop_leaves_none_behind(number: int) -> None:
+    stop_on_signals()
+    child = subprocess.Popen([sys.executable, "-c", SLOW_TO_STOP], stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        children = Children()
+        children._running.append(("worker-1", child))
+        again = threading.Timer(0.2, os.kill, (os.getpid(), number))
+        again.start()
+        children.stop()
+        again.join()
+        assert child.poll() == 0
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
