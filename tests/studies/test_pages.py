@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from catalog.models import Item
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Event, Participant, ProfileRating, Response, Study
 from studies.services import answers
-from studies.services.entry_links import entry_link
+from studies.services.entry_links import VALID_SECONDS, entry_link
 from studies.services.launch import close_study, pause_study
+from tests.factories.catalog import make_version
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -215,6 +217,25 @@ def test_a_sixth_rating_is_refused_in_words_and_the_stars_are_emptied(study: Stu
     assert "take one back first" in page.text
     assert not tree(page).xpath(f"//form[@id='rating-{sixth.pk}']//input[@checked]")
     assert ProfileRating.objects.count() == 5
+
+
+@pytest.mark.parametrize("page", ["rate", "details", "trailer"])
+def test_an_item_of_another_dataset_is_not_there(study: Study, page: str) -> None:
+    other = make_version(name="other", seed=2).items.get(index=0)
+    person = Person(study).to("rate")
+    ask = person.client.post if page == "rate" else person.client.get
+    assert ask(f"{person.base}{page}/{other.pk}/", {"rating": "5"}).status_code == 404
+    assert not ProfileRating.objects.exists()
+
+
+@pytest.mark.parametrize("age", [-1, 1])
+def test_a_signed_link_opens_until_it_is_too_old(study: Study, monkeypatch: pytest.MonkeyPatch, age: int) -> None:
+    link = entry_link(study=study, mode=Mode.PREVIEW)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + VALID_SECONDS + 60 * age)
+    page = Client().get(link)
+    assert page.status_code == 200
+    assert ("too old" in page.text) == (age > 0)
 
 
 @pytest.mark.parametrize("rating", ["99", "0", "-1", "²", "4.5", "nan", "4\0", "9" * 5000])
