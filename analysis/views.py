@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.exports.document import document_of
 from analysis.exports.files import report_html, report_json
@@ -16,10 +16,10 @@ from analysis.services import build_report
 from core.errors import ParallaxError
 
 
-@require_GET
+@require_safe
 def report_list(request: HttpRequest) -> HttpResponse:
     """List the reports of the researcher's studies, newest first; of one study, if it is named."""
-    slug = request.GET.get("study", "")
+    slug = request.GET.get("study", "").replace("\x00", "")  # PostgreSQL keeps no NUL
     study = studies_to_report(request.user).filter(slug=slug).first() if slug else None
     reports = reports_of(request.user)
     context = {
@@ -48,21 +48,21 @@ def report_new(request: HttpRequest) -> HttpResponse:
     return render(request, "analysis/new.html", {"form": form}, status=400)
 
 
-@require_GET
+@require_safe
 def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a report."""
     report = _own(request, pk)
     return render(request, "analysis/detail.html", {"report": report, "document": document_of(report)})
 
 
-@require_GET
+@require_safe
 def report_file(request: HttpRequest, pk: int) -> HttpResponse:
     """Give the report as one self-contained HTML file."""
     report = _own(request, pk)
     return _download(report_html(report), "text/html", report, "html")
 
 
-@require_GET
+@require_safe
 def report_numbers(request: HttpRequest, pk: int) -> HttpResponse:
     """Give every number of the report as JSON."""
     report = _own(request, pk)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE = {"1", "true", "yes", "on"}
@@ -46,6 +48,20 @@ def env_list(name: str, *, default: list[str]) -> list[str]:
     """Return the variable's comma-separated parts."""
     raw = os.environ.get(name)
     return default if raw is None else [part.strip() for part in raw.split(",") if part.strip()]
+
+
+def env_database(name: str, *, default: str) -> dict[str, Any]:
+    """Return the database that the variable (or its file) names, as Django wants it."""
+    url = env_secret(name) or default
+    try:
+        found = dict(dj_database_url.parse(url, conn_max_age=60))
+    except (ValueError, KeyError) as problem:  # the URL may hold a password: it is not repeated
+        raise ImproperlyConfigured(
+            f"{name} is not a database's address; write postgresql://user:password@host:5432/name."
+        ) from problem
+    if not found.get("ENGINE"):
+        raise ImproperlyConfigured(f"{name} names no database; write postgresql://user:password@host:5432/name.")
+    return found
 
 
 def env_secret(name: str) -> str | None:

@@ -10,13 +10,12 @@ import secrets
 import tempfile
 from pathlib import Path
 
-import dj_database_url
 import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from charting.render import STYLE_HASHES
-from parallax.env import env_bool, env_int, env_list, env_secret, env_str
+from parallax.env import env_bool, env_database, env_int, env_list, env_secret, env_str
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
 
@@ -103,11 +102,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {
-    "default": dj_database_url.parse(
-        env_secret("DATABASE_URL") or f"sqlite:///{VAR_DIR / 'parallax.sqlite3'}", conn_max_age=60
-    )
-}
+DATABASES = {"default": env_database("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'parallax.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # In SQLite's own deferred mode a transaction that reads and then writes fails when another writer came
     # between; taking the write lock at the start makes it wait instead.

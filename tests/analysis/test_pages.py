@@ -118,3 +118,18 @@ def test_report_is_marked_when_someone_withdraws_after_it(owner: Client, report:
     fresh = build_report(study=planted)
     assert fresh.pk != report.pk
     assert "Out of date" not in owner.get(fresh.get_absolute_url()).text
+
+
+def test_administration_shows_that_a_report_exists_and_not_what_it_says(client: Client, report: Report) -> None:
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    page = client.get(reverse("admin:analysis_report_change", args=[report.pk]))
+    assert report.inputs_hash in page.text
+    assert "'q1'" in str(report.results)
+    assert "q1" not in page.text
+    assert "results" not in page.context["adminform"].form.fields
+    assert client.get(reverse("admin:analysis_report_delete", args=[report.pk])).status_code == 403
+
+
+def test_list_answers_head_and_damaged_addresses(owner: Client, report: Report) -> None:
+    assert owner.head(reverse("analysis:list")).status_code == 200
+    assert f"Report {report.number}" in owner.get(reverse("analysis:list"), {"study": "\x00"}).text

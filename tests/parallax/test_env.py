@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from parallax.env import env_bool, env_int, env_list, env_secret, env_str
+from parallax.env import env_bool, env_database, env_int, env_list, env_secret, env_str
 
 pytestmark = pytest.mark.unit
 
@@ -42,3 +42,12 @@ def test_a_secret_comes_from_the_variable_or_its_file(monkeypatch: pytest.Monkey
     monkeypatch.setenv("P_S_FILE", str(tmp_path / "none"))
     with pytest.raises(ImproperlyConfigured, match="cannot be read"):
         env_secret("P_S")
+
+
+def test_an_address_that_is_no_database_stops_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env_database("P_D", default="sqlite:////tmp/x.sqlite3")["ENGINE"] == "django.db.backends.sqlite3"
+    for wrong in ("garbage", "nonsense://user:secret@host/name"):
+        monkeypatch.setenv("P_D", wrong)
+        with pytest.raises(ImproperlyConfigured, match="P_D") as caught:
+            env_database("P_D", default="")
+        assert "secret" not in str(caught.value)
