@@ -7,7 +7,8 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 
-from evaluation.services import crew, working
+from core.leader import watch_leader
+from evaluation.services import working
 
 
 @shared_task(
@@ -32,7 +33,7 @@ def sweep() -> None:
 @worker_ready.connect
 def leave_with_leader(**kwargs: Any) -> None:
     """Let a worker that a command started leave when that command is gone."""
-    crew.watch_leader()
+    watch_leader()
 
 
 @worker_shutting_down.connect

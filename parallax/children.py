@@ -20,6 +20,7 @@ from typing import IO, Self
 from django.conf import settings
 
 from core.errors import ParallaxError
+from core.leader import LEADER
 
 STOP_SECONDS = 10.0
 START_SECONDS = 60.0
@@ -83,6 +84,7 @@ class Children:
     def _web_command(self) -> list[str]:
         return [
             *(sys.executable, "-m", "gunicorn", "parallax.wsgi:application"),
+            *("--config", "python:parallax.web"),
             *("--bind", f"{self.host}:{self.port}", "--workers", str(self.web_workers), "--threads", str(self.threads)),
             *("--worker-tmp-dir", str(Path(settings.VAR_DIR) / "tmp"), "--log-level", "warning", "--no-control-socket"),
         ]
@@ -103,6 +105,7 @@ class Children:
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
             "NUMBA_NUM_THREADS": threads,
+            LEADER: str(os.getpid()),
         }
         # A session of its own keeps the terminal's Ctrl-C from reaching the children before we stop them in order.
         process = subprocess.Popen(

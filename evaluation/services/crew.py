@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import secrets
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from types import TracebackType
@@ -19,10 +16,10 @@ from celery import current_app
 from django.conf import settings
 
 from core.errors import ParallaxError
+from core.leader import LEADER
 
 logger = logging.getLogger(__name__)
 
-LEADER = "PARALLAX_LEADER"  # environment of a child: the process it belongs to
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 STOP_SECONDS = 10.0  # from asking a child to stop to making it
 THREAD_VARIABLES = (
@@ -150,18 +147,3 @@ def forget_queue(name: str) -> None:
     control = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("control_folder")
     if control:
         Path(str(control), f"{name}.exchange").unlink(missing_ok=True)
-
-
-def watch_leader() -> None:
-    """In a child: stop as soon as the process it was started by is gone; in any other worker, do nothing."""
-    leader = os.environ.get(LEADER, "")
-    if not leader.isdigit():
-        return
-
-    def watch() -> None:
-        while os.getppid() == int(leader):
-            time.sleep(1.0)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, name="leader-watch", daemon=True).start()

@@ -19,7 +19,7 @@ from core.errors import ParallaxError
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.services import crew, parts
-from evaluation.services.crew import Crew, forget_queue, new_queue, watch_leader
+from evaluation.services.crew import Crew, forget_queue, new_queue
 from evaluation.services.hints import hint
 from evaluation.services.parts import Heartbeat, LeaseLost, lease_part
 from evaluation.services.runs import cancel_run
@@ -160,17 +160,3 @@ def test_forgotten_queue_leaves_no_message_and_no_file(settings: Any) -> None:
     forget_queue(queue)
     assert [file for file in broker.rglob("*") if queue in file.name] == []
     assert queue not in current_app.amqp.queues
-
-
-def test_child_asks_itself_to_stop_when_its_leader_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[int, int]] = []
-    monkeypatch.setattr(crew.os, "kill", lambda pid, number: asked.append((pid, number)))
-    monkeypatch.delenv(crew.LEADER, raising=False)
-    watch_leader()
-    monkeypatch.setenv(crew.LEADER, str(os.getppid()))
-    watch_leader()
-    time.sleep(0.1)
-    assert asked == []
-    monkeypatch.setenv(crew.LEADER, "1" if os.getppid() != 1 else "2")
-    watch_leader()
-    assert until(lambda: asked == [(os.getpid(), signal.SIGTERM)])

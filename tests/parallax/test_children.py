@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
+import psutil
 import pytest
 
 from parallax.children import STOPPING, Children, stop_on_signals
@@ -64,3 +70,37 @@ def test_asking_again_while_children_stop_leaves_none_behind(number: int) -> Non
         child.kill()
         child.wait()
         child.stdout.close()
+
+
+@pytest.mark.slow
+def test_killing_up_leaves_neither_web_server_nor_worker(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "PARALLAX_VAR": str(tmp_path)}
+    environment.pop("DATABASE_URL", None)
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=root, env=environment, check=True)
+    up = subprocess.Popen([sys.executable, "manage.py", "up", "--port", str(port)], cwd=root, env=environment)
+    family: list[psutil.Process] = []
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health/", timeout=5).close()
+                break
+            except (urllib.error.URLError, OSError):
+                assert time.monotonic() < deadline
+                time.sleep(0.2)
+        family = psutil.Process(up.pid).children(recursive=True)
+        assert len(family) >= 3  # the web server, its processes, a worker
+        up.kill()
+        up.wait()
+        _, alive = psutil.wait_procs(family, timeout=40)
+        assert alive == []
+    finally:
+        for process in [*family, up]:
+            if isinstance(process, psutil.Process) and process.is_running():
+                process.kill()
+        up.kill()
+        up.wait()
