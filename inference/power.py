@@ -1,0 +1,370 @@
+"""Planning a study: the power of a one-way ANOVA, the participants it takes, the effect it can see.
+
+All of it is about effects that are *stated* beforehand. Power computed from the effect that a study happened to
+find says nothing that its p value does not, and is not offered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import ParameterError
+from inference.lazy import optimize, special, stats
+from inference.results import Interval, Result
+
+LARGEST_N = 1_000_000  # per condition; a plan beyond it is a mistake in the wish
+LARGEST_F = 100.0
+
+
+@dataclass(frozen=True)
+class AnovaPower(Result):
+    """Power of a one-way ANOVA for a stated effect.
+
+    Attributes
+    ----------
+    power : float
+        Probability of a significant F.
+    conditions, n_per_condition, n_total : int
+        The design, as many participants in each condition.
+    f : float
+        Cohen's f: spread of the condition means over the spread within conditions.
+    alpha : float
+        Level of the test.
+    noncentrality : float
+        f² times all participants.
+    critical_f : float
+        F from which the test is significant.
+    df_between, df_within : int
+        Degrees of freedom.
+    """
+
+    power: float
+    conditions: int
+    n_per_condition: int
+    n_total: int
+    f: float
+    alpha: float
+    noncentrality: float
+    critical_f: float
+    df_between: int
+    df_within: int
+
+
+@dataclass(frozen=True)
+class DetectableEffect(Result):
+    """The smallest effect that a design finds with a wished power.
+
+    Attributes
+    ----------
+    f, eta_squared : float
+        Cohen's f, and the same as a share of variance.
+    difference_in_sd : float
+        The distance, in standard deviations, of two conditions at the ends with all others in the middle: the
+        pattern that is hardest to find for a given distance.
+    power, alpha : float
+        As wished.
+    conditions, n_per_condition : int
+        The design.
+    """
+
+    f: float
+    eta_squared: float
+    difference_in_sd: float
+    power: float
+    alpha: float
+    conditions: int
+    n_per_condition: int
+
+
+@dataclass(frozen=True)
+class SimulatedPower(Result):
+    """Power found by drawing studies.
+
+    Attributes
+    ----------
+    power : float
+        Share of the drawn studies whose F was significant.
+    interval : Interval
+        95 % interval of that share by Wilson's formula: what the number of repetitions leaves open.
+    repetitions : int
+        Studies drawn.
+    undefined : int
+        Drawn studies in which nobody differed from anybody, so that there was no F; counted as not significant.
+    """
+
+    power: float
+    interval: Interval
+    repetitions: int
+    undefined: int
+
+
+def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 0.05) -> AnovaPower:
+    r"""Power of a one-way ANOVA with equal group sizes.
+
+    .. math:: P\big(F'_{k-1,\,k(n-1)}(\lambda) \ge F_{1-\alpha}\big), \qquad \lambda = f^2 k n
+
+    Parameters
+    ----------
+    conditions : int
+        k, at least 2.
+    n_per_condition : int
+        n, at least 2.
+    f : float
+        Cohen's f, 0 to 100; .10, .25 and .40 are by convention small, medium and large.
+    alpha : float
+        Level of the test, between 0 and 1.
+
+    Returns
+    -------
+    AnovaPower
+
+    Raises
+    ------
+    ParameterError
+        A number outside its range.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 8.
+
+    Examples
+    --------
+    >>> round(anova_power(7, 30, 0.25).power, 4)
+    0.7673
+    """
+    _check(conditions, alpha)
+    if n_per_condition < 2:
+        raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
+    _check_effect(f, may_be_zero=True)
+    total = conditions * n_per_condition
+    between, within = conditions - 1, total - conditions
+    critical = float(special.fdtri(between, within, 1 - alpha))
+    return AnovaPower(
+        power=_power(conditions, n_per_condition, f, alpha),
+        conditions=conditions,
+        n_per_condition=n_per_condition,
+        n_total=total,
+        f=f,
+        alpha=alpha,
+        noncentrality=f * f * total,
+        critical_f=critical,
+        df_between=between,
+        df_within=within,
+    )
+
+
+def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: float = 0.05) -> AnovaPower:
+    """The smallest number of participants per condition that reaches a wished power, and the power it gives.
+
+    Raises
+    ------
+    ParameterError
+        A number outside its range, or an effect so small that no study of a million per condition finds it.
+
+    Examples
+    --------
+    >>> plan = participants_needed(7, 0.25, power=0.8)
+    >>> plan.n_per_condition, plan.n_total, round(plan.power, 4)
+    (33, 231, 0.8138)
+    """
+    _check(conditions, alpha)
+    _check_effect(f)
+    _check_power(power, alpha)
+    if _power(conditions, LARGEST_N, f, alpha) < power:
+        raise ParameterError(
+            f"An effect of f = {f:g} takes more than {LARGEST_N:,} participants per condition; state a larger one."
+        )
+    low, high = 1, 2  # power at `low` is too small (or undefined), at `high` to be looked at
+    while _power(conditions, high, f, alpha) < power:
+        low, high = high, min(2 * high, LARGEST_N)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _power(conditions, middle, f, alpha) >= power else (middle, high)
+    return anova_power(conditions, high, f, alpha)
+
+
+def detectable_effect(
+    conditions: int, n_per_condition: int, power: float = 0.8, alpha: float = 0.05
+) -> DetectableEffect:
+    """The smallest effect that a design finds with a wished power.
+
+    Raises
+    ------
+    ParameterError
+        A number outside its range.
+
+    Examples
+    --------
+    >>> round(detectable_effect(7, 30).f, 4)
+    0.2587
+    """
+    _check(conditions, alpha)
+    _check_power(power, alpha)
+    if n_per_condition < 2:
+        raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
+    f = float(
+        optimize.brentq(
+            lambda effect: _power(conditions, n_per_condition, effect, alpha) - power, 1e-9, LARGEST_F, xtol=1e-13
+        )
+    )
+    return DetectableEffect(
+        f=f,
+        eta_squared=f * f / (1 + f * f),
+        difference_in_sd=f * math.sqrt(2 * conditions),
+        power=power,
+        alpha=alpha,
+        conditions=conditions,
+        n_per_condition=n_per_condition,
+    )
+
+
+def effect_of_means(means: Sequence[float], sd: float) -> float:
+    """Cohen's f of stated condition means (as many participants in each) with a common standard deviation.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than two means, one that is not finite, or a standard deviation that is not positive.
+
+    Examples
+    --------
+    >>> round(effect_of_means([3.0, 3.0, 3.6], sd=1.0), 4)
+    0.2828
+    """
+    values = np.asarray(means, dtype=np.float64)
+    if values.ndim != 1 or values.size < 2 or not np.isfinite(values).all():
+        raise ParameterError(f"State the mean of at least two conditions as plain numbers; got {list(means)}.")
+    if not (sd > 0 and math.isfinite(sd)):
+        raise ParameterError(f"The standard deviation within conditions must be above 0; got {sd:g}.")
+    return float(values.std() / sd)
+
+
+def t_power(n_per_condition: int, d: float, alpha: float = 0.05) -> float:
+    """Power of the two-sided t test of two conditions that lie `d` standard deviations apart.
+
+    Raises
+    ------
+    ParameterError
+        A number outside its range.
+
+    Examples
+    --------
+    >>> round(t_power(30, 0.5), 4)
+    0.4779
+    """
+    _check(2, alpha)
+    if n_per_condition < 2:
+        raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
+    _check_effect(d)
+    df, shift = 2 * n_per_condition - 2, d * math.sqrt(n_per_condition / 2)
+    critical = float(special.stdtrit(df, 1 - alpha / 2))
+    return float(stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift))
+
+
+def simulated_power(
+    means: Sequence[float],
+    sd: float,
+    n_per_condition: int,
+    *,
+    rng: np.random.Generator,
+    items: int = 1,
+    low: int = 1,
+    high: int = 5,
+    alpha: float = 0.05,
+    repetitions: int = 2000,
+) -> SimulatedPower:
+    """Power of a one-way ANOVA on answers given in whole steps, by drawing studies under stated effects.
+
+    Each participant has a leaning drawn from a normal distribution around the condition's mean; each of their
+    `items` answers is that leaning plus as much spread again, rounded to the scale and kept on it; the participant's
+    value is the mean of the answers. So the ends of the scale press the means together, as they do with people.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Wished mean of each condition before rounding, in points of the scale; at least two.
+    sd : float
+        Standard deviation of a single answer before rounding, half of its variance between participants.
+    n_per_condition : int
+        Participants in each condition, at least 2.
+    rng : numpy.random.Generator
+        The only source of randomness.
+    items, low, high : int
+        Answers of a participant, ends of the scale.
+    alpha : float
+        Level of the test.
+    repetitions : int
+        Studies to draw, at least 100.
+
+    Raises
+    ------
+    ParameterError
+        A number outside its range.
+
+    Examples
+    --------
+    >>> found = simulated_power([3.0, 3.0, 4.0], 1.0, 30, rng=np.random.default_rng(1), repetitions=500)
+    >>> found.power > 0.9
+    True
+    """
+    effect_of_means(means, sd)
+    _check(len(means), alpha)
+    if n_per_condition < 2 or items < 1 or repetitions < 100 or not low < high:
+        raise ParameterError(
+            "A simulation needs at least 2 participants per condition, 1 answer each, 100 repetitions and a scale "
+            f"whose low end is below its high one; got {n_per_condition}, {items}, {repetitions}, {low} to {high}."
+        )
+    k, n = len(means), n_per_condition
+    critical = float(special.fdtri(k - 1, k * (n - 1), 1 - alpha))
+    spread = sd / math.sqrt(2)
+    hits = undefined = 0
+    for _ in range(repetitions):
+        leaning = np.asarray(means, dtype=np.float64)[:, None] + rng.normal(0.0, spread, (k, n))
+        answers = np.clip(np.rint(leaning[..., None] + rng.normal(0.0, spread, (k, n, items))), low, high)
+        sums = answers.sum(axis=2)  # whole numbers: equal participants are equal exactly
+        centres = sums.mean(axis=1)
+        within = float(np.square(sums - centres[:, None]).sum())
+        between = float(n * np.square(centres - centres.mean()).sum())
+        if within == 0.0:
+            undefined += 1
+        elif between / (k - 1) >= critical * within / (k * (n - 1)):
+            hits += 1
+    return SimulatedPower(hits / repetitions, _wilson(hits, repetitions), repetitions, undefined)
+
+
+def _wilson(hits: int, n: int) -> Interval:
+    z = float(special.ndtri(0.975))
+    share, z2 = hits / n, z * z
+    centre, half = share + z2 / (2 * n), z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return Interval(max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n)))
+
+
+def _power(conditions: int, n: int, f: float, alpha: float) -> float:
+    between, within = conditions - 1, conditions * (n - 1)
+    critical = float(special.fdtri(between, within, 1 - alpha))
+    if f == 0.0:
+        return alpha  # the noncentral distribution is not defined at 0; there the test has its level
+    found = float(stats.ncf.sf(critical, between, within, f * f * conditions * n))
+    # Far out scipy's series gives up with NaN; there, nothing is left of the lower tail.
+    return 1.0 if math.isnan(found) else min(max(found, 0.0), 1.0)
+
+
+def _check(conditions: int, alpha: float) -> None:
+    if conditions < 2:
+        raise ParameterError(f"A comparison needs at least two conditions; got {conditions}.")
+    if not 0.0 < alpha < 1.0:
+        raise ParameterError(f"The level alpha must lie between 0 and 1; got {alpha:g}.")
+
+
+def _check_effect(f: float, *, may_be_zero: bool = False) -> None:
+    if not ((f > 0 or (may_be_zero and f == 0)) and f <= LARGEST_F):
+        raise ParameterError(f"An effect must be above 0 and at most {LARGEST_F:g}; got {f:g}.")
+
+
+def _check_power(power: float, alpha: float) -> None:
+    if not alpha < power < 1.0:
+        raise ParameterError(f"A wished power lies between the level alpha ({alpha:g}) and 1; got {power:g}.")
