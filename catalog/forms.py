@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.template.defaultfilters import filesizeformat
 
 from catalog.selectors.search import ORDERS, POPULARITY
 
+MOST_UPLOADED = 16 * 2**20
 ORDER_WORDS = {
     "popularity": "Most rated first",
     "title": "By title",
@@ -48,3 +50,29 @@ class BrowseForm(forms.Form):
     def clean_page(self) -> int:
         """The page asked for, the first unless one was."""
         return self.cleaned_data["page"] or 1
+
+
+class MetadataForm(forms.Form):
+    """A file of facts about a version's items; what it says is checked by the service."""
+
+    file = forms.FileField(
+        label="File of facts",
+        help_text=(
+            "A table with a row a fact (item, kind, value), a table with a row an item (plot, genres, people, image, "
+            "trailer), or JSON Lines; also gzipped. Ids are those of the dataset."
+        ),
+    )
+    on_bad_row = forms.ChoiceField(
+        label="Rows that cannot be taken",
+        choices=[("refuse", "Refuse the file"), ("drop", "Leave them out and count them")],
+    )
+
+    def clean_file(self) -> Any:
+        """The file, if it is not too large for a page."""
+        upload = self.cleaned_data["file"]
+        if upload.size > MOST_UPLOADED:
+            raise forms.ValidationError(
+                f"The file has {filesizeformat(upload.size)}; a page takes {filesizeformat(MOST_UPLOADED)}. "
+                "Use the command add_metadata for larger ones."
+            )
+        return upload

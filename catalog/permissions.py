@@ -11,3 +11,9 @@ def may_retire(user: Any, version: DatasetVersion) -> bool:
     """Whether `user` owns the version's dataset or is an administrator, and it is not retired yet."""
     is_theirs = user.is_superuser or version.dataset.owner_id == user.pk
     return version.retired_at is None and is_theirs
+
+
+def may_add_metadata(user: Any, version: DatasetVersion) -> bool:
+    """Whether `user` owns the version's dataset or is staff, and it is not retired."""
+    is_theirs = user.is_staff or user.is_superuser or version.dataset.owner_id == user.pk
+    return version.retired_at is None and is_theirs

@@ -9,12 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.http import quote_etag
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import charts
-from catalog.forms import BrowseForm
+from catalog.forms import BrowseForm, MetadataForm
 from catalog.models import DatasetVersion, Item
-from catalog.permissions import may_retire
+from catalog.permissions import may_add_metadata, may_retire
 from catalog.posters import poster_svg
 from catalog.selectors.datasets import (
     dataset_lines,
@@ -27,7 +27,7 @@ from catalog.selectors.datasets import (
 )
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
-from catalog.services import retire_version
+from catalog.services import add_uploaded_metadata, retire_version
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 
@@ -71,6 +71,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
                 for reason, rows in version.report["dropped"].items()
             ],
             "may_retire": may_retire(request.user, version),
+            "may_add_metadata": may_add_metadata(request.user, version),
         },
     )
 
@@ -84,6 +85,30 @@ def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
     retire_version(version=version, actor=request.user)
     messages.success(request, f"Version {version.number} is retired: it is offered for nothing new.")
     return redirect(version)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def add_facts(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Add facts about the items from a file; the result is the dataset's next version."""
+    version = _version(name, number)
+    if not may_add_metadata(request.user, version):
+        raise PermissionDenied("Only the dataset's owner or staff can add facts, and only to a version in use.")
+    form = MetadataForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            kept = add_uploaded_metadata(
+                version=version,
+                upload=form.cleaned_data["file"],
+                actor=request.user,
+                on_bad_row=form.cleaned_data["on_bad_row"],
+            )
+        except ParallaxError as refusal:
+            form.add_error("file", str(refusal))
+        else:
+            changed = kept.report["metadata"][-1]["items_changed"]
+            messages.success(request, f"Version {kept.number} has new facts about {changed:,} items.")
+            return redirect(kept)
+    return render(request, "console/catalog/metadata.html", {"version": version, "form": form})
 
 
 @require_safe

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
-from recommenders.tempered import Tempering, fold_in, learn
+from recommenders.positives import positives
+from recommenders.tempered import AspectParameters, fold_in, learn
 
 __all__ = ["Aspect"]
 
@@ -58,22 +57,8 @@ class Aspect(Algorithm):
     arrays = ("items_of_class", "beta")
 
     @dataclass(frozen=True)
-    class Params(Parameters):
+    class Params(AspectParameters):
         """Parameters of `Aspect`."""
-
-        classes: int = parameter(20, description="Number of latent classes; at most min(users, items).", minimum=1)
-        iterations: int = parameter(200, description="Steps of EM at most.", minimum=1)
-        held_out: float = parameter(
-            0.1,
-            description="Share of pairs that decides on steps and temperature; 0 for all steps untempered.",
-            minimum=0.0,
-            maximum=0.5,
-        )
-        cooling: float = parameter(
-            0.9, description="What beta is multiplied by when it is lowered.", minimum=0.01, maximum=0.99
-        )
-        fold_iterations: int = parameter(30, description="Steps of EM that fold a profile in.", minimum=1)
-        positive_from: float = positive_from_parameter()
 
     params: Params
     items_of_class: NDArray[np.float64]  # P(m|z), shape (n_items, classes)
@@ -82,8 +67,7 @@ class Aspect(Algorithm):
     @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
-        tempering = Tempering(params.iterations, params.held_out, params.cooling)
-        aspects, beta = learn(liked, params.classes, tempering, rng)
+        aspects, beta = learn(liked, params.classes, params.tempering, rng)
         return cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

@@ -12,9 +12,9 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.content import CONTENT_ARRAYS, Content
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
-from recommenders.tempered import Tempering, fold_in, learn
+from recommenders.parameters import parameter
+from recommenders.positives import positives
+from recommenders.tempered import AspectParameters, fold_in, learn
 
 __all__ = ["AspectContent"]
 
@@ -73,22 +73,12 @@ class AspectContent(Algorithm):
     arrays = ("features_of_class", "classes_of_item", "class_shares", "beta", "n_observations", *CONTENT_ARRAYS)
 
     @dataclass(frozen=True)
-    class Params(Parameters):
+    class Params(AspectParameters):
         """Parameters of `AspectContent`."""
 
         classes: int = parameter(20, description="Number of latent classes; at most min(users, features).", minimum=1)
         iterations: int = parameter(100, description="Steps of EM at most.", minimum=1)
-        held_out: float = parameter(
-            0.1,
-            description="Share of pairs that decides on steps and temperature; 0 for all steps untempered.",
-            minimum=0.0,
-            maximum=0.5,
-        )
-        cooling: float = parameter(
-            0.9, description="What beta is multiplied by when it is lowered.", minimum=0.01, maximum=0.99
-        )
         fold_iterations: int = parameter(30, description="Steps of EM that fold in an item or a profile.", minimum=1)
-        positive_from: float = positive_from_parameter()
 
     params: Params
     features_of_class: NDArray[np.float64]  # P(a|z), shape (n_features, classes)
@@ -105,8 +95,7 @@ class AspectContent(Algorithm):
         content = Content.of(cast(ItemFeatures, features))  # the caller saw to it that there are some
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         observed = sparse.csr_array(liked @ content.item_terms)
-        tempering = Tempering(params.iterations, params.held_out, params.cooling)
-        aspects, beta = learn(observed, params.classes, tempering, rng)
+        aspects, beta = learn(observed, params.classes, params.tempering, rng)
         features_of_class = aspects.columns_of_class
         classes = fold_in(content.item_terms, features_of_class, beta, params.fold_iterations)
         is_known = content.item_terms @ np.asarray(features_of_class.any(axis=1), dtype=np.float64) > 0

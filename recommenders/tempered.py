@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
+from recommenders.parameters import Parameters, parameter
+from recommenders.positives import positive_from_parameter
 from recommenders.singular import right_singular_vectors
 
-__all__ = ["Aspects", "Tempering", "fold_in", "free_energy", "learn", "start", "step"]
+__all__ = ["AspectParameters", "Aspects", "Tempering", "fold_in", "free_energy", "learn", "start", "step"]
 
 # Pairs worked on at a time; the two arrays of pairs × classes this takes stay in the processor's cache.
 BLOCK_PAIRS = 1 << 12
@@ -57,6 +59,30 @@ class Tempering:
     iterations: int
     held_out: float
     cooling: float
+
+
+@dataclass(frozen=True)
+class AspectParameters(Parameters):
+    """Parameters that both aspect models have, each with its own words and defaults where they differ."""
+
+    classes: int = parameter(20, description="Number of latent classes; at most min(users, items).", minimum=1)
+    iterations: int = parameter(200, description="Steps of EM at most.", minimum=1)
+    held_out: float = parameter(
+        0.1,
+        description="Share of pairs that decides on steps and temperature; 0 for all steps untempered.",
+        minimum=0.0,
+        maximum=0.5,
+    )
+    cooling: float = parameter(
+        0.9, description="What beta is multiplied by when it is lowered.", minimum=0.01, maximum=0.99
+    )
+    fold_iterations: int = parameter(30, description="Steps of EM that fold a profile in.", minimum=1)
+    positive_from: float = positive_from_parameter()
+
+    @property
+    def tempering(self) -> Tempering:
+        """How long EM runs, and at which temperatures."""
+        return Tempering(self.iterations, self.held_out, self.cooling)
 
 
 def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator) -> Aspects:

@@ -2,141 +2,31 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders import lazy
-from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
-from recommenders.parameters import Parameters, parameter
+from recommenders.parameters import parameter
 from recommenders.scale import Scale
+from recommenders.user_neighbourhood import (
+    WEIGHT_DECIMALS,
+    UserNeighbourhood,
+    UserNeighbourhoodParameters,
+    nearest,
+    norms_above,
+    row_means,
+)
 
 __all__ = ["UserKNNCosine", "UserKNNPearson"]
 
 # Departures from a mean below this share of a step are rounding error: of float32, or of a mapped scale.
 NEGLIGIBLE_SHARE = 1e-6
-# Weights that are equal on paper have to be equal here, for ties among neighbours to be ties.
-WEIGHT_DECIMALS = 12
 
 
-@dataclass(frozen=True)
-class UserNeighbourhoodParameters(Parameters):
-    """Parameters that both neighbourhoods have."""
-
-    neighbours: int = parameter(25, description="Number N of neighbours that a prediction draws on at most.", minimum=1)
-    among: str = parameter(
-        "raters",
-        description=(
-            "Which N people are meant: the N nearest among those who rated the item, "
-            "or those who rated the item among the N nearest of all."
-        ),
-        choices=("raters", "all"),
-    )
-
-
-class _UserNeighbourhood(Algorithm):
-    """What the two share: the training ratings from both sides, and the walk over the nearest people.
-
-    Neighbours are users with a weight other than 0, by falling weight; equal weights by falling number of
-    common items, then by user number.
-    """
-
-    arrays: ClassVar[tuple[str, ...]] = (
-        *("user_indptr", "user_items", "user_ratings"),
-        *("item_indptr", "item_users", "item_ratings"),
-        *("means", "norms"),
-    )
-    score_kind = "rating"
-
-    params: Any
-    user_indptr: NDArray[np.int64]  # shape (n_users + 1,)
-    user_items: NDArray[np.int32]  # shape (n_ratings,)
-    user_ratings: NDArray[np.float32]  # shape (n_ratings,)
-    item_indptr: NDArray[np.int64]  # shape (n_items + 1,)
-    item_users: NDArray[np.int32]  # shape (n_ratings,)
-    item_ratings: NDArray[np.float32]  # shape (n_ratings,)
-    means: NDArray[np.float64]  # shape (n_users,), of all of a user's ratings; 0 for one who has none
-    norms: NDArray[np.float64]  # shape (n_users,), of a user's ratings above what counts in weights
-
-    @classmethod
-    def _fit(
-        cls,
-        ratings: Ratings,
-        params: Parameters,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-    ) -> Self:
-        by_user, by_item = ratings.user_items, ratings.user_items.T.tocsr().sorted_indices()
-        return cls._with(
-            user_indptr=by_user.indptr.astype(np.int64),
-            user_items=by_user.indices.astype(np.int32),
-            user_ratings=by_user.data.copy(),
-            item_indptr=by_item.indptr.astype(np.int64),
-            item_users=by_item.indices.astype(np.int32),
-            item_ratings=by_item.data,
-            means=_means(by_user),
-            norms=_norms(by_user, cls._above(ratings.scale)),
-        )
-
-    @classmethod
-    def _above(cls, scale: Scale) -> float:
-        """Return what ratings have to be above to count in a norm."""
-        return 0.0
-
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        kernels = lazy.user_neighbour_kernels()
-        is_centred, is_missing_zero = self._prediction()
-        n_users = self.means.shape[0]
-        offsets = self.means if is_centred else np.zeros(n_users)
-        weights, common = np.empty(n_users), np.empty(n_users, dtype=np.int64)
-        profile_means = _means(user_items)
-        out = np.empty(user_items.shape)
-        for row in range(user_items.shape[0]):
-            own = slice(user_items.indptr[row], user_items.indptr[row + 1])
-            items = user_items.indices[own].astype(np.int32)
-            self._weigh(kernels, items, user_items.data[own].astype(np.float64), profile_means[row], weights, common)
-            rounded = np.round(weights, WEIGHT_DECIMALS)
-            order = _nearest(rounded, common)
-            kernels.predict(
-                order,
-                rounded,
-                *(self.user_indptr, self.user_items, self.user_ratings),
-                *(self.item_indptr, self.item_users, self.item_ratings),
-                offsets,
-                self.popularity,
-                self.params.neighbours,
-                self.params.among == "raters",
-                is_missing_zero,
-                out[row],
-            )
-            if is_centred:
-                out[row] += profile_means[row]
-        return out
-
-    @abstractmethod
-    def _prediction(self) -> tuple[bool, bool]:
-        """Return whether ratings are taken from their users' means, and whether missing ones count as 0."""
-
-    @abstractmethod
-    def _weigh(
-        self,
-        kernels: ModuleType,
-        items: NDArray[np.int32],
-        ratings: NDArray[np.float64],
-        mean: float,
-        weights: NDArray[np.float64],
-        common: NDArray[np.int64],
-    ) -> None:
-        """Write every training user's weight for a profile, and the number of common items behind it."""
-
-
-class UserKNNPearson(_UserNeighbourhood):
+class UserKNNPearson(UserNeighbourhood):
     r"""User neighbourhood by correlation: a person's mean, moved as similar people departed from theirs.
 
     .. math::
@@ -162,7 +52,7 @@ class UserKNNPearson(_UserNeighbourhood):
     --------
     Both know item 0 as 2 points above their mean; the other's item 1 lies 1 point above, item 2 3 below.
 
-    >>> from recommenders.data import Profiles, Scale
+    >>> from recommenders.data import Profiles, Ratings, Scale
     >>> scale = Scale(1, 10, 1)
     >>> ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [7, 6, 2], n_users=1, n_items=3, scale=scale)
     >>> model = UserKNNPearson.fit(ratings, rng=np.random.default_rng(0))
@@ -198,37 +88,25 @@ class UserKNNPearson(_UserNeighbourhood):
 
     def _score_whole(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Score with every absent rating as 0: the sums over all items follow from those over the stored."""
-        kernels = lazy.user_neighbour_kernels()
+        cosine_weights = lazy.user_neighbour_kernels().cosine_weights
         n_items, n_users = self.n_items, self.means.shape[0]
-        side = (self.item_indptr, self.item_users, self.item_ratings)
         means = self.means * np.diff(self.user_indptr) / n_items
         variances = _above_rounding(self.norms**2 - n_items * means**2, self.norms)
-        own_norms = _norms(user_items, 0.0)
-        own_means = _means(user_items) * np.diff(user_items.indptr) / n_items
+        own_norms = norms_above(user_items, 0.0)
+        own_means = row_means(user_items) * np.diff(user_items.indptr) / n_items
         own_variances = _above_rounding(own_norms**2 - n_items * own_means**2, own_norms)
         weights, common = np.empty(n_users), np.empty(n_users, dtype=np.int64)
         out = np.empty(user_items.shape)
         for row in range(user_items.shape[0]):
             own = slice(user_items.indptr[row], user_items.indptr[row + 1])
             items, ratings = user_items.indices[own].astype(np.int32), user_items.data[own].astype(np.float64)
-            kernels.cosine_weights(items, ratings, *side, self.norms, 0.0, weights, common)
+            cosine_weights(items, ratings, *self._item_side, self.norms, 0.0, weights, common)
             covariances = weights * own_norms[row] * self.norms - n_items * own_means[row] * means
             sizes = np.sqrt(own_variances[row] * variances)
             correlations = np.divide(covariances, sizes, out=np.zeros(n_users), where=sizes > 0)
             rounded = np.round(correlations, WEIGHT_DECIMALS)
-            order = _nearest(rounded, common)[: self.params.neighbours]
-            kernels.predict(
-                order,
-                rounded,
-                *(self.user_indptr, self.user_items, self.user_ratings),
-                *side,
-                np.zeros(n_users),
-                self.popularity,
-                self.params.neighbours,
-                False,
-                True,
-                out[row],
-            )
+            order = nearest(rounded, common)[: self.params.neighbours]
+            self._predict(order, rounded, np.zeros(n_users), False, True, out[row])
             if self.params.prediction == "centred" and order.size:
                 out[row] += own_means[row] - rounded[order] @ means[order] / np.abs(rounded[order]).sum()
         return self._silence(out, user_items)
@@ -238,19 +116,18 @@ class UserKNNPearson(_UserNeighbourhood):
 
     def _weigh(
         self,
-        kernels: ModuleType,
         items: NDArray[np.int32],
         ratings: NDArray[np.float64],
         mean: float,
         weights: NDArray[np.float64],
         common: NDArray[np.int64],
     ) -> None:
-        side = (self.item_indptr, self.item_users, self.item_ratings)
         negligible = NEGLIGIBLE_SHARE * self.scale.step
-        kernels.pearson_weights(items, ratings - mean, *side, self.means, negligible, weights, common)
+        pearson_weights = lazy.user_neighbour_kernels().pearson_weights
+        pearson_weights(items, ratings - mean, *self._item_side, self.means, negligible, weights, common)
 
 
-class UserKNNCosine(_UserNeighbourhood):
+class UserKNNCosine(UserNeighbourhood):
     r"""User neighbourhood by cosine over what both like.
 
     .. math::
@@ -275,7 +152,7 @@ class UserKNNCosine(_UserNeighbourhood):
     The first shares one of two likes, 4 of a length of 5, so weighs .8; the second weighs 1. Item 2 gets
     (.8 * 1 + 1 * 2) / 1.8.
 
-    >>> from recommenders.data import Profiles, Scale
+    >>> from recommenders.data import Profiles, Ratings, Scale
     >>> scale = Scale(1, 4, 1)
     >>> users, items, values = [0, 0, 0, 1, 1], [0, 1, 2, 0, 2], [4, 3, 1, 3, 2]
     >>> ratings = Ratings.from_triples(users, items, values, n_users=2, n_items=3, scale=scale)
@@ -312,39 +189,16 @@ class UserKNNCosine(_UserNeighbourhood):
 
     def _weigh(
         self,
-        kernels: ModuleType,
         items: NDArray[np.int32],
         ratings: NDArray[np.float64],
         mean: float,
         weights: NDArray[np.float64],
         common: NDArray[np.int64],
     ) -> None:
-        side = (self.item_indptr, self.item_users, self.item_ratings)
-        kernels.cosine_weights(items, ratings, *side, self.norms, self._above(self.scale), weights, common)
+        cosine_weights = lazy.user_neighbour_kernels().cosine_weights
+        cosine_weights(items, ratings, *self._item_side, self.norms, self._above(self.scale), weights, common)
 
 
 def _above_rounding(variances: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sums of squared departures, those that are rounding error of the squared norms as 0."""
     return np.where(variances > NEGLIGIBLE_SHARE**2 * norms**2, variances, 0.0)
-
-
-def _nearest(weights: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the users with a weight other than 0, nearest first."""
-    near = np.flatnonzero(weights)
-    # The sort is stable, and `near` rises.
-    return near[np.lexsort((-common[near], -weights[near]))].astype(np.int64)
-
-
-def _means(user_items: sparse.csr_array) -> NDArray[np.float64]:
-    """Return each row's mean rating, 0 for an empty row."""
-    counts = np.diff(user_items.indptr)
-    rows = np.repeat(np.arange(user_items.shape[0]), counts)
-    sums = np.bincount(rows, weights=user_items.data.astype(np.float64), minlength=user_items.shape[0])
-    return np.asarray(sums / np.maximum(counts, 1))
-
-
-def _norms(user_items: sparse.csr_array, above: float) -> NDArray[np.float64]:
-    """Return the length of each row's ratings above a value."""
-    rows = np.repeat(np.arange(user_items.shape[0]), np.diff(user_items.indptr))
-    squares = np.where(user_items.data > above, user_items.data.astype(np.float64) ** 2, 0.0)
-    return np.sqrt(np.bincount(rows, weights=squares, minlength=user_items.shape[0]))

@@ -116,7 +116,7 @@ def parse_delimited(
     ImportRefused
         A header without the columns, or rows that the policy refuses.
     """
-    delimiter, header = _header(ratings, options)
+    delimiter, header = read_header(ratings, options)
     user = _column(ratings, header, options.user, USUAL_NAMES["user"], "users")
     item = _column(ratings, header, options.item, USUAL_NAMES["item"], "items")
     rating = _column(ratings, header, options.rating, USUAL_NAMES["rating"], "ratings")
@@ -159,7 +159,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_.-]", "", name).lower()
 
 
-def _header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
+def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
     """The delimiter and the names of the columns."""
     line = first_line(file, options.codec)
     delimiter = options.delimiter or max(DELIMITERS, key=line.count)
@@ -204,7 +204,7 @@ def _column(
 
 def _items(file: SourceFile, options: Options, problems: Problems) -> tuple[ParsedItem, ...]:
     """The items of their file, in order of id as ratings without it would have them."""
-    delimiter, header = _header(file, options)
+    delimiter, header = read_header(file, options)
     identity = _column(file, header, options.items_id or _same(options.item, header), USUAL_NAMES["item"], "ids")
     title = _column(file, header, options.title, _NAMES_OF_TITLE, "titles")
     year = _column(file, header, options.year, _NAMES_OF_YEAR, "years", is_needed=options.year is not None)

@@ -1,0 +1,282 @@
+"""Facts about items that are known already: a table with a row a fact or a row an item, or JSON Lines."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from catalog.importers.base import ImportProblem, ImportReport, Limits, Policy, Progress
+from catalog.importers.delimited import USUAL_NAMES, Options, read_header
+from catalog.importers.facts import Facts, ItemFacts
+from catalog.importers.json_items import json_items
+from catalog.importers.kinds import kind_of, plain, usual_kind
+from catalog.importers.layout import Kind, Layout, shown
+from catalog.importers.sources import SourceFile, open_source, refuse
+from catalog.importers.tables import read_table
+from core.errors import ParameterError
+
+ADVICE_ROWS = "Correct the file, or add it with bad rows dropped. Nothing was added."
+# Facts are kept in memory until all are read: a smaller room than that of ratings.
+LIMITS = Limits(bytes_unpacked=2 * 2**30)
+_STRUCTURE = ("item", "kind", "value")
+_KIND_NAMES = ("kind", "relation", "property", "attribute", "predicate", "type")
+_VALUE_NAMES = ("value", "object", "name")
+_JSON_LINES = (".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataOptions:
+    """Which columns, or keys of JSON objects, hold what.
+
+    Parameters
+    ----------
+    columns : mapping
+        What to the column that holds it: "item" for the ids, "kind" and "value" for a table with a row a
+        fact, else a field ("title", "year", "plot", "image", "trailer") or a kind of feature. What is not
+        named is found by the usual names.
+    rename : mapping
+        Kinds as the file has them to what they are to be called.
+    separator : str
+        Between the values of one column in a table with a row an item.
+    delimiter, encoding : str, optional
+        As for delimited ratings.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    rename: Mapping[str, str] = field(default_factory=dict)
+    separator: str = "|"
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        self.delimited()  # has its own checks
+        if ("kind" in self.columns) != ("value" in self.columns):
+            raise ParameterError("A table with a row a fact needs both a column of kinds and one of values named.")
+        others = sorted(set(self.columns) - set(_STRUCTURE))
+        if "kind" in self.columns and others:
+            raise ParameterError(
+                f"Columns are named for kind and value and for {', '.join(others)} as well: a table has a row a "
+                "fact or a row an item."
+            )
+
+    def delimited(self) -> Options:
+        """What delimited files of ratings have in common with these."""
+        return Options(delimiter=self.delimiter, encoding=self.encoding, feature_separator=self.separator)
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a file says of the items of a dataset.
+
+    Parameters
+    ----------
+    items : mapping
+        By the dataset's own item ids.
+    report : ImportReport
+        Rows are facts or items, as the file has them; rows of unknown items are not kept, and stand among
+        the dropped.
+    """
+
+    items: Mapping[str, ItemFacts]
+    report: ImportReport
+
+
+def read_metadata(
+    path: Path,
+    known: Collection[str],
+    *,
+    options: MetadataOptions | None = None,
+    policy: Policy | None = None,
+    progress: Progress | None = None,
+) -> Metadata:
+    """Read and check what a file says of known items.
+
+    Parameters
+    ----------
+    path : Path
+        One file, also gzipped or in a ZIP archive: JSON Lines by its ending (.jsonl, .ndjson), else
+        delimited text with a header.
+    known : collection of str
+        The dataset's item ids. Rows of other items are counted and left out.
+    options : MetadataOptions, optional
+    policy : Policy, optional
+        By default a row that cannot be taken refuses the file; limits are those of `LIMITS`.
+    progress : callable, optional
+
+    Returns
+    -------
+    Metadata
+
+    Raises
+    ------
+    ImportRefused
+        Whatever is wrong with the file, by line, column and reason; a file that says nothing of any known item.
+    """
+    options, policy = options or MetadataOptions(), policy or Policy(limits=LIMITS)
+    source = open_source(path, policy.limits)
+    if len(source.files) != 1:
+        raise refuse(source.name, f"one file of facts is needed, and there are {len(source.files)} here")
+    (file,) = source.files.values()
+    facts = Facts(file.name, frozenset(known), options.rename, options.separator)
+    problems = facts.problems
+    if file.name.lower().removesuffix(".gz").endswith(_JSON_LINES):
+        layout, warnings = "json-lines", _read_json(file, options, facts, progress)
+    else:
+        layout, warnings = _read_delimited(file, options, facts, progress)
+    if policy.on_bad_row == "refuse":
+        problems.refuse(ADVICE_ROWS)
+    if not facts.items:
+        problems.merge(facts.strangers)
+        problems.refuse(f"{file.name} says nothing of any item of the dataset. Nothing was added.")
+        raise refuse(file.name, "it says nothing of any item", advice="Nothing was added.")
+    problems.merge(facts.strangers)
+    report = ImportReport(
+        source_format=f"metadata, {layout}",
+        files=(file.name,),
+        rows_read=facts.rows,
+        rows_kept=facts.rows - facts.rows_left_out,
+        dropped=problems.counts,
+        examples={reason: tuple(kept) for reason, kept in problems.examples.items()},
+        warnings=tuple(warnings),
+        scale="",
+    )
+    return Metadata(facts.items, report)
+
+
+def _read_delimited(
+    file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None
+) -> tuple[str, list[str]]:
+    delimiter, header = read_header(file, options.delimited())
+    item = _named(file, header, options, "item") or _usual(header, USUAL_NAMES["item"])
+    if item is None:
+        advice = "Name it, as in --column item=ID."
+        raise refuse(
+            file.name, f"no column is known to hold the ids: the header has {_list(header)}", line=1, advice=advice
+        )
+    kind, value = _fact_columns(file, header, item, options)
+    columns = {} if kind else _item_columns(file, header, item, options)
+    if not kind and not columns:
+        advice = "Name what there is, as in --column plot=SUMMARY."
+        raise refuse(
+            file.name, f"no column is known to hold facts: the header has {_list(header)}", line=1, advice=advice
+        )
+    kinds: dict[str, Kind] = dict.fromkeys((kind, value) if kind else columns, "id" if kind else "text")
+    if item in kinds:
+        raise refuse(file.name, f"column {shown(item)} is named for two things", line=1)
+    kinds[item] = "id"
+    layout = Layout(
+        columns=tuple(header),
+        kinds=kinds,
+        delimiter=delimiter,
+        encoding=options.delimited().codec,
+        needs_final_newline=False,
+    )
+    table = read_table(file, layout, facts.problems, by_line=True, progress=progress)
+    ids = table.columns[item]
+    facts.rows += table.rows_read
+    facts.rows_left_out += table.rows_read - len(ids)
+    if kind:
+        rows = zip(ids, table.columns[kind], table.columns[value], strict=True)
+        for row, (external_id, name, text) in enumerate(rows):
+            facts.add(external_id, [(name, value, (text,))], table.line(row))
+    else:
+        for row, external_id in enumerate(ids):
+            said = [(target, column, (table.columns[column][row],)) for column, target in columns.items()]
+            facts.add(external_id, said, table.line(row), is_split=True)
+    warnings = [] if kind else _unread(name for name in header if name not in (item, *columns))
+    if table.ends_open:
+        warnings.append(
+            f"The last line of {file.name} has no line end; it was taken as complete. "
+            "If the file was cut short there, its last field may be too."
+        )
+    return ("facts" if kind else "items"), warnings
+
+
+def _fact_columns(file: SourceFile, header: list[str], item: str, options: MetadataOptions) -> tuple[str, str]:
+    """The columns of kinds and values; empty where the table has a row an item."""
+    kind, value = _named(file, header, options, "kind"), _named(file, header, options, "value")
+    if kind and value:
+        if kind == value:
+            raise refuse(file.name, f"column {shown(kind)} is named for two things", line=1)
+        return kind, value
+    if set(options.columns) - {"item"}:
+        return "", ""
+    kind = _usual(header, _KIND_NAMES)
+    rest = [name for name in header if name not in (item, kind)]
+    value = rest[0] if len(rest) == 1 else _usual(rest, _VALUE_NAMES)
+    # A table of items may have a "type" among its columns: it is one of facts where little else is there.
+    is_facts = kind is not None and value is not None and not any(usual_kind(name) for name in rest)
+    return (kind, value) if is_facts and kind and value else ("", "")
+
+
+def _item_columns(file: SourceFile, header: list[str], item: str, options: MetadataOptions) -> dict[str, str]:
+    """Column to the field or kind it holds: those named, and those of usual names that are not named otherwise."""
+    columns: dict[str, str] = {}
+    taken = {kind_of(target) for target in options.columns}
+    for target in options.columns:
+        if target not in _STRUCTURE:
+            column = str(_named(file, header, options, target))
+            if column in columns:
+                raise refuse(file.name, f"column {shown(column)} is named for two things", line=1)
+            columns[column] = target
+    for name in header:
+        usual = usual_kind(name)
+        if usual is not None and name != item and name not in columns and usual not in taken:
+            columns[name] = usual
+    return columns
+
+
+def _read_json(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None) -> list[str]:
+    named = {column: target for target, column in options.columns.items() if target != "item"}
+    identity = options.columns.get("item")
+    unread: dict[str, None] = {}
+    for line, found in json_items(file, facts.problems, progress):
+        facts.rows += 1
+        if found is None:
+            facts.rows_left_out += 1
+            continue
+        key = identity if identity is not None else _usual(list(found), USUAL_NAMES["item"])
+        ids = found.get(key, ()) if key is not None else ()
+        if len(ids) != 1 or key is None:
+            wanted = shown(identity) if identity is not None else "an item's id (item, item_id, movieId, …)"
+            facts.problems.add("missing field", ImportProblem(file.name, line, identity, f"there is no {wanted}"))
+            facts.rows_left_out += 1
+            continue
+        said = []
+        for name, values in found.items():
+            target = named.get(name) or usual_kind(name)
+            if name == key:
+                continue
+            if target is None:
+                unread[name] = None
+            else:
+                said.append((target, name, values))
+        facts.add(ids[0], said, line)
+    return _unread(unread)
+
+
+def _named(file: SourceFile, header: list[str], options: MetadataOptions, what: str) -> str | None:
+    """The column that the options name for something; None where they name none."""
+    wanted = options.columns.get(what)
+    if wanted is not None and wanted not in header:
+        reason = f"there is no column {shown(wanted)} for {what}: the header has {_list(header)}"
+        raise refuse(file.name, reason, line=1)
+    return wanted
+
+
+def _usual(names: list[str], usual: tuple[str, ...]) -> str | None:
+    by_name = {plain(name): name for name in names}
+    return next((by_name[name] for name in usual if name in by_name), None)
+
+
+def _unread(names: Iterable[str]) -> list[str]:
+    left = list(names)
+    if not left:
+        return []
+    return [f"Not read, as their names say nothing known: {_list(left)}. Name them as kinds to have them read."]
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return ", ".join(shown(name) for name in names[:12]) + more

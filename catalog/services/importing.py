@@ -1,0 +1,151 @@
+"""Imports: a source is read, checked and kept, whole or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from catalog.importers.addresses import address_problem
+from catalog.importers.auto import parse
+from catalog.importers.base import ParsedDataset, Policy
+from catalog.importers.delimited import Options
+from catalog.models import DatasetVersion
+from catalog.services.refusals import refusals_told
+from catalog.services.versions import keep_version
+from core import artefacts
+from core.errors import DataError, ParallaxError
+from recommenders.data import Ratings, Scale
+
+POLICY_OPTIONS = ("on_bad_row", "duplicates")
+DELIMITED_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options))
+Progress = Callable[[str, int, int | None], None]
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+
+def import_dataset(
+    *,
+    path: Path,
+    name: str,
+    title: str | None = None,
+    source_format: str = "auto",
+    owner: Any = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> DatasetVersion:
+    """Read a dataset from files and keep it, whole or not at all.
+
+    `options` are the fields of `catalog.importers.delimited.Options` for delimited files, and those of
+    `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `progress` is called with what is
+    being done, how far, and of how much where that is known.
+
+    Raises
+    ------
+    ParallaxError
+        `import.refused` with file, line and reason, `import.bad_option`, or what `import_parsed` raises.
+    """
+    _check_name(name)
+    given = {key: value for key, value in (options or {}).items() if value is not None}
+    policy_given = {key: given.pop(key) for key in POLICY_OPTIONS if key in given}
+    unknown = sorted(set(given) - DELIMITED_OPTIONS)
+    if unknown:
+        raise ParallaxError("import.bad_option", f"An import has no option called {', '.join(unknown)}.")
+
+    def reading(file: str, rows: int) -> None:
+        if progress is not None:
+            progress(f"Reading {file}", rows, None)
+
+    with refusals_told():
+        parsed = parse(
+            path,
+            format=source_format,
+            policy=Policy(**policy_given),
+            options=Options(**given) if given else None,
+            progress=reading,
+        )
+    if progress is not None:
+        progress("Keeping items", parsed.n_items, parsed.n_items)
+    return import_parsed(parsed=parsed, name=name, title=title, source_format=parsed.report.source_format, owner=owner)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ParallaxError(
+            "dataset.bad_name",
+            f"A dataset cannot be called {name!r}. Use small letters, digits, hyphens and underscores, at most 80.",
+        )
+
+
+def import_parsed(
+    *,
+    parsed: ParsedDataset,
+    name: str,
+    title: str | None = None,
+    source_format: str,
+    is_synthetic: bool = False,
+    owner: Any = None,
+) -> DatasetVersion:
+    """Keep a parsed dataset as `keep_version` does, and return the version.
+
+    Raises
+    ------
+    ParallaxError
+        `dataset.bad_name`, or `import.bad_data` where the ratings cannot be used.
+    """
+    _check_name(name)
+    _check_addresses(parsed)
+    try:
+        arrays, scale = _arrays_of(parsed)
+    except DataError as problem:
+        raise ParallaxError("import.bad_data", f"The ratings cannot be used: {problem}") from problem
+    return keep_version(
+        name=name,
+        title=title,
+        arrays=arrays,
+        scale=scale,
+        items=parsed.items,
+        source_format=source_format,
+        is_synthetic=is_synthetic,
+        report=parsed.report.as_json(),
+        owner=owner,
+    )
+
+
+def _check_addresses(parsed: ParsedDataset) -> None:
+    """Pages link to trailers: an address that is not of the web would be a hole in them."""
+    for item in parsed.items:
+        for what, address in (("image", item.image_url), ("trailer", item.trailer_url)):
+            if address and (wrong := address_problem(address)):
+                raise ParallaxError(
+                    "import.bad_data",
+                    f"Item {item.external_id} ({item.title}): the {what} {address[:80]!r} {wrong}. "
+                    "Correct it or leave it empty.",
+                )
+
+
+def _arrays_of(parsed: ParsedDataset) -> tuple[artefacts.Arrays, Scale]:
+    """The arrays that are stored, checked as the algorithms will check them when they open them."""
+    if parsed.n_ratings == 0:
+        raise DataError("there are none.")
+    scale = Scale(parsed.scale.low, parsed.scale.high, parsed.scale.step)
+    ratings = Ratings.from_triples(
+        parsed.users, parsed.items_rated, parsed.values, parsed.n_users, parsed.n_items, scale
+    )
+    user_items = ratings.user_items
+    small = np.int32 if user_items.nnz <= np.iinfo(np.int32).max else np.int64
+    timestamps = np.empty(0, dtype=np.int64)
+    if parsed.timestamps is not None:
+        timestamps = parsed.timestamps[np.lexsort((parsed.items_rated, parsed.users))].astype(np.int64)
+    arrays: artefacts.Arrays = {
+        "indptr": user_items.indptr.astype(small),
+        "indices": user_items.indices.astype(small),
+        "values": user_items.data,
+        "user_ids": parsed.user_ids,
+        "item_ids": parsed.item_ids,
+        "timestamps": timestamps,
+    }
+    return arrays, scale

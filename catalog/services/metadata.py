@@ -1,0 +1,207 @@
+"""Facts added to the items of a version: the ratings stay, the items with the facts are a new version."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from catalog.importers.base import Limits, ParsedItem, Policy
+from catalog.importers.facts import ItemFacts
+from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
+from catalog.models import DatasetVersion
+from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
+from catalog.services.refusals import refusals_told
+from catalog.services.versions import keep_version
+from core import artefacts
+from core.errors import ParallaxError
+from core.models import LogEntry
+
+# What a page takes while somebody waits for it; larger files go through the command.
+UPLOAD_LIMITS = Limits(bytes_unpacked=64 * 2**20)
+OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions))
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What facts change of a version's items."""
+
+    items: tuple[ParsedItem, ...]
+    n_changed: int
+    added: dict[str, int]  # by kind of feature or field that was empty
+    replaced: dict[str, int]  # by field that said something else
+    n_known: int  # facts that were there already
+
+
+def add_metadata(
+    *,
+    version: DatasetVersion,
+    path: Path,
+    actor: Any = None,
+    on_bad_row: str = "refuse",
+    options: Mapping[str, Any] | None = None,
+    limits: Limits = LIMITS,
+    progress: Progress | None = None,
+) -> DatasetVersion:
+    """Read facts about a version's items and keep the items with them as a new version, whole or not at all.
+
+    Features are added to those an item has; a title, year, plot, image or trailer takes the place of what is
+    there. `options` are the fields of `catalog.importers.metadata.MetadataOptions`. The new version names the
+    same arrays of ratings. Its report says what was read and changed, under ``"metadata"``, one entry for
+    every time facts were added. The same facts added again to the same version give the version that is there.
+
+    Raises
+    ------
+    ParallaxError
+        `import.refused` with file, line, column and reason; `import.bad_option`; `metadata.nothing_new` where
+        the items have all of it already; `dataset.retired` where the version is retired.
+    """
+    if version.retired_at is not None:
+        raise ParallaxError("dataset.retired", f"{version} is retired. Add the facts to a version that is in use.")
+    given = {key: value for key, value in (options or {}).items() if value is not None}
+    unknown = sorted(set(given) - OPTIONS)
+    if unknown:
+        raise ParallaxError("import.bad_option", f"Adding facts has no option called {', '.join(unknown)}.")
+
+    def reading(file: str, rows: int) -> None:
+        if progress is not None:
+            progress(f"Reading {file}", rows, None)
+
+    before = _items_of(version)
+    with refusals_told():
+        metadata = read_metadata(
+            path,
+            [item.external_id for item in before],
+            options=MetadataOptions(**given),
+            policy=Policy(on_bad_row=on_bad_row, limits=limits),  # type: ignore[arg-type]  # checks it itself
+            progress=reading,
+        )
+    changes = _changed(before, metadata.items)
+    if changes.n_changed == 0:
+        raise ParallaxError(
+            "metadata.nothing_new",
+            f"{version} has all that {metadata.report.files[0]} says already. Nothing was added.",
+        )
+    if progress is not None:
+        progress("Keeping items", len(before), len(before))
+    entry = {
+        "base_version": version.number,
+        "items_changed": changes.n_changed,
+        "facts_added": changes.added,
+        "fields_replaced": changes.replaced,
+        "facts_known": changes.n_known,
+        "read": metadata.report.as_json(),
+    }
+    with transaction.atomic():
+        earlier = set(version.dataset.versions.values_list("pk", flat=True))
+        kept = keep_version(
+            name=version.dataset.name,
+            title=None,
+            arrays=artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays,
+            scale=scale_of(version),
+            items=changes.items,
+            source_format=version.source_format,
+            is_synthetic=version.is_synthetic,
+            report={**version.report, "metadata": [*version.report.get("metadata", []), entry]},
+            owner=actor,
+        )
+        if kept.pk not in earlier:
+            LogEntry.objects.create(
+                actor=actor,
+                kind=kept._meta.label_lower,
+                object_id=kept.pk,
+                to_status="open",
+                reason=f"Facts of {metadata.report.files[0]} added to version {version.number}.",
+            )
+    return kept
+
+
+def add_uploaded_metadata(
+    *, version: DatasetVersion, upload: UploadedFile[Any], actor: Any, on_bad_row: str = "refuse"
+) -> DatasetVersion:
+    """Add the facts of an uploaded file, within the limits of what a page takes; raises as `add_metadata` does."""
+    name = Path(upload.name or "facts.csv").name
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        with path.open("wb") as file:
+            for chunk in upload.chunks():
+                file.write(chunk)
+        return add_metadata(version=version, path=path, actor=actor, on_bad_row=on_bad_row, limits=UPLOAD_LIMITS)
+
+
+def _items_of(version: DatasetVersion) -> list[ParsedItem]:
+    """The version's items as an importer would give them, in order."""
+    features: dict[int, list[tuple[str, str]]] = {}
+    rows = version.items.order_by("index", "features__position", "features__pk").values_list(
+        "index", "features__kind", "features__value"
+    )
+    for index, kind, value in rows.iterator(chunk_size=10_000):
+        if kind is not None:
+            features.setdefault(index, []).append((kind, value))
+    return [
+        ParsedItem(
+            external_id=item.external_id,
+            title=item.title,
+            year=item.year,
+            plot=item.plot,
+            features=tuple(features.get(item.index, ())),
+            image_url=item.image_url,
+            trailer_url=item.trailer_url,
+            links=tuple(item.links.items()),
+        )
+        for item in version.items.order_by("index").iterator(chunk_size=2_000)
+    ]
+
+
+def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Changes:
+    added: Counter[str] = Counter()
+    replaced: Counter[str] = Counter()
+    n_known = n_changed = 0
+    items = []
+    for item in before:
+        said = facts.get(item.external_id)
+        if said is not None:
+            there = {
+                "title": item.title,
+                "year": "" if item.year is None else str(item.year),
+                "plot": item.plot,
+                "image": item.image_url,
+                "trailer": item.trailer_url,
+            }
+            fields = {name: text for name, text in said.fields.items() if there[name] != text}
+            own = set(item.features)
+            features = [feature for feature in said.features if feature not in own]
+            n_known += len(said.fields) + len(said.features) - len(fields) - len(features)
+            replaced.update(name for name in fields if there[name])
+            added.update(name for name in fields if not there[name])
+            added.update(kind for kind, _ in features)
+            if fields or features:
+                n_changed += 1
+                item = _with(item, {**there, **fields}, features)
+        items.append(item)
+    return _Changes(tuple(items), n_changed, dict(added), dict(replaced), n_known)
+
+
+def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str, str]]) -> ParsedItem:
+    year = int(fields["year"]) if fields["year"] else None
+    kept = list(item.features)
+    if year is not None and year != item.year:
+        # The decade that importers draw from the year goes with it.
+        kept = [feature for feature in kept if feature[0] != "decade"] + [("decade", f"{year // 10 * 10}s")]
+    return dataclasses.replace(
+        item,
+        title=fields["title"],
+        year=year,
+        plot=fields["plot"],
+        image_url=fields["image"],
+        trailer_url=fields["trailer"],
+        features=tuple(dict.fromkeys([*kept, *features])),
+    )

@@ -1,0 +1,151 @@
+"""Versions of datasets: kept under the hash of their content, never changed, retired and brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from catalog.importers.base import ParsedItem
+from catalog.models import Dataset, DatasetVersion, Feature, Item
+from catalog.selectors.folding import sort_title
+from catalog.selectors.ratings import ARTEFACT_KIND
+from core import artefacts
+from core.models import LogEntry
+from core.provenance import digest_of, digest_of_arrays
+from recommenders.data import Scale
+
+CONTENT_FORMAT = 1
+ROWS_AT_ONCE = 2_000
+
+
+def keep_version(
+    *,
+    name: str,
+    title: str | None,
+    arrays: artefacts.Arrays,
+    scale: Scale,
+    items: Sequence[ParsedItem],
+    source_format: str,
+    is_synthetic: bool,
+    report: Mapping[str, Any],
+    owner: Any,
+) -> DatasetVersion:
+    """Keep ratings and items as a version of the dataset `name`, and return the version.
+
+    The same content (ratings, items and whether they are synthetic) under the same name gives the version
+    that is there already, brought back if it was retired; other content gets the next number. The arrays
+    are written before the rows: a crash in between leaves arrays that nothing names, never rows without them.
+    Arrays that are there already are not written again, so versions with the same ratings share them.
+    """
+    facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in items]]
+    content_hash = digest_of([CONTENT_FORMAT, digest_of_arrays(arrays), facts])
+    digest = artefacts.store(ARTEFACT_KIND, arrays, {"low": scale.low, "high": scale.high, "step": scale.step})
+    with transaction.atomic():
+        dataset, _ = Dataset.objects.select_for_update().get_or_create(
+            name=name, defaults={"title": title or name, "owner": owner}
+        )
+        if title and dataset.title != title:
+            dataset.title = title
+            dataset.save()
+        known = dataset.versions.filter(content_hash=content_hash).first()
+        if known is not None:
+            return _reinstated(known, owner)
+        newest = dataset.versions.order_by("-number").first()
+        version = DatasetVersion.objects.create(
+            dataset=dataset,
+            number=newest.number + 1 if newest else 1,
+            content_hash=content_hash,
+            ratings_digest=digest,
+            source_format=source_format,
+            is_synthetic=is_synthetic,
+            n_users=len(arrays["user_ids"]),
+            n_items=len(items),
+            n_ratings=len(arrays["values"]),
+            scale_low=scale.low,
+            scale_high=scale.high,
+            scale_step=scale.step,
+            report=dict(report),
+        )
+        counts = np.bincount(arrays["indices"], minlength=len(items)).astype(np.int64)
+        _create_items(version, items, counts)
+    _count_rows()
+    return version
+
+
+def _item_facts(item: ParsedItem) -> list[Any]:
+    return [
+        item.external_id,
+        item.title,
+        item.year,
+        item.plot,
+        [list(feature) for feature in item.features],
+        item.image_url,
+        item.trailer_url,
+        [list(link) for link in item.links],
+    ]
+
+
+def _create_items(version: DatasetVersion, items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> None:
+    rows = Item.objects.bulk_create(
+        [
+            Item(
+                version=version,
+                index=index,
+                external_id=item.external_id,
+                title=item.title,
+                sort_title=sort_title(item.title),
+                year=item.year,
+                plot=item.plot,
+                image_url=item.image_url,
+                trailer_url=item.trailer_url,
+                links=dict(item.links),
+                n_ratings=int(counts[index]),
+            )
+            for index, item in enumerate(items)
+        ],
+        batch_size=ROWS_AT_ONCE,
+    )
+    Feature.objects.bulk_create(
+        [
+            Feature(item=row, kind=kind, value=value, position=position)
+            for row, item in zip(rows, items, strict=True)
+            for position, (kind, value) in enumerate(item.features)
+        ],
+        batch_size=ROWS_AT_ONCE,
+    )
+
+
+def _count_rows() -> None:
+    """Let the database look at the new rows now: plans for tables it takes to be empty are slow by the thousand."""
+    with connection.cursor() as cursor:
+        for model in (Item, Feature):
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
+
+
+def _reinstated(version: DatasetVersion, actor: Any) -> DatasetVersion:
+    if version.retired_at is not None:
+        version.retired_at = None
+        version.save(update_fields=["retired_at", "updated_at"])
+        _log(version, actor, "retired", "open")
+    return version
+
+
+@transaction.atomic
+def retire_version(*, version: DatasetVersion, actor: Any = None) -> DatasetVersion:
+    """Offer the version for nothing new; what was made from it stays. Twice is once."""
+    if version.retired_at is None:
+        version.retired_at = timezone.now()
+        version.save(update_fields=["retired_at", "updated_at"])
+        _log(version, actor, "open", "retired")
+    return version
+
+
+def _log(version: DatasetVersion, actor: Any, before: str, after: str) -> None:
+    LogEntry.objects.create(
+        actor=actor, kind=version._meta.label_lower, object_id=version.pk, from_status=before, to_status=after
+    )
