@@ -102,6 +102,7 @@ class TryForm(forms.Form):
 
     def __init__(self, data: QueryDict, *, version: DatasetVersion, models: list[ModelLine]) -> None:
         super().__init__(data, label_suffix="")
+        self.asked = data
         self.rated: dict[int, float] = {}
         self.n_items = version.n_items
         # Stars as participants give them, which are mapped to the dataset's scale; on usage data there is one.
@@ -122,7 +123,7 @@ class TryForm(forms.Form):
 
     def clean_n(self) -> int:
         """Give the length, 5 where the address names none."""
-        return self.cleaned_data["n"] or self.fields["n"].initial
+        return int(self.cleaned_data["n"] or self.fields["n"].initial)
 
     def clean(self) -> dict[str, Any]:
         """Read the ratings out of the address."""

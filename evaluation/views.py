@@ -31,7 +31,7 @@ from evaluation.services.runs import cancel_run, create_run
 from evaluation.services.trying import try_models
 
 RUNS_PER_PAGE = 25
-ITEMS_FOUND = 8
+ITEMS_FOUND = 6
 
 
 @require_safe
@@ -168,7 +168,7 @@ def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
     items = {item.index: item for item in version.items.filter(index__in=form.rated)}
     rated = []
     for index in form.rated:
-        rest = form.data.copy()
+        rest = form.asked.copy()
         (*_, stars) = rest.pop(f"r{index}")
         rated.append({"item": items[index], "stars": stars, "without": f"?{rest.urlencode()}"})
     return rated

@@ -31,7 +31,7 @@ class Explanation:
         The profile's items, in its order: rising numbers.
     contributions : float64 array, shape (n_rated,)
         What each of them did, in the unit of the score; below 0 where it counts against the item, 0 where it
-        played no part. Probabilities where they combine by noisy-or.
+        adds nothing of its own. Probabilities where they combine by noisy-or.
     offset : float
         What the score would be without any contribution; 0 for algorithms that start from nothing.
     how : {"sum", "max", "noisy-or"}

@@ -121,7 +121,7 @@ def test_lists_of_several_models_stand_side_by_side_with_their_reasons(page: Any
     assert popular.count("This algorithm has no answer in terms of your ratings.") == 1
     assert "Why" not in popular
     assert re.search(r"Film 01 \+\d\.\d{3}", factors)
-    assert "played no part" not in factors
+    assert "added nothing" not in factors
     assert articles[2].count("<rect") == 4 * 3
 
 
