@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from charting.frame import number
 from charting.marks import curves
@@ -39,3 +40,37 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
 def _complete(values: Values) -> dict[str, list[float]]:
     """Leave out algorithms without a value at some length; none has one where there is no such case."""
     return {label: [value for value in line if value is not None] for label, line in values.items() if None not in line}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a list of bars on one axis, in percent of the width: for pages that draw it themselves."""
+
+    x: float
+    width: float
+    zero: float
+    is_against: bool
+
+
+def bars(values: Sequence[float]) -> list[Bar]:
+    """Lay out bars for signed values on one axis, the widest stretch of it filled.
+
+    Examples
+    --------
+    >>> [(bar.x, bar.width, bar.zero) for bar in bars([3.0, -1.0])]
+    [(25.0, 75.0, 25.0), (0.0, 25.0, 25.0)]
+    >>> [(bar.x, bar.width) for bar in bars([2.0, 1.0])]
+    [(0.0, 100.0), (0.0, 50.0)]
+    """
+    lowest, highest = min((0.0, *values)), max((0.0, *values))
+    share = 100.0 / ((highest - lowest) or 1.0)
+    zero = -lowest * share
+    return [
+        Bar(
+            x=round(zero + min(value, 0.0) * share, 2),
+            width=round(abs(value) * share, 2),
+            zero=round(zero, 2),
+            is_against=value < 0,
+        )
+        for value in values
+    ]

@@ -1,12 +1,16 @@
-"""The form that makes a run; what it means is checked by the service."""
+"""The form that makes a run, and that of the page that tries models; the services check what they mean."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
+from catalog.models import DatasetVersion
 from catalog.selectors.datasets import dataset_lines
+from evaluation.selectors.models import ModelLine
 from recommenders import registry
 
 # One key may stand for several conditions: PureSVD is measured at two numbers of factors.
@@ -71,3 +75,73 @@ class RunForm(forms.Form):
         """Give the chosen algorithms as one text, ticked ones first."""
         chosen = [*self.cleaned_data["algorithms"], self.cleaned_data["more"].strip()]
         return ",".join(filter(None, chosen))
+
+
+class TryForm(forms.Form):
+    """The profile, the models and the length of the lists of the page that tries models, all from the address.
+
+    A rating is a parameter of its own: ``r12=4`` is 4 for the item of index 12. `rated` holds those that can be
+    used, by index, also where something else is wrong.
+    """
+
+    MOST_MODELS = 7
+    MOST_RATED = 50
+    RATING = re.compile(r"r([0-9]{1,9})")
+    STARS = ("1", "2", "3", "4", "5")
+
+    q = forms.CharField(label="Find something to rate", required=False, max_length=200)
+    model = forms.MultipleChoiceField(
+        label="Models",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "Choose at least one model.",
+            "invalid_choice": "There is no model %(value)s on this version of the dataset.",
+        },
+    )
+    n = forms.IntegerField(label="Length of the lists", required=False, initial=5, min_value=1, max_value=20)
+
+    def __init__(self, data: QueryDict, *, version: DatasetVersion, models: list[ModelLine]) -> None:
+        super().__init__(data, label_suffix="")
+        self.asked = data
+        self.rated: dict[int, float] = {}
+        self.n_items = version.n_items
+        # Stars as participants give them, which are mapped to the dataset's scale; on usage data there is one.
+        self.is_usage = version.scale_low == version.scale_high
+        self.points = ("1",) if self.is_usage else self.STARS
+        self.scale = (version.scale_low, version.scale_high, version.scale_step) if self.is_usage else (1.0, 5.0, 1.0)
+        choices = [(str(line.model.pk), f"{line.model.label} · {line.origin}") for line in models]
+        self.fields["model"].choices = choices  # type: ignore[attr-defined]
+        search = {"type": "search", "autocomplete": "off", "aria-controls": "found"}
+        self.fields["q"].widget.attrs |= search
+
+    def clean_model(self) -> list[int]:
+        """Give the chosen models' primary keys, in the order of the address, none twice."""
+        chosen = list(dict.fromkeys(map(int, self.cleaned_data["model"])))
+        if len(chosen) > self.MOST_MODELS:
+            raise forms.ValidationError(f"Choose at most {self.MOST_MODELS} models; {len(chosen)} are chosen.")
+        return chosen
+
+    def clean_n(self) -> int:
+        """Give the length, 5 where the address names none."""
+        return int(self.cleaned_data["n"] or self.fields["n"].initial)
+
+    def clean(self) -> dict[str, Any]:
+        """Read the ratings out of the address."""
+        for name, value in self.data.items():
+            found = self.RATING.fullmatch(name)
+            if found is None or not value:  # an empty one is not rated
+                continue
+            index = int(found[1])
+            if index >= self.n_items:
+                self.add_error(
+                    None, f"There is no item {index} in this version; they run from 0 to {self.n_items - 1}."
+                )
+            elif value not in self.points:
+                self.add_error(
+                    None, f"{value!r} is no rating; item {index} takes {self.points[0]} to {self.points[-1]}."
+                )
+            else:
+                self.rated[index] = self.scale[0] if self.is_usage else float(value)
+        if len(self.rated) > self.MOST_RATED:
+            self.add_error(None, f"Rate at most {self.MOST_RATED} items here; {len(self.rated)} are rated.")
+        return self.cleaned_data

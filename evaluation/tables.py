@@ -54,3 +54,28 @@ def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
     [('reserved users', '1,200')]
     """
     return [(what, f"{count:,}") for what, count in counts.items()]
+
+
+def score(value: float | None) -> str:
+    """Write a model's score, whatever its unit, with three decimals; a dash where there is none.
+
+    Examples
+    --------
+    >>> score(4.25), score(-0.0004), score(-1234.5), score(None)
+    ('4.250', '0.000', '−1,234.500', '–')
+    """
+    if value is None:
+        return "–"
+    text = f"{abs(value):,.3f}"
+    return f"−{text}" if value < 0 and float(text.replace(",", "")) else text
+
+
+def signed(value: float) -> str:
+    """Write what is added to a score, or taken from it.
+
+    Examples
+    --------
+    >>> signed(0.5), signed(-0.25), signed(0.0)
+    ('+0.500', '−0.250', '+0.000')
+    """
+    return f"{'−' if value < 0 else '+'}{abs(value):,.3f}"

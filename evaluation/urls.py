@@ -10,6 +10,7 @@ app_name = "evaluation"
 urlpatterns = [
     path("", views.run_list, name="list"),
     path("new/", views.run_new, name="new"),
+    path("try/<slug:name>/<int:number>/", views.try_page, name="try"),
     path("<int:pk>/", views.run_detail, name="detail"),
     path("<int:pk>/progress/", views.run_progress, name="progress"),
     path("<int:pk>/cancel/", views.run_cancel, name="cancel"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy import sparse
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.explanation import Explanation, How
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 
@@ -55,6 +56,7 @@ class ItemItem(Algorithm):
     title = "Conditional probability item to item (ItemItem)"
     version = 1
     score_kind = "order"
+    explains = True
     arrays = ("indptr", "items", "common", "counts")
 
     @dataclass(frozen=True)
@@ -103,6 +105,17 @@ class ItemItem(Algorithm):
         profile = (positive.indptr.astype(np.int64, copy=False), positive.indices.astype(np.int32, copy=False))
         kernels.aggregate(*profile, self.indptr, self.items, self.common, self.counts, how, out)
         return out
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        """Return the probability of the item given each of the profile's likes."""
+        liked = positives(user_items, self.scale, self.params.positive_from).indices
+        shares = np.zeros(liked.size)
+        for at, given in enumerate(liked):
+            pairs = slice(self.indptr[given], self.indptr[given + 1])
+            place = np.searchsorted(self.items[pairs], item)  # a given item's pairs are in the order of numbers
+            if place < self.items[pairs].size and self.items[pairs][place] == item:
+                shares[at] = self.common[pairs][place] / self.counts[given]
+        return Explanation.over(user_items, liked, shares, how=cast(How, self.params.aggregate))
 
     def highest(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """The highest score that each profile could give any item, shape (n_profiles,): 1 for a probability,

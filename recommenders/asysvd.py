@@ -14,6 +14,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 
 __all__ = ["AsySVD"]
@@ -59,6 +60,7 @@ class AsySVD(Algorithm):
     title = "Asymmetric singular value decomposition (AsySVD)"
     version = 1
     score_kind = "rating"
+    explains = True
     arrays = ("mean", "item_bias", "item_factors", "explicit_factors", "implicit_factors")
 
     @dataclass(frozen=True)
@@ -120,6 +122,15 @@ class AsySVD(Algorithm):
         folded = (explicit + implicit) / np.sqrt(np.maximum(counts, 1))[:, np.newaxis]
         scores = baseline.scores(user_items) + folded @ self.item_factors.T
         return self._silence(scores, user_items)
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        """Return what each rating, and that there is one, adds to the baseline."""
+        baseline = Baseline(float(self.mean[0]), self.item_bias, self.params.reg_user)
+        rated = user_items.indices
+        residuals = baseline.residuals(user_items)[:, np.newaxis]
+        moved = residuals * self.explicit_factors[rated] + self.implicit_factors[rated]
+        contributions = moved @ self.item_factors[item] / np.sqrt(max(rated.size, 1))
+        return Explanation.over(user_items, rated, contributions, offset=baseline.scores(user_items)[0, item])
 
 
 def _like(user_items: sparse.csr_array, data: NDArray[np.float64]) -> sparse.csr_array:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled
 
 __all__ = ["Algorithm"]
@@ -40,6 +41,9 @@ class Algorithm(ABC):
     score_kind : {"rating", "order"}
         Whether scores are predicted ratings on the training scale (not clipped to it, so that they stay
         distinct for ranking) or only an order.
+    explains : bool
+        Whether `explain` can take a score apart by the profile's ratings. A subclass that sets it writes
+        `_explain`.
     arrays : tuple of str
         Attributes of the model that `state` saves besides the popularity.
     params : Parameters
@@ -58,6 +62,7 @@ class Algorithm(ABC):
     Params: ClassVar[type[Parameters]]
     needs_features: ClassVar[bool] = False
     score_kind: ClassVar[Literal["rating", "order"]]
+    explains: ClassVar[bool] = False
     arrays: ClassVar[tuple[str, ...]]
 
     params: Any  # each subclass narrows it to its own Params
@@ -147,6 +152,40 @@ class Algorithm(ABC):
             )
         return self._score(profiles.on(self.scale).user_items)
 
+    def explain(self, profile: Profiles, items: ArrayLike) -> tuple[Explanation | None, ...]:
+        """Tell what each of the profile's ratings did to the scores of some items.
+
+        Parameters
+        ----------
+        profile : Profiles
+            A single profile, as for `score`.
+        items : int array, shape (n,)
+            Items whose scores are to be explained.
+
+        Returns
+        -------
+        tuple of Explanation or None
+            One for each item: its parts make the model's score to 1e-9 (relative to it where it is large). None
+            where the item has no score, and throughout where the algorithm has no answer in terms of the
+            profile's ratings.
+
+        Raises
+        ------
+        DataError
+            As `score`; also if there is not exactly one profile, or there is no such item.
+        """
+        if profile.n_profiles != 1:
+            raise DataError(f"One profile at a time can be explained; got {profile.n_profiles}.")
+        asked = np.asarray(items, dtype=np.int64)
+        is_out = (asked < 0) | (asked >= self.n_items)
+        if is_out.any():
+            raise DataError(f"There is no item number {asked[is_out][0]}: they run from 0 to {self.n_items - 1}.")
+        scores = self.score(profile)[0]
+        if not self.explains:
+            return (None,) * asked.size
+        user_items = profile.on(self.scale).user_items
+        return tuple(self._explain(user_items, int(item)) if np.isfinite(scores[item]) else None for item in asked)
+
     def state(self) -> dict[str, NDArray[Any]]:
         """The model as plain arrays, to be saved one file an array; `params` and `scale` complete it."""
         return {"popularity": self.popularity} | {name: getattr(self, name) for name in self.arrays}
@@ -192,6 +231,10 @@ class Algorithm(ABC):
     @abstractmethod
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Score profiles whose ratings are on the training scale."""
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation | None:
+        """Take apart the score of an item that has one, for a single profile on the training scale."""
+        return None
 
     @classmethod
     def _with(cls, **arrays: NDArray[Any]) -> Self:

@@ -12,6 +12,7 @@ from scipy import sparse
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 
@@ -54,6 +55,7 @@ class EASE(Algorithm):
     title = "Item-item regression (EASE)"
     version = 1
     score_kind = "order"
+    explains = True
     arrays = ("liked_items", "inverse", "diagonal")
 
     @dataclass(frozen=True)
@@ -91,6 +93,17 @@ class EASE(Algorithm):
             projected = np.asarray(own @ self.inverse)
         scores[np.ix_(has_profile, self.liked_items)] = own.toarray() - projected / self.diagonal
         return scores
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        """Return the item's weight for each of the profile's other likes."""
+        liked = positives(user_items, self.scale, self.params.positive_from).indices
+        liked = liked[np.isin(liked, self.liked_items) & (liked != item)]
+        places, own = np.searchsorted(self.liked_items, liked), int(np.searchsorted(self.liked_items, item))
+        if self.inverse.shape[0] < self.inverse.shape[1]:
+            shared = -(self.inverse[:, places].T @ self.inverse[:, own]) / self.params.reg
+        else:
+            shared = self.inverse[places, own]
+        return Explanation.over(user_items, liked, -shared / self.diagonal[own])
 
 
 def _by_items(matrix: sparse.csr_array, reg: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -15,6 +15,7 @@ from core.errors import DataError, ParameterError
 from recommenders.association import ItemItem
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.scale import Scale
 
@@ -62,6 +63,7 @@ class ExpectedUtility(Algorithm):
     title = "Expected utility (ExpUtility)"
     version = 1
     score_kind = "order"
+    explains = True  # where its scorer does
     arrays = ("utility",)
 
     @dataclass(frozen=True)
@@ -102,6 +104,20 @@ class ExpectedUtility(Algorithm):
         has_score = np.isfinite(scores) & (self.utility > 0)
         probabilities = np.maximum(scores, 0.0) / divisors[:, np.newaxis]
         return np.where(has_score, probabilities * self.utility, -np.inf)
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation | None:
+        """Return the scorer's explanation times the item's utility over the divisor.
+
+        None where that is not true: the scorer has no answer, its score is below 0 and counted as 0, or its parts
+        combine by noisy-or, which multiplied through is none.
+        """
+        profile = Profiles(user_items, self.scale)
+        (of_scorer,) = self.scorer.explain(profile, [item])
+        scores = self.scorer.score(profile)
+        if of_scorer is None or of_scorer.how == "noisy-or" or scores[0, item] < 0:
+            return None
+        worth = float(self.utility[item] / _highest(self.scorer, user_items, scores)[0])
+        return Explanation(of_scorer.items, of_scorer.contributions * worth, of_scorer.offset * worth, of_scorer.how)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The model as plain arrays: its own, and those of the scorer under their names after ``scorer_``."""

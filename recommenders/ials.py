@@ -12,6 +12,7 @@ from scipy import sparse
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.singular import right_singular_vectors
@@ -56,6 +57,7 @@ class IALS(Algorithm):
     title = "Implicit alternating least squares (iALS)"
     version = 1
     score_kind = "order"
+    explains = True
     arrays = ("item_factors", "gram", "is_liked")
 
     @dataclass(frozen=True)
@@ -94,6 +96,13 @@ class IALS(Algorithm):
         scores[:, ~self.is_liked] = -np.inf
         scores[np.asarray(profiles @ self.is_liked.astype(np.float64)) == 0] = -np.inf
         return np.asarray(scores)
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        """Return each like's part, with the other likes' weights as they are (section 5 of the paper)."""
+        liked = positives(user_items, self.scale, self.params.positive_from).indices
+        own = self.item_factors[liked]
+        weights = np.linalg.solve(self.gram + self.params.alpha * (own.T @ own), self.item_factors[item])
+        return Explanation.over(user_items, liked, (1.0 + self.params.alpha) * (own @ weights))
 
 
 def _gram(factors: NDArray[np.float64], reg: float) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
@@ -43,6 +44,7 @@ class _ItemNeighbourhood(Algorithm):
     """What the two share: neighbours of every item, and the damped means that ratings are taken from."""
 
     arrays = ("neighbour_indptr", "neighbour_items", "neighbour_similarities", "mean", "item_bias")
+    explains = True
     is_mean: ClassVar[bool]  # whether the sum over neighbours is divided by the sum of their similarities
 
     params: Any
@@ -83,6 +85,18 @@ class _ItemNeighbourhood(Algorithm):
         kernels.scatter_sums(np.flatnonzero(is_whole), *matrices, self.is_mean, out)
         kernels.walk_sums(np.flatnonzero(~is_whole), *matrices, k, self.is_mean, out)
         return out
+
+    def _parts(self, user_items: sparse.csr_array, signals: NDArray[np.float64], item: int) -> Explanation:
+        """Return what each of the item's neighbours in the profile adds to a sum; the offset is left at 0."""
+        pairs = slice(self.neighbour_indptr[item], self.neighbour_indptr[item + 1])
+        rated = user_items.indices
+        is_rated = np.isin(self.neighbour_items[pairs], rated)
+        neighbours = self.neighbour_items[pairs][is_rated][: self.params.neighbours]  # most similar first
+        weights = self.neighbour_similarities[pairs][is_rated][: self.params.neighbours]
+        contributions = weights * signals[np.searchsorted(rated, neighbours)]
+        return Explanation.over(
+            user_items, neighbours, contributions / weights.sum() if self.is_mean else contributions
+        )
 
 
 def _kept(params: NeighbourhoodParameters) -> int | None:
@@ -151,6 +165,11 @@ class CorNgr(_ItemNeighbourhood):
         baseline = self._baseline()
         return self._sums(user_items, baseline.residuals(user_items)) + baseline.scores(user_items)
 
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        baseline = self._baseline()
+        parts = self._parts(user_items, baseline.residuals(user_items), item)
+        return replace(parts, offset=float(baseline.scores(user_items)[0, item]))
+
 
 class NNCosNgr(_ItemNeighbourhood):
     r"""Non-normalised cosine neighbourhood: like CorNgr, but many similar items count for more than few.
@@ -207,3 +226,10 @@ class NNCosNgr(_ItemNeighbourhood):
             return self._sums(user_items, user_items.data.astype(np.float64))
         baseline = self._baseline()
         return self._sums(user_items, baseline.residuals(user_items)) + baseline.scores(user_items)
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        if self.params.sum_of == "ratings":
+            return self._parts(user_items, user_items.data.astype(np.float64), item)
+        baseline = self._baseline()
+        parts = self._parts(user_items, baseline.residuals(user_items), item)
+        return replace(parts, offset=float(baseline.scores(user_items)[0, item]))

@@ -12,6 +12,7 @@ from scipy import sparse
 from core.errors import DataError
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.singular import right_singular_vectors
 
@@ -68,6 +69,7 @@ class LSA(Algorithm):
     title = "Latent semantic analysis of item features (LSA)"
     version = 1
     score_kind = "order"
+    explains = True
     needs_features = True
     arrays = ("item_vectors",)
 
@@ -112,6 +114,12 @@ class LSA(Algorithm):
         scores[:, ~has_vector] = -np.inf
         scores[~has_profile] = -np.inf
         return np.asarray(scores)
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        """Return each rating's share of the liking times the likeness of its item."""
+        liking = self._liking(user_items, np.asarray(self.item_vectors.any(axis=1))).data
+        likeness = self.item_vectors[user_items.indices] @ self.item_vectors[item]
+        return Explanation.over(user_items, user_items.indices, liking * likeness / np.abs(liking).sum())
 
     def _liking(self, user_items: sparse.csr_array, has_vector: NDArray[np.bool_]) -> sparse.csr_array:
         """Return the weights of the profiles' items, 0 for those without a vector."""

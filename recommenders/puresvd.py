@@ -11,6 +11,7 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled, parameter
 from recommenders.singular import right_singular_vectors
 
@@ -48,6 +49,7 @@ class PureSVD(Algorithm):
     title = "Singular value decomposition (PureSVD)"
     version = 1
     score_kind = "order"
+    explains = True
     arrays = ("item_factors",)
 
     @dataclass(frozen=True)
@@ -74,3 +76,9 @@ class PureSVD(Algorithm):
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         folded = np.asarray(user_items.astype(np.float64) @ self.item_factors)
         return self._silence(folded @ self.item_factors.T, user_items)
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        """Return each rating times the inner product of its item's factors with the item's."""
+        rated = user_items.indices
+        contributions = user_items.data.astype(np.float64) * (self.item_factors[rated] @ self.item_factors[item])
+        return Explanation.over(user_items, rated, contributions)

@@ -14,6 +14,7 @@ from evaluation.models import TrainedModel
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import Profiles, Scale
+from recommenders.explanation import Explanation
 from recommenders.ranking import top_n
 
 
@@ -95,3 +96,29 @@ def recommend(
         seconds=time.perf_counter() - started,
         digest=model.digest,
     )
+
+
+def explain(
+    *,
+    model: TrainedModel,
+    items: Sequence[int],
+    ratings: Sequence[float],
+    scale: tuple[float, float, float],
+    of: Sequence[int],
+) -> tuple[Explanation | None, ...]:
+    """Tell what each rating of a profile did to the scores of the items `of`; the rest is as in `recommend`.
+
+    None where the model has no score for the item, or no answer in terms of the ratings. Contributions are in
+    the order of the items' numbers.
+
+    Raises
+    ------
+    ArtefactError, ParallaxError
+        As `recommend`.
+    """
+    opened = opened_model(model.digest)
+    try:
+        profile = Profiles.one(list(items), list(ratings), opened.n_items, Scale(*scale))
+        return opened.explain(profile, list(of))
+    except DataError as wrong:
+        raise ParallaxError("model.bad_profile", str(wrong)) from wrong

@@ -11,9 +11,17 @@ from evaluation import charts, tables
 pytestmark = pytest.mark.unit
 
 
-def test_examples_of_the_tables_hold() -> None:
-    found = doctest.testmod(tables)
-    assert (found.failed, found.attempted) == (0, 4)
+def test_examples_of_the_tables_and_bars_hold() -> None:
+    assert doctest.testmod(tables) == (0, 6)
+    assert doctest.testmod(charts) == (0, 2)
+
+
+def test_bars_share_one_axis() -> None:
+    assert charts.bars([]) == []
+    assert charts.bars([0.0]) == [charts.Bar(x=0.0, width=0.0, zero=0.0, is_against=False)]
+    against, more = charts.bars([-1.0, -4.0])
+    assert (against.x, against.width, against.zero, against.is_against) == (75.0, 25.0, 100.0, True)
+    assert (more.x, more.width) == (0.0, 100.0)
 
 
 def test_chart_of_recall_names_the_best_at_n_and_of_fallout_the_worst() -> None:

@@ -257,6 +257,78 @@ def test_too_many_factors_are_refused_with_the_maximum(key, ratings, features):
     fitted(key, ratings, features, factors=most)
 
 
+# Everything that changes how an algorithm explains itself, beside its defaults.
+EXPLAINED_FORMS = [
+    *((key, {}) for key in registry.keys()),  # noqa: SIM118 — a function, not a mapping's
+    ("corngr", {"neighbours": 2}),
+    ("corngr", {"neighbours": 2, "neighbourhood": "item", "correlate": "residuals"}),
+    ("nncosngr", {"neighbours": 2}),
+    ("nncosngr", {"sum_of": "ratings"}),
+    ("nncosngr", {"sum_of": "ratings", "neighbours": 3, "neighbourhood": "item"}),
+    ("itemitem", {"aggregate": "sum"}),
+    ("itemitem", {"aggregate": "noisy-or"}),
+    ("ease", {"reg": 2.0}),
+    ("lsa", {"centre": "mean"}),
+    ("expected-utility", {"scorer": "itemitem:aggregate=sum"}),
+    ("expected-utility", {"scorer": "corngr"}),
+    ("expected-utility", {"scorer": "ease"}),
+    ("expected-utility", {"scorer": "toppop"}),
+    ("expected-utility", {"scorer": "itemitem:aggregate=noisy-or"}),
+]
+
+
+@pytest.mark.parametrize(("key", "options"), EXPLAINED_FORMS)
+@pytest.mark.parametrize("n_users", [14, 8])  # more and fewer than items: EASE keeps another matrix for each
+def test_explanation_makes_the_score(key, options, n_users, features, strangers, make_ratings):
+    ratings = make_ratings(1, n_users=n_users, n_items=10)
+    model = fitted(key, ratings, features, **options)
+    scores = model.score(strangers)
+    n_explained = 0
+    for row in range(strangers.n_profiles):
+        profile = Profiles(strangers.user_items[[row]], strangers.scale)
+        explained = model.explain(profile, np.arange(10))
+        assert len(explained) == 10
+        for item, one in enumerate(explained):
+            if one is None:
+                continue
+            n_explained += 1
+            assert one.score == pytest.approx(scores[row, item], rel=1e-9, abs=1e-9)
+            assert one.items.tolist() == profile.user_items.indices.tolist()
+            assert one.contributions.dtype == np.float64
+            assert one.contributions.shape == one.items.shape
+            assert np.isfinite(one.contributions).all()
+    has_answer = model.explains and options.get("scorer") not in {"toppop", "itemitem:aggregate=noisy-or"}
+    if key == "expected-utility":
+        has_positive = has_answer * int((scores > 0).sum())
+        assert has_positive <= n_explained <= has_answer * np.isfinite(scores).sum()
+    else:
+        assert n_explained == has_answer * np.isfinite(scores).sum()
+
+
+@every_algorithm
+def test_explanation_of_what_is_not_there_is_refused(key, ratings, features, strangers):
+    model = fitted(key, ratings, features)
+    one = Profiles(strangers.user_items[[0]], strangers.scale)
+    with pytest.raises(DataError, match="One profile at a time can be explained; got 6"):
+        model.explain(strangers, [0])
+    with pytest.raises(DataError, match="no item number 10: they run from 0 to 9"):
+        model.explain(one, [0, 10])
+    with pytest.raises(DataError, match="over 4 items"):
+        model.explain(Profiles.one([0], [3], 4, HALF_STARS), [0])
+    assert model.explain(one, []) == ()
+
+
+@every_algorithm
+def test_explanation_is_the_same_from_another_scale(key, ratings, features):
+    model = fitted(key, ratings, features)
+    ten_points = Profiles.one([0, 2, 5], [1, 6, 10], ratings.n_items, Scale(1, 10, 1))
+    half_stars = Profiles.one([0, 2, 5], [0.5, 3.0, 5.0], ratings.n_items, HALF_STARS)
+    for one, other in zip(model.explain(ten_points, [1, 3]), model.explain(half_stars, [1, 3]), strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_allclose(one.contributions, other.contributions, rtol=0, atol=1e-6)
+
+
 @every_algorithm
 def test_wrong_inputs_are_refused(key, ratings, features, strangers):
     found = registry.algorithm(key)
