@@ -59,6 +59,8 @@ class AsySVD(Algorithm):
     title = "Asymmetric singular value decomposition (AsySVD)"
     version = 1
     score_kind = "rating"
+    asks_numbers = True
+    small = {"factors": 2, "epochs": 5}
     arrays = ("mean", "item_bias", "item_factors", "explicit_factors", "implicit_factors")
 
     @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class IALS(Algorithm):
     title = "Implicit alternating least squares (iALS)"
     version = 1
     score_kind = "order"
+    small = {"factors": 2}
     arrays = ("item_factors", "gram", "is_liked")
 
     @dataclass(frozen=True)

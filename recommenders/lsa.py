@@ -68,6 +68,7 @@ class LSA(Algorithm):
     title = "Latent semantic analysis of item features (LSA)"
     version = 1
     score_kind = "order"
+    small = {"factors": 2}
     needs_features = True
     arrays = ("item_vectors",)
 

@@ -48,6 +48,7 @@ class PureSVD(Algorithm):
     title = "Singular value decomposition (PureSVD)"
     version = 1
     score_kind = "order"
+    small = {"factors": 2}
     arrays = ("item_factors",)
 
     @dataclass(frozen=True)
