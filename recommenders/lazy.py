@@ -2,8 +2,8 @@
 
 A web process imports the registry to fill in forms and to rank; numba's compiler and scipy's linear algebra
 take most of a second to import and are wanted only when a model is fitted or scores. So modules ask here,
-at the moment of use, and import neither at their top. The libraries of `recommenders.adapters` come through the same door;
-where one is missing, the registry has said so before.
+at the moment of use, and import neither at their top. The libraries of `recommenders.adapters` come through the
+same door; where one is missing, the registry has said so before.
 """
 
 from __future__ import annotations

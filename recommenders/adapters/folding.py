@@ -16,7 +16,8 @@ def score_by_least_squares(
 ) -> NDArray[np.float64]:
     r"""Fold profiles into an implicit least-squares model, and score every item.
 
-    .. math:: p = \Big(Q^\top Q + \alpha \sum_{i \in u} q_i q_i^\top + \lambda I\Big)^{-1} (1 + \alpha) \sum_{i \in u} q_i
+    .. math::
+        p = \Big(Q^\top Q + \alpha \sum_{i \in u} q_i q_i^\top + \lambda I\Big)^{-1} (1 + \alpha) \sum_{i \in u} q_i
 
     Parameters
     ----------
