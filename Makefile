@@ -7,12 +7,14 @@ MANAGE := $(BIN)/python manage.py
 TESTS ?= tests
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
+LENSKIT := .venv-lenskit
+STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
 STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: help demo up test lint format clean bench
+.PHONY: help demo up test test-lenskit lint format clean bench
 
 help: ## Say what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 $(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Parallax needs Python 3.11; none is called $(PYTHON). Try: make PYTHON=python3 $(MAKECMDGOALS)"; exit 1; }
@@ -38,6 +40,16 @@ up: $(STAMP) ## Serve what is there: web server and worker
 test: $(STAMP_DEV) ## Run the tests (TESTS=path to run some)
 	@$(BIN)/python -m pytest $(TESTS) $(PYTEST_OPTIONS)
 
+$(STAMP_LENSKIT): | $(BIN)/python
+	@echo "Installing LensKit and its own pins into $(LENSKIT) (once) …"
+	@$(BIN)/python -m venv $(LENSKIT)
+	@$(LENSKIT)/bin/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(LENSKIT)/bin/pip install --quiet --disable-pip-version-check -r requirements-lenskit.txt
+	@rm -f $(LENSKIT)/.installed-*; touch $@
+
+test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an environment of its own
+	@$(LENSKIT)/bin/python -m pytest tests/recommenders $(PYTEST_OPTIONS)
+
 lint: $(STAMP_DEV) ## Check style, types, import contracts, migrations and templates
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -56,5 +68,5 @@ bench: $(STAMP_DEV) ## Run the benchmarks
 	@PYTHONPATH=. $(BIN)/python benchmarks/serving.py
 
 clean: ## Remove all that these commands made
-	rm -rf $(VENV) var .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	rm -rf $(VENV) $(LENSKIT) var .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

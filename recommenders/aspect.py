@@ -54,6 +54,7 @@ class Aspect(Algorithm):
     title = "Aspect model of people and items (Aspect)"
     version = 1
     score_kind = "order"
+    small = {"classes": 2, "held_out": 0.0}  # held-out pairs are drawn by number
     arrays = ("items_of_class", "beta")
 
     @dataclass(frozen=True)

@@ -69,6 +69,7 @@ class AspectContent(Algorithm):
     title = "Aspect model of people and item features (AspectContent)"
     version = 1
     score_kind = "order"
+    small = {"classes": 2, "held_out": 0.0, "positive_from": 2.0}  # the suite's strangers like little
     needs_features = True
     arrays = ("features_of_class", "classes_of_item", "class_shares", "beta", "n_observations", *CONTENT_ARRAYS)
 

@@ -61,6 +61,8 @@ class AsySVD(Algorithm):
     version = 1
     score_kind = "rating"
     explains = True
+    asks_numbers = True
+    small = {"factors": 2, "epochs": 5}
     arrays = ("mean", "item_bias", "item_factors", "explicit_factors", "implicit_factors")
 
     @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from importlib import metadata
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -46,6 +47,17 @@ class Algorithm(ABC):
         `_explain`.
     arrays : tuple of str
         Attributes of the model that `state` saves besides the popularity.
+    libraries : tuple of str
+        Distributions, by their names in the package index, whose own code learns the model: their installed
+        versions are part of its recipe.
+    asks_profile : bool
+        False where a profile's content changes nothing: everybody gets the same scores, an empty profile too.
+    asks_numbers : bool
+        True where the numbering of users and items changes the model: ratings are visited in its order, or
+        random numbers are dealt by it.
+    small : mapping
+        Parameters for data of a dozen users and ten items, where the defaults ask for more. The contract suite
+        (``tests/recommenders/test_contract.py``) fits every algorithm of the registry with them.
     params : Parameters
         The parameters this model was fitted with.
     scale : Scale
@@ -64,6 +76,10 @@ class Algorithm(ABC):
     score_kind: ClassVar[Literal["rating", "order"]]
     explains: ClassVar[bool] = False
     arrays: ClassVar[tuple[str, ...]]
+    libraries: ClassVar[tuple[str, ...]] = ()
+    asks_profile: ClassVar[bool] = True
+    asks_numbers: ClassVar[bool] = False
+    small: ClassVar[Mapping[str, bool | int | float | str]] = {}
 
     params: Any  # each subclass narrows it to its own Params
     scale: Scale
@@ -73,6 +89,11 @@ class Algorithm(ABC):
     def label(cls, params: Parameters) -> str:
         """Name printed in tables: the short name, followed by every parameter that is not at its default."""
         return labelled(cls.name, params.changed())
+
+    @classmethod
+    def library_versions(cls) -> dict[str, str]:
+        """Installed version of each of `libraries`."""
+        return {name: metadata.version(name) for name in cls.libraries}
 
     @classmethod
     def fit(

@@ -58,6 +58,7 @@ class IALS(Algorithm):
     version = 1
     score_kind = "order"
     explains = True
+    small = {"factors": 2}
     arrays = ("item_factors", "gram", "is_liked")
 
     @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 A web process imports the registry to fill in forms and to rank; numba's compiler and scipy's linear algebra
 take most of a second to import and are wanted only when a model is fitted or scores. So modules ask here,
-at the moment of use, and import neither at their top.
+at the moment of use, and import neither at their top. The libraries of `recommenders.adapters` come through the
+same door; where one is missing, the registry has said so before.
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ __all__ = [
     "association_kernels",
     "asysvd_kernels",
     "ials_kernels",
+    "implicit_als",
+    "implicit_bpr",
+    "implicit_nearest_neighbours",
+    "lenskit",
     "linalg",
     "neighbour_kernels",
+    "pandas",
     "sparse_linalg",
     "user_neighbour_kernels",
 ]
@@ -54,3 +60,28 @@ def ials_kernels() -> ModuleType:
 def user_neighbour_kernels() -> ModuleType:
     """Compiled loops of the user neighbourhoods (`recommenders.kernels.user_neighbours`)."""
     return import_module("recommenders.kernels.user_neighbours")
+
+
+def implicit_als() -> ModuleType:
+    """Alternating least squares of the library implicit (`implicit.als`)."""
+    return import_module("implicit.als")
+
+
+def implicit_bpr() -> ModuleType:
+    """Bayesian personalised ranking of the library implicit (`implicit.bpr`)."""
+    return import_module("implicit.bpr")
+
+
+def implicit_nearest_neighbours() -> ModuleType:
+    """Item-item models of the library implicit (`implicit.nearest_neighbours`)."""
+    return import_module("implicit.nearest_neighbours")
+
+
+def pandas() -> ModuleType:
+    """Data frames (`pandas`), which LensKit is given its data in."""
+    return import_module("pandas")
+
+
+def lenskit(module: str) -> ModuleType:
+    """A module of the library LensKit, such as ``als`` (`lenskit.als`)."""
+    return import_module(f"lenskit.{module}")

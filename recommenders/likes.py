@@ -50,6 +50,7 @@ class PopularityLikes(Algorithm):
     title = "Most liked (Likes)"
     version = 1
     score_kind = "order"
+    asks_profile = False
     arrays = ("item_scores",)
 
     @dataclass(frozen=True)

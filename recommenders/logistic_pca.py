@@ -75,6 +75,7 @@ class LPCA(Algorithm):
     title = "Logistic principal component analysis (LPCA)"
     version = 1
     score_kind = "order"
+    small = {"factors": 2}
     arrays = ("axes", "offsets")
 
     @dataclass(frozen=True)

@@ -70,6 +70,7 @@ class LSA(Algorithm):
     version = 1
     score_kind = "order"
     explains = True
+    small = {"factors": 2}
     needs_features = True
     arrays = ("item_vectors",)
 

@@ -40,6 +40,7 @@ class TopPop(Algorithm):
     title = "Most popular (TopPop)"
     version = 1
     score_kind = "order"
+    asks_profile = False
     arrays = ()
 
     @dataclass(frozen=True)

@@ -50,6 +50,7 @@ class PureSVD(Algorithm):
     version = 1
     score_kind = "order"
     explains = True
+    small = {"factors": 2}
     arrays = ("item_factors",)
 
     @dataclass(frozen=True)

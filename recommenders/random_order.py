@@ -48,6 +48,8 @@ class Random(Algorithm):
     title = "Random order (Random)"
     version = 1
     score_kind = "order"
+    asks_profile = False
+    asks_numbers = True
     arrays = ("seed",)
 
     @dataclass(frozen=True)

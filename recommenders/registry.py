@@ -2,7 +2,7 @@
 
 A third party adds an algorithm by an entry point of the group ``parallax.algorithms``, whose name is the
 key and whose object is a subclass of `recommenders.base.Algorithm`. It is imported when it is first asked
-for.
+for. Adapters of other libraries' algorithms are listed where their library is installed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,12 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from core.errors import ParameterError
+from recommenders.adapters.implicit_als import ImplicitALS
+from recommenders.adapters.implicit_bpr import ImplicitBPR
+from recommenders.adapters.implicit_cosine import ImplicitCosine
+from recommenders.adapters.lenskit_als import LensKitALS, LensKitBiasedMF
+from recommenders.adapters.lenskit_itemknn import LensKitItemKNN
+from recommenders.adapters.library import Adapter
 from recommenders.aspect import Aspect
 from recommenders.aspect_content import AspectContent
 from recommenders.association import ItemItem
@@ -43,11 +49,17 @@ _OWN: dict[str, type[Algorithm]] = {
         *(LPCA, Aspect, AspectContent, NaiveBayes, Random, EASE, IALS),
     )
 }
+_ADAPTERS: dict[str, type[Adapter]] = {
+    one.key: one for one in (ImplicitALS, ImplicitBPR, ImplicitCosine, LensKitALS, LensKitBiasedMF, LensKitItemKNN)
+}
 
 
 def keys() -> tuple[str, ...]:
-    """Every key: the project's own in their usual order, then third parties' in alphabetical order."""
-    return (*_OWN, *sorted(_added()))
+    """Every key: the project's own in their usual order, those of the libraries installed, and third parties'
+    in alphabetical order.
+    """
+    adapted = (key for key, found in _ADAPTERS.items() if found.library.is_installed)
+    return (*_OWN, *adapted, *sorted(_added()))
 
 
 def algorithm(key: str) -> type[Algorithm]:
@@ -56,7 +68,8 @@ def algorithm(key: str) -> type[Algorithm]:
     Raises
     ------
     ParameterError
-        If the key is unknown, or a third party's entry point does not give an algorithm of that key.
+        If the key is unknown, its library is not installed (the message says how to install it), or a third
+        party's entry point does not give an algorithm of that key.
 
     Examples
     --------
@@ -65,6 +78,11 @@ def algorithm(key: str) -> type[Algorithm]:
     """
     if key in _OWN:
         return _OWN[key]
+    if key in _ADAPTERS:
+        adapter = _ADAPTERS[key]
+        if not adapter.library.is_installed:
+            raise adapter.refusal()
+        return adapter
     added = _added()
     if key not in added:
         raise ParameterError(f"There is no algorithm {key!r}; the algorithms are: {', '.join(keys())}.")
@@ -168,7 +186,7 @@ def _added() -> dict[str, EntryPoint]:
     """Third parties' entry points by key, none of them imported."""
     found: dict[str, EntryPoint] = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
-        if point.name in _OWN or point.name in found:
+        if point.name in _OWN or point.name in _ADAPTERS or point.name in found:
             raise ParameterError(
                 f"The entry point {point.value} wants the key {point.name!r}, which is taken; "
                 "uninstall its package or ask its authors for another key."

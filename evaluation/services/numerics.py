@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
@@ -21,7 +22,7 @@ def numeric_threads(n: int) -> Iterator[None]:
         yield
 
 
-KERNELS = {
+KERNELS: dict[str, Callable[[], object]] = {
     "corngr": lazy.neighbour_kernels,
     "nncosngr": lazy.neighbour_kernels,
     "asysvd": lazy.asysvd_kernels,
@@ -30,13 +31,19 @@ KERNELS = {
     "ials": lazy.ials_kernels,
     "userknn-pearson": lazy.user_neighbour_kernels,
     "userknn-cosine": lazy.user_neighbour_kernels,
+    "implicit-als": lazy.implicit_als,
+    "implicit-bpr": lazy.implicit_bpr,
+    "implicit-cosine": lazy.implicit_nearest_neighbours,
+    "lenskit-als": partial(lazy.lenskit, "als"),
+    "lenskit-biasedmf": partial(lazy.lenskit, "als"),
+    "lenskit-itemknn": partial(lazy.lenskit, "knn"),
 }
 
 
 def load_kernels(algorithm: str) -> None:
-    """Load the compiled loops of an algorithm, if it has any, so that no measured time holds their compilation.
+    """Load the compiled loops or the library of an algorithm, if it has any, so that no measured time holds that.
 
-    They are compiled once on a machine, which takes some seconds, and read from the cache after that.
+    Our loops are compiled once on a machine, which takes some seconds, and read from the cache after that.
     """
     if algorithm in KERNELS:
         KERNELS[algorithm]()

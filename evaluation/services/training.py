@@ -19,6 +19,7 @@ from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows
 from evaluation.services.numerics import load_kernels, numeric_threads
 from recommenders import registry
+from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 
 
@@ -69,8 +70,15 @@ def recipe_of(
             "params": dict(params),
             "seed": seed,
             "threads": threads,
+            **_libraries(kind),
         }
     )
+
+
+def _libraries(kind: type[Algorithm]) -> dict[str, Any]:
+    """Name the versions of the libraries whose code fits; nothing where it is all our own."""
+    versions = kind.library_versions()
+    return {"libraries": versions} if versions else {}
 
 
 def features_digest(*, features: ItemFeatures) -> str:
@@ -143,6 +151,7 @@ def train_or_reuse(
             "version": kind.version,
             "params": dict(params),
             "scale": [ratings.scale.low, ratings.scale.high, ratings.scale.step],
+            **_libraries(kind),
         },
     )
     try:

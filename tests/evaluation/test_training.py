@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,23 @@ def test_recipe_depends_on_the_version_of_the_algorithm(monkeypatch: pytest.Monk
     before = recipe_of(**base)
     monkeypatch.setattr(PureSVD, "version", PureSVD.version + 1)
     assert recipe_of(**base) != before
+
+
+def test_recipe_depends_on_the_version_of_the_library_that_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = {"version": make_version(), "training_digest": "x", **CHOSEN}
+    ours = recipe_of(**base)
+    monkeypatch.setattr(PureSVD, "libraries", ("scipy",))
+    with_library = recipe_of(**base)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: f"another {name}")
+    assert len({ours, with_library, recipe_of(**base)}) == 3
+
+
+def test_stored_model_says_which_version_of_which_library_learned_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = make_version()
+    assert "libraries" not in artefacts.load("models", train_on_everything(version=version, **CHOSEN).model.digest).meta
+    monkeypatch.setattr(PureSVD, "libraries", ("scipy",))
+    model = train_on_everything(version=version, **CHOSEN).model
+    assert artefacts.load("models", model.digest).meta["libraries"] == {"scipy": metadata.version("scipy")}
 
 
 def test_recipe_depends_on_features_only_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:

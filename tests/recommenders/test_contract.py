@@ -1,4 +1,8 @@
-"""What every algorithm of the registry owes, whoever wrote it."""
+"""What every algorithm of the registry owes, whoever wrote it.
+
+A third party's algorithm is in the registry once its package is installed, and so it is in here; what the suite
+has to know of it, the class says of itself (`small`, `asks_profile`, `asks_numbers`).
+"""
 
 from __future__ import annotations
 
@@ -15,37 +19,24 @@ from recommenders.ranking import top_n, top_n_batch
 
 pytestmark = pytest.mark.unit
 
-# Defaults are meant for real data; these fit data of a dozen users.
-SMALL: dict[str, dict[str, object]] = {
-    "asysvd": {"factors": 2, "epochs": 5},
-    "puresvd": {"factors": 2},
-    "lsa": {"factors": 2},
-    "ials": {"factors": 2},
-    "lpca": {"factors": 2},
-    # Held-out pairs are drawn by number; the strangers of the features' test like little.
-    "aspect": {"classes": 2, "held_out": 0.0},
-    "aspect-content": {"classes": 2, "held_out": 0.0, "positive_from": 2.0},
-}
-# Algorithms that ask nothing of a profile: they have no checkerboard to solve, and score an empty one too.
-FOR_EVERYBODY = {"toppop", "popularity-likes", "random"}
-# Algorithms that visit users and items in an order of their own, so that renumbering them changes the path, or
-# that draw by number.
-PATH_DEPENDENT = {"asysvd", "random"}
-
 HALF_STARS = Scale(0.5, 5.0, 0.5)
 every_algorithm = pytest.mark.parametrize("key", registry.keys())
 
 
 def fitted(key: str, ratings: Ratings, features: ItemFeatures, *, seed: int = 5, **options: object) -> Algorithm:
     found = registry.algorithm(key)
-    params = registry.params_of(key, SMALL.get(key, {}) | options)
+    params = registry.params_of(key, dict(found.small) | options)
     given = features if found.needs_features else None
     return found.fit(ratings, params, features=given, rng=np.random.default_rng(seed))
 
 
 def smallest(key: str) -> dict[str, object]:
     """Options that one user and one item can bear."""
-    return {name: 1 for name in ("factors", "classes") if name in SMALL.get(key, {})}
+    return {name: 1 for name in ("factors", "classes") if name in parameters(key)}
+
+
+def parameters(key: str) -> set[str]:
+    return {info.name for info in registry.algorithm(key).Params.described()}
 
 
 def features_of(n_items: int) -> ItemFeatures:
@@ -78,7 +69,7 @@ def test_scores_have_shape_and_no_nan(key, ratings, features, strangers):
 @every_algorithm
 def test_checkerboard_is_completed(key):
     """Even users love even items and hate odd ones; each has one of either kind left to rate."""
-    if key in FOR_EVERYBODY:
+    if not registry.algorithm(key).asks_profile:
         pytest.skip("does not look for tastes in the profile")
     n_users, n_items = 24, 12
     users, items = (side.ravel() for side in np.indices((n_users, n_items)))
@@ -114,7 +105,7 @@ def test_empty_profile_is_filled_by_popularity(key, ratings, features):
     model = fitted(key, ratings, features)
     scores = model.score(Profiles.one([], [], ratings.n_items, HALF_STARS))
     best = top_n(scores[0], model.popularity, [], n=4)
-    if key in FOR_EVERYBODY:
+    if not registry.algorithm(key).asks_profile:
         assert (np.isfinite(scores[0]) == (ratings.item_counts > 0)).all()
         return
     by_popularity = np.lexsort((np.arange(ratings.n_items), -ratings.item_counts))
@@ -126,7 +117,7 @@ def test_empty_profile_is_filled_by_popularity(key, ratings, features):
 @every_algorithm
 def test_profile_of_unknown_items_only_is_no_profile(key, ratings):
     """The one item of the profile was rated by nobody and has no features."""
-    if key in FOR_EVERYBODY:
+    if not registry.algorithm(key).asks_profile:
         pytest.skip("does not look at the profile")
     last = ratings.n_items - 1
     counts = np.ones((ratings.n_items, 2), dtype=np.float32)
@@ -236,7 +227,7 @@ def test_list_longer_than_the_catalogue_ends_with_it(key, ratings, features, str
 
 @every_algorithm
 def test_renumbering_users_and_items_renumbers_the_result(key, ratings, features, strangers):
-    if key in PATH_DEPENDENT:
+    if registry.algorithm(key).asks_numbers:
         pytest.skip("visits ratings in the order of their numbers")
     rng = np.random.default_rng(8)
     users, items = rng.permutation(ratings.n_users), rng.permutation(ratings.n_items)
@@ -249,7 +240,7 @@ def test_renumbering_users_and_items_renumbers_the_result(key, ratings, features
 
 @every_algorithm
 def test_too_many_factors_are_refused_with_the_maximum(key, ratings, features):
-    if "factors" not in SMALL.get(key, {}):
+    if "factors" not in parameters(key):
         pytest.skip("has no factors")
     most = 8 if key == "lsa" else 10  # 14 users, 10 items, 8 terms
     with pytest.raises(ParameterError, match=rf"11 factors .* maximum is min\(.*\) = {most}\."):

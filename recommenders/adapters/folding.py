@@ -1,0 +1,70 @@
+"""Scoring strangers by factors that another library learned."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from recommenders import lazy
+
+__all__ = ["score_by_least_squares", "silence"]
+
+
+def score_by_least_squares(
+    profiles: sparse.csr_array, item_factors: NDArray[np.float32], is_liked: NDArray[np.bool_], alpha: float, reg: float
+) -> NDArray[np.float64]:
+    r"""Fold profiles into an implicit least-squares model, and score every item.
+
+    .. math::
+        p = \Big(Q^\top Q + \alpha \sum_{i \in u} q_i q_i^\top + \lambda I\Big)^{-1} (1 + \alpha) \sum_{i \in u} q_i
+
+    Parameters
+    ----------
+    profiles : sparse float array, shape (n_profiles, n_items)
+        1 where an item is liked.
+    item_factors : float array, shape (n_items, factors)
+        Q, learned.
+    is_liked : bool array, shape (n_items,)
+        Items that somebody liked in the training data.
+    alpha, reg : float
+        α ≥ 0 and λ > 0 of the training.
+
+    Returns
+    -------
+    float64 array, shape (n_profiles, n_items)
+        Qp; -inf for items nobody liked and for profiles that like none of the others.
+
+    References
+    ----------
+    Hu, Koren & Volinsky (2008), ICDM, equation 4, doi:10.1109/ICDM.2008.22.
+
+    Examples
+    --------
+    >>> profiles = sparse.csr_array(np.array([[1.0, 0.0]]))
+    >>> factors = np.array([[1.0], [0.5]], dtype=np.float32)
+    >>> score_by_least_squares(profiles, factors, np.array([True, True]), alpha=1.0, reg=0.75).round(6).tolist()
+    [[0.666667, 0.333333]]
+    """
+    items = item_factors.astype(np.float64)
+    gram = np.ascontiguousarray(items.T @ items + reg * np.eye(items.shape[1]))
+    folded = np.empty((profiles.shape[0], items.shape[1]))
+    indptr, indices = profiles.indptr.astype(np.int64, copy=False), profiles.indices.astype(np.int32, copy=False)
+    lazy.ials_kernels().solve_rows(indptr, indices, gram, items, alpha, folded)
+    return silence(folded @ items.T, profiles, is_liked)
+
+
+def silence(
+    scores: NDArray[np.float64], profiles: sparse.csr_array, is_liked: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Set to -inf, in place, the items nobody liked and the profiles that like none of the others.
+
+    Examples
+    --------
+    >>> profiles = sparse.csr_array(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    >>> silence(np.ones((2, 2)), profiles, np.array([True, False])).tolist()
+    [[1.0, -inf], [-inf, -inf]]
+    """
+    scores[:, ~is_liked] = -np.inf
+    scores[np.asarray(profiles @ is_liked.astype(np.float64)) == 0] = -np.inf
+    return scores

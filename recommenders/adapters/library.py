@@ -1,0 +1,102 @@
+"""What adapters of other libraries' algorithms have in common: their library, and being there only with it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from core.errors import ParameterError
+from recommenders.base import Algorithm
+
+__all__ = ["IMPLICIT", "LENSKIT", "Adapter", "Library", "check_factors", "int32_matrix"]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library as its package is called, and the version that the adapters are tested with."""
+
+    package: str
+    tested: str
+    requirements: str = ""  # a file of ours that installs it, where it brings pins of its own
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the library could be imported; nothing of it is."""
+        if self.package in sys.modules:
+            return sys.modules[self.package] is not None
+        return find_spec(self.package) is not None
+
+    def how_to_install(self) -> str:
+        """The command that installs it."""
+        return f"pip install {f'-r {self.requirements}' if self.requirements else f'{self.package}=={self.tested}'}"
+
+
+IMPLICIT = Library("implicit", "0.7.3")
+LENSKIT = Library("lenskit", "2025.8.1", "requirements-lenskit.txt")
+
+
+class Adapter(Algorithm):
+    """An algorithm whose model another library's code learns.
+
+    The library is imported when a model is fitted, and only then: the model is arrays, and profiles are scored
+    from them here, in float64, by the equations that the library folds strangers in by. So a stored model is
+    served alike whatever becomes of the library, and the version that learned it is part of its recipe.
+
+    Attributes
+    ----------
+    library : Library
+        Whose code it is.
+    """
+
+    library: ClassVar[Library]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "library" in cls.__dict__:
+            cls.libraries = (cls.library.package,)
+
+    @classmethod
+    def refusal(cls) -> ParameterError:
+        """What to say to whoever asks for the algorithm where its library is not installed."""
+        return ParameterError(
+            f"The algorithm {cls.key!r} is that of the library {cls.library.package}, which is not installed; "
+            f"install version {cls.library.tested} with: {cls.library.how_to_install()}"
+        )
+
+
+def check_factors(factors: int, n_users: int, n_items: int) -> None:
+    """Refuse more factors than the smaller side of the data.
+
+    Raises
+    ------
+    ParameterError
+        If `factors` exceeds min(users, items).
+
+    Examples
+    --------
+    >>> check_factors(3, n_users=2, n_items=9)
+    Traceback (most recent call last):
+        ...
+    core.errors.ParameterError: 3 factors are more than the data can have: the maximum is min(users, items) = 2.
+    """
+    most = min(n_users, n_items)
+    if factors > most:
+        raise ParameterError(
+            f"{factors} factors are more than the data can have: the maximum is min(users, items) = {most}."
+        )
+
+
+def int32_matrix(matrix: sparse.csr_array) -> sparse.csr_matrix:
+    """The same matrix as the libraries' compiled loops take it: float32 values, int32 indices, ``csr_matrix``."""
+    arrays: tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]] = (
+        matrix.data.astype(np.float32),
+        matrix.indices.astype(np.int32),
+        matrix.indptr.astype(np.int32),
+    )
+    return sparse.csr_matrix(arrays, shape=matrix.shape)
