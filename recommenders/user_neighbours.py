@@ -15,6 +15,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
+from recommenders.progress import Progress
 from recommenders.scale import Scale
 
 __all__ = ["UserKNNCosine", "UserKNNPearson"]
@@ -71,7 +72,9 @@ class _UserNeighbourhood(Algorithm):
         params: Parameters,
         features: ItemFeatures | None,
         rng: np.random.Generator,
+        progress: Progress,
     ) -> Self:
+        progress(0.1, "Turning the ratings round, from people's to items'")
         by_user, by_item = ratings.user_items, ratings.user_items.T.tocsr().sorted_indices()
         return cls._with(
             user_indptr=by_user.indptr.astype(np.int64),
@@ -83,6 +86,13 @@ class _UserNeighbourhood(Algorithm):
             means=_means(by_user),
             norms=_norms(by_user, cls._above(ratings.scale)),
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The ratings from both sides, which are the model, and their means."""
+        return 48 * n_ratings + 40 * n_users + 16 * n_items
 
     @classmethod
     def _above(cls, scale: Scale) -> float:
