@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,18 @@ def env_int(name: str, *, default: int, minimum: int = 0) -> int:
     if value < minimum:
         raise ImproperlyConfigured(f"{name} is {value}; it must be at least {minimum}.")
     return value
+
+
+def env_bytes(name: str) -> int | None:
+    """Return the variable as a number of bytes, written as 800M or 12G; None where it is not set."""
+    raw = os.environ.get(name, "").strip()
+    if not raw:
+        return None
+    found = re.fullmatch(r"(\d+)([KMGT]?)", raw.upper().removesuffix("B"))
+    size = int(found[1]) * 1024 ** " KMGT".index(found[2] or " ") if found else 0
+    if not size:
+        raise ImproperlyConfigured(f"{name} is {raw!r}; write a size such as 800M or 12G.")
+    return size
 
 
 def env_list(name: str, *, default: list[str]) -> list[str]:

@@ -15,7 +15,7 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from charting.render import STYLE_HASHES
-from parallax.env import env_bool, env_database, env_int, env_list, env_secret, env_str
+from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_str
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
 
@@ -148,6 +148,7 @@ CELERY_TASK_ACKS_LATE = False  # the database's leases bring work back, whatever
 CELERY_TIMEZONE = "UTC"
 
 NUMERIC_THREADS = env_int("NUMERIC_THREADS", default=1, minimum=1)  # of each worker; recorded with every run
+MEMORY_LIMIT = env_bytes("PARALLAX_MEMORY_LIMIT")  # of one fit; None: what the machine has left
 LEASE_SECONDS = env_int("LEASE_SECONDS", default=30, minimum=1)
 SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0 leaves it to beat
 CELERY_BEAT_SCHEDULE = {

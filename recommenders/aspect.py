@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,10 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import binary_bytes
 from recommenders.positives import positives
-from recommenders.tempered import AspectParameters, fold_in, learn
+from recommenders.progress import Progress
+from recommenders.tempered import AspectParameters, fold_in, learn, learning_bytes
 
 __all__ = ["Aspect"]
 
@@ -66,10 +68,24 @@ class Aspect(Algorithm):
     beta: NDArray[np.float64]  # shape (1,)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
-        aspects, beta = learn(liked, params.classes, params.tempering, rng)
+        aspects, beta = learn(liked, params.classes, params.tempering, rng, progress)
         return cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The positive ratings, and what learning from them takes."""
+        return binary_bytes(n_users, n_ratings) + learning_bytes(n_users, n_items, n_ratings, params.classes)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         liked = positives(user_items, self.scale, self.params.positive_from)

@@ -12,11 +12,16 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.content import CONTENT_ARRAYS, Content
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import parameter
 from recommenders.positives import positives
-from recommenders.tempered import AspectParameters, fold_in, learn
+from recommenders.progress import Progress, within
+from recommenders.tempered import AspectParameters, fold_in, learn, learning_bytes
 
 __all__ = ["AspectContent"]
+
+# What the learning takes of the whole, about; only the progress is told by it.
+LEARNING_WORK = 0.9
 
 
 class AspectContent(Algorithm):
@@ -92,13 +97,21 @@ class AspectContent(Algorithm):
     feature_starts: NDArray[np.int64]  # where each item's begin, shape (n_items + 1,)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         content = Content.of(cast(ItemFeatures, features))  # the caller saw to it that there are some
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         observed = sparse.csr_array(liked @ content.item_terms)
-        aspects, beta = learn(observed, params.classes, params.tempering, rng)
+        aspects, beta = learn(observed, params.classes, params.tempering, rng, within(progress, 0.0, LEARNING_WORK))
         features_of_class = aspects.columns_of_class
-        classes = fold_in(content.item_terms, features_of_class, beta, params.fold_iterations)
+        rest = within(progress, LEARNING_WORK, 1.0)
+        classes = fold_in(content.item_terms, features_of_class, beta, params.fold_iterations, rest)
         is_known = content.item_terms @ np.asarray(features_of_class.any(axis=1), dtype=np.float64) > 0
         n_observations = float(observed.sum())
         of_person = np.asarray(observed.sum(axis=1), dtype=np.float64) / max(n_observations, 1.0)
@@ -110,6 +123,17 @@ class AspectContent(Algorithm):
             n_observations=np.array([n_observations]),
             **content.arrays(),
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The positive ratings, the features, people's observations of them, and what learning from these takes."""
+        per_item = n_item_terms / max(n_items, 1)
+        n_observed = int(min(n_users * n_terms, n_ratings * per_item))
+        observed = binary_bytes(n_users, n_ratings) + sparse_bytes(n_users, n_observed)
+        learning = learning_bytes(n_users, n_terms, n_observed, params.classes)
+        return observed + learning + 3 * sparse_bytes(n_items, n_item_terms) + 16 * n_items * params.classes
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         content = Content.from_arrays(self.feature_counts, self.feature_numbers, self.feature_starts, self.n_features)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,13 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation, How
+from recommenders.memory import binary_bytes, co_rated_pairs, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.products import BLOCK_PAIRS, steps_of_rows
+from recommenders.progress import Progress, blocks
 
 __all__ = ["ItemItem"]
-
-# Items whose pairs are counted at once: bounds the working memory, not the result.
-BLOCK_ITEMS = 1024
 
 
 class ItemItem(Algorithm):
@@ -77,14 +77,23 @@ class ItemItem(Algorithm):
     counts: NDArray[np.int64]  # shape (n_items,), people who liked each item
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         counts = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.int64)
         by_user = positive.astype(np.int32)
         by_item = by_user.T.tocsr()
         lengths, items, common = [np.zeros(1, dtype=np.int64)], [], []
-        for start in range(0, ratings.n_items, BLOCK_ITEMS):
-            pairs = (by_item[start : start + BLOCK_ITEMS] @ by_user).tocsr().sorted_indices()
+        # Block by block, which bounds the working memory and changes no result.
+        for start, stop, share in blocks(steps_of_rows(by_item, by_user), BLOCK_PAIRS):
+            progress(share, f"Counting pairs, items {start + 1:,} to {stop:,} of {ratings.n_items:,}")
+            pairs = (by_item[start:stop] @ by_user).tocsr().sorted_indices()
             given = np.repeat(np.arange(start, start + pairs.shape[0]), np.diff(pairs.indptr))
             is_other = pairs.indices != given
             lengths.append(np.bincount(given[is_other] - start, minlength=pairs.shape[0]))
@@ -96,6 +105,15 @@ class ItemItem(Algorithm):
             common=np.concatenate(common),
             counts=counts,
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The positive ratings from both sides, and twice the pairs: as they are found, and joined."""
+        binary = binary_bytes(n_users, n_ratings) + 2 * sparse_bytes(n_users + n_items, n_ratings)
+        block = 24 * min(n_items**2, BLOCK_PAIRS + n_items)
+        return binary + block + 16 * co_rated_pairs(n_users, n_items, n_ratings)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         kernels = lazy.association_kernels()

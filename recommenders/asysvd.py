@@ -16,11 +16,15 @@ from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
+from recommenders.progress import Progress, blocks
 
 __all__ = ["AsySVD"]
 
 # A matrix in the kernels' types: where rows begin and end, columns, and a residual for each entry.
 Side = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
+# Ratings times factors between two reports: some tenths of a second.
+BLOCK_STEPS = 100_000_000
+
 Factors = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
@@ -91,7 +95,14 @@ class AsySVD(Algorithm):
     implicit_factors: NDArray[np.float64]  # y, shape (n_items, factors)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         smaller = min(ratings.n_users, ratings.n_items)
         if params.factors > smaller:
             raise ParameterError(
@@ -105,7 +116,7 @@ class AsySVD(Algorithm):
             np.zeros((ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),
         )
-        q, x, y = _descend(factors, learned, held, params, rng)
+        q, x, y = _descend(factors, learned, held, params, rng, progress)
         took_part = np.bincount(learned[1], minlength=ratings.n_items) > 0
         q[~took_part] = 0.0
         return cls._with(
@@ -115,6 +126,13 @@ class AsySVD(Algorithm):
             explicit_factors=x,
             implicit_factors=y,
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The residuals and what splitting them takes, the factors, and those of the best epoch so far."""
+        return 90 * n_ratings + 24 * (n_users + n_items) + 50 * n_items * params.factors
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         baseline = Baseline(float(self.mean[0]), self.item_bias, self.params.reg_user)
@@ -161,14 +179,24 @@ def _side(users: NDArray[np.int64], items: NDArray[np.int64], residuals: NDArray
     return indptr.astype(np.int64), items.astype(np.int32), residuals
 
 
-def _descend(factors: Factors, learned: Side, held: Side, params: AsySVD.Params, rng: np.random.Generator) -> Factors:
+def _descend(
+    factors: Factors,
+    learned: Side,
+    held: Side,
+    params: AsySVD.Params,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Factors:
     """Run epochs until the held-out error stops falling; return the factors of the best epoch."""
     kernels = lazy.asysvd_kernels()
     best, lowest, waited = factors, np.inf, 0
+    lengths = np.diff(learned[0])
     for epoch in range(1, params.epochs + 1):
         order = rng.permutation(learned[0].size - 1)
         with np.errstate(over="ignore", invalid="ignore"):  # divergence is told below, in words
-            kernels.descend(order, *learned, *factors, params.learning_rate, params.reg)
+            for start, stop, share in blocks(lengths[order] * params.factors, BLOCK_STEPS):
+                progress((epoch - 1 + share) / params.epochs, f"Epoch {epoch} of at most {params.epochs}")
+                kernels.descend(order[start:stop], *learned, *factors, params.learning_rate, params.reg)
             error = kernels.squared_error(*learned, *held, *factors)
         if not (np.isfinite(error) and all(np.isfinite(one).all() for one in factors)):
             raise ParameterError(

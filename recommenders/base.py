@@ -15,6 +15,7 @@ from core.errors import DataError, ParameterError
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled
+from recommenders.progress import Progress, silent
 
 __all__ = ["Algorithm"]
 
@@ -103,6 +104,7 @@ class Algorithm(ABC):
         *,
         features: ItemFeatures | None = None,
         rng: np.random.Generator,
+        progress: Progress = silent,
     ) -> Self:
         """Learn a model from ratings.
 
@@ -117,6 +119,10 @@ class Algorithm(ABC):
         rng : numpy.random.Generator
             The only source of randomness: the same inputs and an equally seeded generator give the same bytes
             on the same machine type with the same number of numeric threads.
+        progress : callable, optional
+            Told how far the fit is, as `recommenders.progress.Progress` says; what it raises stops the fit. At
+            most a second or two pass between two calls, apart from what a library does in a single call
+            (an eigenvalue problem, an inverse), which cannot be interrupted.
 
         Returns
         -------
@@ -141,9 +147,36 @@ class Algorithm(ABC):
             raise DataError(
                 f"The features describe {features.n_items} items, but the ratings are of {ratings.n_items}."
             )
-        model = cls._fit(ratings, chosen, features, rng)
+        progress(0.0, f"Fitting {cls.name}")
+        model = cls._fit(ratings, chosen, features, rng, progress)
         model.params, model.scale, model.popularity = chosen, ratings.scale, ratings.item_counts
+        progress(1.0, f"Fitted {cls.name}")
         return model
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """Estimate the memory that `fit` takes at its peak, beyond the ratings and features themselves.
+
+        Each algorithm says what it allocates; without a word of its own it is taken to copy the ratings twice.
+
+        Parameters
+        ----------
+        n_users, n_items, n_ratings : int
+            The size of the training ratings.
+        params : Parameters
+            An instance of this class's ``Params``.
+        n_terms, n_item_terms : int
+            Different terms of the item features, and stored counts of them; 0 where they are not used.
+
+        Returns
+        -------
+        int
+            Bytes, > 0, meant to be between 0.9 and 3 times what is really taken. Where popularity is spread in
+            an unusual way the number of co-rated pairs may be further off.
+        """
+        return 48 * n_ratings + 16 * (n_users + n_items)
 
     def score(self, profiles: Profiles) -> NDArray[np.float64]:
         """Score every item for every profile.
@@ -244,9 +277,11 @@ class Algorithm(ABC):
 
     @classmethod
     @abstractmethod
-    def _fit(cls, ratings: Ratings, params: Any, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls, ratings: Ratings, params: Any, features: ItemFeatures | None, rng: np.random.Generator, progress: Progress
+    ) -> Self:
         """Learn the arrays named by `arrays`; inputs are checked, and the caller sets the common
-        attributes.
+        attributes and tells the beginning and the end of the progress.
         """
 
     @abstractmethod

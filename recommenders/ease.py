@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,16 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
+from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.products import dense_gram
+from recommenders.progress import Progress, within
 
 __all__ = ["EASE"]
+
+# What the Gram matrix takes of the whole, about; only the progress is told by it.
+GRAM_WORK = 0.4
 
 
 class EASE(Algorithm):
@@ -71,16 +77,33 @@ class EASE(Algorithm):
     diagonal: NDArray[np.float64]  # of P, shape (m,)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         liked_items = np.unique(positive.indices).astype(np.int64)
         # Users who like nothing add nothing to either product.
         matrix = positive[np.diff(positive.indptr) > 0][:, liked_items]
         if matrix.shape[0] < matrix.shape[1]:
-            inverse, diagonal = _by_users(matrix, params.reg)
+            inverse, diagonal = _by_users(matrix, params.reg, progress)
         else:
-            inverse, diagonal = _by_items(matrix, params.reg)
+            inverse, diagonal = _by_items(matrix, params.reg, progress)
         return cls._with(liked_items=liked_items, inverse=inverse, diagonal=diagonal)
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The positive ratings, the Gram matrix, and P or W with its copy."""
+        smaller = min(n_users, n_items)
+        binary = binary_bytes(n_users, n_ratings) + 4 * sparse_bytes(n_users + n_items, n_ratings)
+        half = 16 * smaller**2 if n_items <= n_users else 24 * smaller * n_items
+        return binary + 8 * smaller**2 + half
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = np.full(user_items.shape, -np.inf)
@@ -106,21 +129,29 @@ class EASE(Algorithm):
         return Explanation.over(user_items, liked, -shared / self.diagonal[own])
 
 
-def _by_items(matrix: sparse.csr_array, reg: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_items(
+    matrix: sparse.csr_array, reg: float, progress: Progress
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return P and its diagonal."""
-    gram = (matrix.T @ matrix).toarray()
+    gram = dense_gram(sparse.csr_array(matrix.T), within(progress, 0.0, GRAM_WORK))
     np.fill_diagonal(gram, gram.diagonal() + reg)
     linalg = lazy.linalg()
+    progress(GRAM_WORK, f"Factoring a matrix of {gram.shape[0]:,} items, which cannot be interrupted")
     factor = linalg.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    inverse = linalg.cho_solve(factor, np.eye(gram.shape[0]), overwrite_b=True, check_finite=False)
+    progress(0.7, f"Inverting a matrix of {gram.shape[0]:,} items, which cannot be interrupted")
+    inverse = linalg.cho_solve(factor, np.eye(gram.shape[0], order="F"), overwrite_b=True, check_finite=False)
     return np.ascontiguousarray(inverse), inverse.diagonal().copy()
 
 
-def _by_users(matrix: sparse.csr_array, reg: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_users(
+    matrix: sparse.csr_array, reg: float, progress: Progress
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return W and the diagonal of P."""
-    gram = (matrix @ matrix.T).toarray()
+    gram = dense_gram(matrix, within(progress, 0.0, GRAM_WORK))
     np.fill_diagonal(gram, gram.diagonal() + reg)
     linalg = lazy.linalg()
+    progress(GRAM_WORK, f"Factoring a matrix of {gram.shape[0]:,} people, which cannot be interrupted")
     lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-    half = linalg.solve_triangular(lower, matrix.toarray(), lower=True, overwrite_b=True, check_finite=False)
+    progress(0.7, f"Solving for {matrix.shape[1]:,} items, which cannot be interrupted")
+    half = linalg.solve_triangular(lower, matrix.toarray(order="F"), lower=True, overwrite_b=True, check_finite=False)
     return np.ascontiguousarray(half), (1.0 - (half**2).sum(axis=0)) / reg

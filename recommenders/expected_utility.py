@@ -17,6 +17,7 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
+from recommenders.progress import Progress
 from recommenders.scale import Scale
 
 __all__ = ["UTILITY_KIND", "ExpectedUtility"]
@@ -91,12 +92,30 @@ class ExpectedUtility(Algorithm):
     scorer: Algorithm
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         found, scorer_params = _scorer(params)
         utility = _mean_ratings(ratings) if params.utility == "ratings" else _given(features)
         model = cls._with(utility=utility)
-        model.scorer = found.fit(ratings, scorer_params, features=features, rng=rng)
+        model.scorer = found.fit(ratings, scorer_params, features=features, rng=rng, progress=progress)
         return model
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The utilities, and what the scorer takes."""
+        found, scorer_params = _scorer(params)
+        of_scorer = found.fit_bytes(
+            n_users, n_items, n_ratings, scorer_params, n_terms=n_terms, n_item_terms=n_item_terms
+        )
+        return of_scorer + 24 * n_items
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = self.scorer.score(Profiles(user_items, self.scale))

@@ -13,11 +13,18 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
+from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress, blocks, silent, within
 from recommenders.singular import right_singular_vectors
 
 __all__ = ["IALS"]
+
+# Multiplications between two reports.
+BLOCK_STEPS = 200_000_000
+# What the singular vectors take of the whole, about; only the progress is told by it.
+START_WORK = 0.1
 
 
 class IALS(Algorithm):
@@ -77,18 +84,40 @@ class IALS(Algorithm):
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         by_user = positives(ratings.user_items, ratings.scale, params.positive_from)
         by_item = by_user.T.tocsr()
-        item_factors = right_singular_vectors(by_user, params.factors, rng, what="users, items")
-        for _ in range(params.epochs):
-            user_factors = _solve(by_user, item_factors, _gram(item_factors, params.reg), params.alpha)
-            item_factors = _solve(by_item, user_factors, _gram(user_factors, params.reg), params.alpha)
+        start = within(progress, 0.0, START_WORK)
+        item_factors = right_singular_vectors(by_user, params.factors, rng, what="users, items", progress=start)
+        bounds = np.linspace(START_WORK, 1.0, 2 * params.epochs + 1)
+        for epoch in range(params.epochs):
+            first, middle, last = bounds[2 * epoch : 2 * epoch + 3].tolist()
+            what = f"Epoch {epoch + 1} of {params.epochs}"
+            told = within(progress, first, middle)
+            user_factors = _solve(by_user, item_factors, _gram(item_factors, params.reg), params.alpha, told, what)
+            told = within(progress, middle, last)
+            item_factors = _solve(by_item, user_factors, _gram(user_factors, params.reg), params.alpha, told, what)
         return cls._with(
             item_factors=item_factors,
             gram=_gram(item_factors, params.reg),
             is_liked=np.diff(by_item.indptr) > 0,
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The positive ratings from both sides, the singular vectors it starts from, and the factors."""
+        binary = binary_bytes(n_users, n_ratings) + sparse_bytes(n_items, n_ratings)
+        start = singular_bytes(n_users, n_items, n_ratings, params.factors)
+        return binary + max(start, 8 * (2 * n_users + 2 * n_items) * params.factors)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
@@ -111,10 +140,19 @@ def _gram(factors: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
 
 
 def _solve(
-    matrix: sparse.csr_array, others: NDArray[np.float64], gram: NDArray[np.float64], alpha: float
+    matrix: sparse.csr_array,
+    others: NDArray[np.float64],
+    gram: NDArray[np.float64],
+    alpha: float,
+    progress: Progress = silent,
+    what: str = "",
 ) -> NDArray[np.float64]:
     """Return the best factors of each row of the matrix, given those of its columns."""
     out = np.empty((matrix.shape[0], others.shape[1]))
     indptr, indices = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
-    lazy.ials_kernels().solve_rows(indptr, indices, gram, others, alpha, out)
+    kernel, size = lazy.ials_kernels().solve_rows, gram.shape[0]
+    # Rows do not depend on each other, so neither do they on how they are cut.
+    for start, stop, share in blocks(size**2 * (np.diff(indptr) + size / 3.0), BLOCK_STEPS):
+        progress(share, what)
+        kernel(indptr[start : stop + 1], indices, gram, others, alpha, out[start:stop])
     return out

@@ -14,7 +14,9 @@ from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
+from recommenders.memory import co_rated_pairs, pair_block_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
+from recommenders.progress import Progress
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
 __all__ = ["CorNgr", "NNCosNgr"]
@@ -53,6 +55,20 @@ class _ItemNeighbourhood(Algorithm):
     neighbour_similarities: NDArray[np.float64]  # shape (n_pairs,)
     mean: NDArray[np.float64]  # shape (1,)
     item_bias: NDArray[np.float64]  # shape (n_items,)
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The ratings from both sides, the buffers of a block of pairs, and all pairs that are kept.
+
+        That is all pairs of items with common raters, unless only the nearest of each item are kept.
+        """
+        pairs = co_rated_pairs(n_users, n_items, n_ratings)
+        if params.neighbourhood == "item":
+            pairs = min(pairs, params.neighbours * n_items)
+        sides = 3 * sparse_bytes(n_users + n_items, n_ratings)
+        return sides + pair_block_bytes(n_items) + 12 * pairs
 
     @classmethod
     def _holding(cls, neighbours: Neighbours, baseline: Baseline) -> Self:
@@ -152,13 +168,22 @@ class CorNgr(_ItemNeighbourhood):
         )
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         if params.correlate == "ratings":
             values = np.rint(ratings.scale.codes(ratings.user_items.data))
         else:
             values = baseline.residuals(ratings.user_items)
-        neighbours = pearson_neighbours(ratings, values, shrinkage=params.shrinkage, keep=_kept(params))
+        neighbours = pearson_neighbours(
+            ratings, values, shrinkage=params.shrinkage, keep=_kept(params), progress=progress
+        )
         return cls._holding(neighbours, baseline)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
@@ -216,9 +241,16 @@ class NNCosNgr(_ItemNeighbourhood):
         )
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
-        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params))
+        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params), progress=progress)
         return cls._holding(neighbours, baseline)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

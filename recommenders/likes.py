@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,10 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["PopularityLikes"]
 
@@ -74,7 +76,14 @@ class PopularityLikes(Algorithm):
     item_scores: NDArray[np.float64]  # shape (n_items,), -inf for items nobody rated
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         likes = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.float64)
         is_rated = ratings.item_counts > 0
@@ -83,6 +92,13 @@ class PopularityLikes(Algorithm):
             counts = np.where(is_rated, ratings.item_counts, 1)
             likes = (likes + params.damping * overall) / (counts + params.damping)
         return cls._with(item_scores=np.where(is_rated, likes, -np.inf))
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The positive ratings, and a few numbers for each item."""
+        return binary_bytes(n_users, n_ratings) + 64 * n_items
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = np.tile(self.item_scores, (user_items.shape[0], 1))

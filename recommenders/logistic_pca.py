@@ -12,8 +12,10 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress, silent, within
 from recommenders.singular import right_singular_vectors
 
 __all__ = ["LPCA", "decompose", "fold_in"]
@@ -28,6 +30,9 @@ LONGEST_FOLD = 200
 ROUNDING = 1e-13
 # Added to log odds, it changes no number but 0 itself, at which 0/0 would stand for the limit 1/4.
 NEXT_TO_NOTHING = 1e-300
+
+# What the singular vectors take of the whole, about; only the progress is told by it.
+START_WORK = 0.05
 
 Cells = tuple[slice, NDArray[np.float64], NDArray[np.float64]]
 
@@ -92,16 +97,36 @@ class LPCA(Algorithm):
     offsets: NDArray[np.float64]  # Δ, shape (n_items,); -inf where nobody rated positively
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         # Before anything is left out, so that the limit on the factors is that of the data.
-        start = right_singular_vectors(liked, params.factors, rng, what="users, items")
+        told = within(progress, 0.0, START_WORK)
+        start = right_singular_vectors(liked, params.factors, rng, what="users, items", progress=told)
         is_liked = np.bincount(liked.indices, minlength=ratings.n_items) > 0
         axes = np.zeros((ratings.n_items, params.factors))
         offsets = np.full(ratings.n_items, -np.inf)
         kept = sparse.csr_array(liked[:, np.flatnonzero(is_liked)])
-        _, axes[is_liked], offsets[is_liked] = decompose(kept, start[is_liked], params.iterations, params.reg)
+        _, axes[is_liked], offsets[is_liked] = decompose(
+            kept, start[is_liked], params.iterations, params.reg, within(progress, START_WORK, 1.0)
+        )
         return cls._with(axes=axes, offsets=offsets)
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The positive ratings from both sides, the singular vectors it starts at, the coordinates, a few blocks."""
+        coordinates = 8 * (3 * n_users + 3 * n_items) * (params.factors + 1)
+        binary = binary_bytes(n_users, n_ratings) + 2 * sparse_bytes(n_users + n_items, n_ratings)
+        start = singular_bytes(n_users, n_items, n_ratings, params.factors)
+        return binary + start + coordinates + 32 * BLOCK_CELLS
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         liked = positives(user_items, self.scale, self.params.positive_from)
@@ -116,7 +141,11 @@ class LPCA(Algorithm):
 
 
 def decompose(
-    liked: sparse.csr_array, start: NDArray[np.float64], iterations: int, reg: float
+    liked: sparse.csr_array,
+    start: NDArray[np.float64],
+    iterations: int,
+    reg: float,
+    progress: Progress = silent,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Fit U, V and Δ stage by stage.
 
@@ -130,6 +159,8 @@ def decompose(
         Alternations within each dimension.
     reg : float
         Weight of the squares of U and V.
+    progress : callable, optional
+        Told before every block of every pass.
 
     Returns
     -------
@@ -143,11 +174,15 @@ def decompose(
     # As long as the axes of ones, so that coordinates and reg have the same meaning on data of every size.
     axes = start * np.sqrt(n_items)
     places = np.zeros((n_users, start.shape[1]))
-    for k in range(start.shape[1]):
-        for _ in range(iterations):
-            _move_people(liked, places, axes, offsets, k, reg)
-            _move_items(columns, places, axes, offsets, k, reg)
-        _move_people(liked, places, axes, offsets, k, reg)
+    factors, passes = start.shape[1], 2 * iterations + 1
+    for k in range(factors):
+        for number in range(passes):
+            done = k * passes + number
+            told = within(progress, done / (factors * passes), (done + 1) / (factors * passes))
+            if number % 2 == 0:
+                _move_people(liked, places, axes, offsets, k, reg, told)
+            else:
+                _move_items(columns, places, axes, offsets, k, reg, told)
     return places, axes, offsets
 
 
@@ -231,9 +266,16 @@ def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     return (slice(first, first + height) for first in range(0, n_rows, height))
 
 
-def _cells(left: NDArray[np.float64], right: NDArray[np.float64], shift: NDArray[np.float64] | None) -> Iterator[Cells]:
+def _cells(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    shift: NDArray[np.float64] | None,
+    progress: Progress,
+    what: str,
+) -> Iterator[Cells]:
     """Yield, block of rows by block, σ(θ) and the weight of the quadratic bound, tanh(θ/2) / 2θ."""
     for rows in _blocks(left.shape[0], right.shape[0]):
+        progress(rows.start / left.shape[0], what)
         theta = left[rows] @ right.T
         if shift is not None:
             theta += shift
@@ -254,12 +296,15 @@ def _move_people(
     offsets: NDArray[np.float64],
     k: int,
     reg: float,
+    progress: Progress = silent,
 ) -> None:
     """Step to the top of the bound in everybody's k-th coordinate, in place."""
     axis = axes[:, k]
     pull = np.asarray(liked @ axis) - reg * places[:, k]
     curvature = np.full(places.shape[0], reg)
-    for rows, chance, weight in _cells(places[:, : k + 1], axes[:, : k + 1], offsets):
+    for rows, chance, weight in _cells(
+        places[:, : k + 1], axes[:, : k + 1], offsets, progress, f"Dimension {k + 1} of {axes.shape[1]}, people"
+    ):
         pull[rows] -= chance @ axis
         curvature[rows] += weight @ axis**2
     places[:, k] += np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0)
@@ -272,6 +317,7 @@ def _move_items(
     offsets: NDArray[np.float64],
     k: int,
     reg: float,
+    progress: Progress = silent,
 ) -> None:
     """Step to the top of the bound in every item's k-th coordinate and offset together, in place.
 
@@ -284,7 +330,13 @@ def _move_items(
     sums = np.empty((axes.shape[0], 3))
     basis = np.column_stack((place**2, place, ones))
     extended = np.column_stack((places[:, : k + 1], ones))
-    for rows, chance, weight in _cells(np.column_stack((axes[:, : k + 1], offsets)), extended, None):
+    for rows, chance, weight in _cells(
+        np.column_stack((axes[:, : k + 1], offsets)),
+        extended,
+        None,
+        progress,
+        f"Dimension {k + 1} of {axes.shape[1]}, items",
+    ):
         pull[rows] -= chance @ basis[:, 1:]
         sums[rows] = weight @ basis
     squares, crossed, total = sums[:, 0] + reg, sums[:, 1], sums[:, 2]

@@ -13,7 +13,9 @@ from core.errors import DataError
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
+from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
+from recommenders.progress import Progress
 from recommenders.singular import right_singular_vectors
 
 __all__ = ["LSA"]
@@ -95,15 +97,30 @@ class LSA(Algorithm):
     item_vectors: NDArray[np.float64]  # shape (n_items, factors), rows of length 1, or 0 without features
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         weighted = _weighted(cast(ItemFeatures, features), params)  # the caller saw to it that there are some
         if weighted.nnz == 0:
             raise DataError("LSA needs item features of a kind whose weight is above 0, and there are none.")
-        vectors = right_singular_vectors(weighted, params.factors, rng, what="items, terms")
+        vectors = right_singular_vectors(weighted, params.factors, rng, what="items, terms", progress=progress)
         latent = np.asarray(weighted @ vectors)
         lengths = np.linalg.norm(latent, axis=1, keepdims=True)
         is_kept = lengths > LOST_LENGTH
         return cls._with(item_vectors=np.where(is_kept, latent / np.where(is_kept, lengths, 1.0), 0.0))
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The weighted features, their singular vectors, and a vector for each item."""
+        weighted = 3 * sparse_bytes(n_items, n_item_terms)
+        return weighted + singular_bytes(n_items, n_terms, n_item_terms, params.factors) + 24 * n_items * params.factors
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         has_vector = np.asarray(self.item_vectors.any(axis=1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from recommenders.content import Content
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["NaiveBayes"]
 
@@ -91,10 +92,24 @@ class NaiveBayes(Algorithm):
     feature_starts: NDArray[np.int64]  # where each item's begin, shape (n_items + 1,)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         item_terms = Content.of(cast(ItemFeatures, features)).item_terms  # the caller saw to it that there are some
         n_having = np.bincount(item_terms.indices, minlength=item_terms.shape[1]).astype(np.int64)
         return cls._with(n_having=n_having, feature_numbers=item_terms.indices, feature_starts=item_terms.indptr)
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The features, copied while those that say nothing are left out."""
+        return 40 * n_item_terms + 24 * (n_items + n_terms)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         n_features = int(self.n_having.shape[0])

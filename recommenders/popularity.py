@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters
+from recommenders.progress import Progress
 
 __all__ = ["TopPop"]
 
@@ -48,8 +49,22 @@ class TopPop(Algorithm):
         """TopPop has no parameters."""
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         return cls._with()
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """Only the counts."""
+        return 16 * n_items
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         row = np.where(self.popularity > 0, self.popularity.astype(np.float64), -np.inf)

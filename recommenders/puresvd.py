@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
+from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, labelled, parameter
+from recommenders.progress import Progress
 from recommenders.singular import right_singular_vectors
 
 __all__ = ["PureSVD"]
@@ -70,9 +72,25 @@ class PureSVD(Algorithm):
         return labelled(f"{cls.name}{cast(PureSVD.Params, params).factors}", options)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
-        vectors = right_singular_vectors(ratings.user_items, params.factors, rng, what="users, items")
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
+        vectors = right_singular_vectors(
+            ratings.user_items, params.factors, rng, what="users, items", progress=progress
+        )
         return cls._with(item_factors=vectors)
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The ratings as float64 numbers, and the singular vectors."""
+        return sparse_bytes(n_users, n_ratings) + singular_bytes(n_users, n_items, n_ratings, params.factors)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         folded = np.asarray(user_items.astype(np.float64) @ self.item_factors)

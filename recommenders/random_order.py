@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters
+from recommenders.progress import Progress
 
 __all__ = ["Random"]
 
@@ -60,8 +61,22 @@ class Random(Algorithm):
     seed: NDArray[np.int64]  # shape (1,)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         return cls._with(seed=rng.integers(0, np.iinfo(np.int64).max, size=1, dtype=np.int64))
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """Only the counts, which every model has."""
+        return 16 * n_items
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = np.full(user_items.shape, -np.inf)

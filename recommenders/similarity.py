@@ -12,6 +12,8 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.data import Ratings
+from recommenders.products import BLOCK_STEPS, steps_of_rows
+from recommenders.progress import Progress, blocks, silent
 
 __all__ = ["Neighbours", "cosine_neighbours", "pearson_neighbours"]
 
@@ -41,7 +43,9 @@ class Neighbours:
     similarities: NDArray[np.float64]
 
 
-def cosine_neighbours(ratings: Ratings, *, shrinkage: float, keep: int | None = None) -> Neighbours:
+def cosine_neighbours(
+    ratings: Ratings, *, shrinkage: float, keep: int | None = None, progress: Progress = silent
+) -> Neighbours:
     r"""Cosines of the items' rating columns, missing ratings as 0, shrunk by the number of common raters.
 
     .. math::
@@ -56,6 +60,8 @@ def cosine_neighbours(ratings: Ratings, *, shrinkage: float, keep: int | None = 
         :math:`\lambda`, in common raters, >= 0.
     keep : int, optional
         Keep only so many neighbours of each item; all of them if left out.
+    progress : callable, optional
+        Told before every block of items.
 
     Returns
     -------
@@ -83,11 +89,16 @@ def cosine_neighbours(ratings: Ratings, *, shrinkage: float, keep: int | None = 
         kernel = lazy.neighbour_kernels().cosine_rows
         return int(kernel(start, stop, *by_item, *by_user, norms, shrinkage, items, similarities, lengths))
 
-    return _collect(ratings.user_items, write, keep)
+    return _collect(ratings.user_items, write, keep, progress)
 
 
 def pearson_neighbours(
-    ratings: Ratings, values: NDArray[np.float64], *, shrinkage: float, keep: int | None = None
+    ratings: Ratings,
+    values: NDArray[np.float64],
+    *,
+    shrinkage: float,
+    keep: int | None = None,
+    progress: Progress = silent,
 ) -> Neighbours:
     r"""Pearson correlations of items over their common raters, shrunk by the number of those.
 
@@ -105,6 +116,8 @@ def pearson_neighbours(
         :math:`\lambda`, in common raters, >= 0.
     keep : int, optional
         Keep only so many neighbours of each item; all of them if left out.
+    progress : callable, optional
+        Told before every block of items.
 
     Returns
     -------
@@ -133,7 +146,7 @@ def pearson_neighbours(
         kernel = lazy.neighbour_kernels().pearson_rows
         return int(kernel(start, stop, *by_item, *by_user, shrinkage, items, similarities, lengths))
 
-    return _collect(ratings.user_items, write, keep)
+    return _collect(ratings.user_items, write, keep, progress)
 
 
 def _two_sides(
@@ -154,16 +167,24 @@ def _two_sides(
     )
 
 
-def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None) -> Neighbours:
+def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None, progress: Progress) -> Neighbours:
     """Compute the rows block by block, sort each and truncate it, and join them."""
     n_items = int(user_items.shape[1])
     capacity = _largest_rows(user_items)
     lengths = np.zeros(n_items, dtype=np.int64)
     chunks: list[tuple[NDArray[np.int32], NDArray[np.float64]]] = []
+    work = steps_of_rows(sparse.csr_array(user_items.T), user_items)
+    total, done = max(float(work.sum()), 1.0), 0.0
     for start, stop in _blocks(capacity):
         room = int(capacity[start:stop].sum())
         items, similarities = np.empty(room, dtype=np.int32), np.empty(room)
-        used = write(start, stop, items, similarities, lengths[start:stop])
+        used = 0
+        # In pieces of a fraction of a second; a row does not depend on its company.
+        for first, last, _ in blocks(work[start:stop], BLOCK_STEPS):
+            progress(done / total, f"Similarities of items {start + first + 1:,} to {start + last:,} of {n_items:,}")
+            own = lengths[start + first : start + last]
+            used += write(start + first, start + last, items[used:], similarities[used:], own)
+            done += float(work[start + first : start + last].sum())
         items, similarities = items[:used], similarities[:used]
         bounds = np.concatenate(([0], np.cumsum(lengths[start:stop])))
         _sort_rows(bounds, items, similarities, n_items)

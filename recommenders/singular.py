@@ -8,8 +8,10 @@ from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders import lazy
+from recommenders.products import dense_gram
+from recommenders.progress import Progress, silent, within
 
-__all__ = ["right_singular_vectors"]
+__all__ = ["right_singular_vectors", "takes_lanczos"]
 
 # Up to this many rows or columns the dense eigenproblem of the smaller Gram matrix takes seconds at most.
 LARGEST_GRAM = 2500
@@ -18,12 +20,21 @@ LARGEST_GRAM = 2500
 LANCZOS_SHARE = 0.02
 # A Gram matrix squares the singular values: below about sqrt(machine epsilon) of the largest they are noise.
 NULL_SHARE = 1e-6
+# Products that Lanczos takes for each vector, about; only the progress is told by it.
+LANCZOS_PRODUCTS = 6
+# What the Gram matrix takes of the whole, about, with the eigenproblem; likewise.
+GRAM_WORK = 0.5
 # Vectors recovered through the other side of the matrix lose orthogonality with the square of this ratio.
 ORTHOGONAL_SHARE = 1e-3
 
 
 def right_singular_vectors(
-    matrix: sparse.csr_array, factors: int, rng: np.random.Generator, *, what: str
+    matrix: sparse.csr_array,
+    factors: int,
+    rng: np.random.Generator,
+    *,
+    what: str,
+    progress: Progress = silent,
 ) -> NDArray[np.float64]:
     r"""The right singular vectors of the largest singular values.
 
@@ -41,6 +52,8 @@ def right_singular_vectors(
         Used by the Lanczos route only.
     what : str
         Words for rows and columns in the error, such as ``"users, items"``.
+    progress : callable, optional
+        Told how far this is. The dense eigenproblem is a single call of a library that cannot be interrupted.
 
     Returns
     -------
@@ -67,23 +80,32 @@ def right_singular_vectors(
             f"{factors} factors are more than the data can have: the maximum is min({what}) = {smaller}."
         )
     exact = matrix.astype(np.float64)
-    if smaller > LARGEST_GRAM and factors < LANCZOS_SHARE * smaller:
-        vectors, values = _by_lanczos(exact, factors, rng)
+    if takes_lanczos(smaller, factors):
+        vectors, values = _by_lanczos(exact, factors, rng, progress)
     elif n_columns <= n_rows:
-        vectors, values = _by_column_gram(exact, factors)
+        vectors, values = _by_column_gram(exact, factors, progress)
     else:
-        vectors, values = _by_row_gram(exact, factors)
+        vectors, values = _by_row_gram(exact, factors, progress)
     vectors[:, ~_is_carrying(values)] = 0.0
     return np.ascontiguousarray(vectors * _signs(vectors))
 
 
-def _by_column_gram(matrix: sparse.csr_array, factors: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    values, vectors = _leading_eigenpairs((matrix.T @ matrix).toarray(), factors)
+def takes_lanczos(smaller: int, factors: int) -> bool:
+    """Whether Lanczos finds so many vectors, of a matrix with this smaller side; else a dense eigenproblem does."""
+    return smaller > LARGEST_GRAM and factors < LANCZOS_SHARE * smaller
+
+
+def _by_column_gram(
+    matrix: sparse.csr_array, factors: int, progress: Progress
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    values, vectors = _leading_eigenpairs(sparse.csr_array(matrix.T), factors, progress)
     return vectors, values
 
 
-def _by_row_gram(matrix: sparse.csr_array, factors: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    values, left = _leading_eigenpairs((matrix @ matrix.T).toarray(), factors)
+def _by_row_gram(
+    matrix: sparse.csr_array, factors: int, progress: Progress
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    values, left = _leading_eigenpairs(matrix, factors, progress)
     is_carrying = _is_carrying(values)
     scaled = np.zeros_like(left)
     scaled[:, is_carrying] = left[:, is_carrying] / values[is_carrying]
@@ -94,19 +116,39 @@ def _by_row_gram(matrix: sparse.csr_array, factors: int) -> tuple[NDArray[np.flo
 
 
 def _by_lanczos(
-    matrix: sparse.csr_array, factors: int, rng: np.random.Generator
+    matrix: sparse.csr_array, factors: int, rng: np.random.Generator, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     start = rng.standard_normal(min(matrix.shape))
-    _, values, rows = lazy.sparse_linalg().svds(matrix, k=factors, v0=start, solver="arpack")
+    library = lazy.sparse_linalg()
+    by_column, done = matrix.T, 0
+
+    def forth(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        nonlocal done
+        done += 1
+        # How many there will be nobody knows; the share comes closer to 1 with every product.
+        progress(done / (done + LANCZOS_PRODUCTS * factors), f"Product {done:,} of the Lanczos iteration")
+        return np.asarray(matrix @ vector)
+
+    def back(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(by_column @ vector)
+
+    operator = library.LinearOperator(
+        matrix.shape, matvec=forth, rmatvec=back, matmat=forth, rmatmat=back, dtype=matrix.dtype
+    )
+    _, values, rows = library.svds(operator, k=factors, v0=start, solver="arpack")
     order = np.argsort(-values, kind="stable")
     return np.array(rows[order].T, dtype=np.float64), np.asarray(values[order], dtype=np.float64)
 
 
-def _leading_eigenpairs(gram: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return square roots of the largest eigenvalues, falling, and their eigenvectors as columns."""
-    size = gram.shape[0]
+def _leading_eigenpairs(
+    matrix: sparse.csr_array, count: int, progress: Progress
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest singular values, falling, and their left singular vectors as columns."""
+    size = matrix.shape[0]
+    gram = dense_gram(matrix, within(progress, 0.0, GRAM_WORK))
+    progress(GRAM_WORK, f"Solving the eigenproblem of {size:,} rows, which cannot be interrupted")
     # float64: in float32 the eigenvectors' residuals are 1e-7 instead of 1e-15.
-    values, vectors = lazy.linalg().eigh(gram, subset_by_index=(size - count, size - 1), driver="evr")
+    values, vectors = lazy.linalg().eigh(gram, subset_by_index=(size - count, size - 1), driver="evr", overwrite_a=True)
     return np.sqrt(np.maximum(values[::-1], 0.0)), np.array(vectors[:, ::-1], dtype=np.float64)
 
 

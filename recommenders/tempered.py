@@ -9,11 +9,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
+from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter
+from recommenders.progress import Progress, silent, within
 from recommenders.singular import right_singular_vectors
 
-__all__ = ["AspectParameters", "Aspects", "Tempering", "fold_in", "free_energy", "learn", "start", "step"]
+__all__ = [
+    "AspectParameters",
+    "Aspects",
+    "Tempering",
+    "fold_in",
+    "free_energy",
+    "learn",
+    "learning_bytes",
+    "start",
+    "step",
+]
 
 # Pairs worked on at a time; the two arrays of pairs × classes this takes stay in the processor's cache.
 BLOCK_PAIRS = 1 << 12
@@ -24,6 +36,10 @@ NOTICEABLE = 1e-5
 # Steps in a row that may fail to do so before beta is lowered, and lowerings in a row before that ends. Not the
 # first: at a beta a little below 1 a model that has begun to learn by heart seldom gets better at once.
 PATIENCE = 5
+# What the search for the temperature takes of the whole, and the start of either half, about; only the progress
+# is told by them.
+SEARCH_WORK = 0.6
+START_WORK = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +101,15 @@ class AspectParameters(Parameters):
         return Tempering(self.iterations, self.held_out, self.cooling)
 
 
-def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator) -> Aspects:
+def learning_bytes(n_rows: int, n_columns: int, n_pairs: int, n_classes: int) -> int:
+    """What `learn` takes of memory, the counts it is given apart."""
+    sides = 8 * 7 * n_classes * (n_rows + n_columns)
+    held_apart = 2 * sparse_bytes(n_rows, n_pairs) + 24 * n_pairs
+    start_or_steps = max(sides, singular_bytes(n_rows, n_columns, n_pairs, n_classes))
+    return held_apart + start_or_steps + 16 * BLOCK_PAIRS * n_classes
+
+
+def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator, progress: Progress = silent) -> Aspects:
     """Begin with classes that lean to what the leading singular vectors tell apart.
 
     Each class is half the distribution of all columns, half the heavier-signed side of one right singular
@@ -103,7 +127,7 @@ def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator) ->
             f"{n_classes} classes are more than the data can tell apart: the maximum is {most}, the smaller "
             "side of the table of counts."
         )
-    vectors = right_singular_vectors(counts, n_classes, rng, what="rows, columns")
+    vectors = right_singular_vectors(counts, n_classes, rng, what="rows, columns", progress=progress)
     sides = np.maximum(vectors, 0.0), np.maximum(-vectors, 0.0)
     is_first = (sides[0] ** 2).sum(axis=0) >= (sides[1] ** 2).sum(axis=0)
     lean = _shares(np.where(is_first, *sides), axis=0)
@@ -133,6 +157,7 @@ def fold_in(
     columns_of_class: NDArray[np.float64],
     beta: float,
     iterations: int,
+    progress: Progress = silent,
 ) -> NDArray[np.float64]:
     """P(z|p) of rows that took no part in the learning, by the same steps with P(m|z) held fixed.
 
@@ -146,6 +171,8 @@ def fold_in(
         The inverse temperature, > 0 and at most 1.
     iterations : int
         Number of steps.
+    progress : callable, optional
+        Told before every block of rows.
 
     Returns
     -------
@@ -156,6 +183,7 @@ def fold_in(
     folded = np.empty((counts.shape[0], right.shape[1]))
     for first in range(0, counts.shape[0], BLOCK_ROWS):
         rows = slice(first, first + BLOCK_ROWS)
+        progress(first / counts.shape[0], f"Folding in {counts.shape[0]:,} rows")
         folded[rows] = _fold_block(sparse.csr_array(counts[rows]), right, beta, iterations)
     return folded
 
@@ -194,7 +222,11 @@ def free_energy(counts: sparse.csr_array, now: Aspects, beta: float) -> float:
 
 
 def learn(
-    counts: sparse.csr_array, n_classes: int, tempering: Tempering, rng: np.random.Generator
+    counts: sparse.csr_array,
+    n_classes: int,
+    tempering: Tempering,
+    rng: np.random.Generator,
+    progress: Progress = silent,
 ) -> tuple[Aspects, float]:
     """Learn an aspect model; with held-out pairs, cool it for as long as that helps to foretell them.
 
@@ -212,6 +244,8 @@ def learn(
         How long, and at which temperatures.
     rng : numpy.random.Generator
         Chooses the pairs held out.
+    progress : callable, optional
+        Told before every step of EM.
 
     Returns
     -------
@@ -220,23 +254,37 @@ def learn(
     """
     n_held = int(tempering.held_out * counts.nnz)
     betas = [1.0] * tempering.iterations
+    searched = SEARCH_WORK if n_held else 0.0
     if n_held:
         is_held = np.zeros(counts.nnz, dtype=np.bool_)
         is_held[rng.permutation(counts.nnz)[:n_held]] = True
-        betas = _schedule(_part(counts, ~is_held), _part(counts, is_held), n_classes, tempering, rng)
-    now = start(counts, n_classes, rng)
-    for beta in betas:
+        seen, held = _part(counts, ~is_held), _part(counts, is_held)
+        betas = _schedule(seen, held, n_classes, tempering, rng, within(progress, 0.0, searched))
+    rest = within(progress, searched, 1.0)
+    now = start(counts, n_classes, rng, within(rest, 0.0, START_WORK))
+    steps = within(rest, START_WORK, 1.0)
+    for number, beta in enumerate(betas):
+        steps(number / len(betas), f"Step {number + 1} of {len(betas)} on all pairs")
         now = step(counts, now, beta)
     return now, betas[-1]
 
 
 def _schedule(
-    seen: sparse.csr_array, held: sparse.csr_array, n_classes: int, tempering: Tempering, rng: np.random.Generator
+    seen: sparse.csr_array,
+    held: sparse.csr_array,
+    n_classes: int,
+    tempering: Tempering,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> list[float]:
     """Return the beta of every step on the way to the highest likelihood of the held-out pairs."""
-    best, betas, highest = start(seen, n_classes, rng), list[float](), -np.inf
+    first = start(seen, n_classes, rng, within(progress, 0.0, START_WORK))
+    steps = within(progress, START_WORK, 1.0)
+    best, betas, highest = first, list[float](), -np.inf
     now, tried, beta, failures = best, list[float](), 1.0, 0
-    for _ in range(tempering.iterations):
+    for number in range(tempering.iterations):
+        what = f"Step {number + 1} of at most {tempering.iterations} to find the temperature"
+        steps(number / tempering.iterations, what)
         now = step(seen, now, beta)
         tried.append(beta)
         reached = free_energy(held, now, 1.0)

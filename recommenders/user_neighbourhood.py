@@ -14,6 +14,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
+from recommenders.progress import Progress
 from recommenders.scale import Scale
 
 __all__ = ["UserNeighbourhood", "UserNeighbourhoodParameters", "nearest", "norms_above", "row_means"]
@@ -68,7 +69,9 @@ class UserNeighbourhood(Algorithm):
         params: Parameters,
         features: ItemFeatures | None,
         rng: np.random.Generator,
+        progress: Progress,
     ) -> Self:
+        progress(0.1, "Turning the ratings round, from people's to items'")
         by_user, by_item = ratings.user_items, ratings.user_items.T.tocsr().sorted_indices()
         return cls._with(
             user_indptr=by_user.indptr.astype(np.int64),
@@ -80,6 +83,13 @@ class UserNeighbourhood(Algorithm):
             means=row_means(by_user),
             norms=norms_above(by_user, cls._above(ratings.scale)),
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The ratings from both sides, which are the model, and their means."""
+        return 48 * n_ratings + 40 * n_users + 16 * n_items
 
     @classmethod
     def _above(cls, scale: Scale) -> float:

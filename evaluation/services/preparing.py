@@ -9,18 +9,20 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.selectors.ratings import ratings_of
+from catalog.selectors.ratings import features_of, ratings_of
 from core import artefacts
 from core.errors import DataError
 from evaluation.enums import PartKind
-from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
+from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
 from evaluation.protocols.one_plus_random import Cases, make_cases
 from evaluation.services.hints import hint
+from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
 from evaluation.services.training import recipe_of, store_training_rows
 from evaluation.splitting.probe import probe
 from evaluation.splitting.reserve import reserve, without_users
+from recommenders import registry
 from recommenders.data import Ratings
 
 
@@ -52,7 +54,20 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         )
     check()
     trained = np.setdiff1d(np.arange(ratings.n_users, dtype=np.int64), reserved)
-    training_digest = store_training_rows(ratings=Ratings(split.train[trained], ratings.scale))
+    training = Ratings(split.train[trained], ratings.scale)
+    training_digest = store_training_rows(ratings=training)
+    recipes = {
+        algorithm.pk: recipe_of(
+            version=run.version,
+            training_digest=training_digest,
+            algorithm=algorithm.algorithm,
+            params=algorithm.params,
+            seed=run.seed,
+            threads=run.threads,
+        )
+        for algorithm in run.algorithms.all()
+    }
+    _check_memory(run, recipes, training)
     digest = artefacts.store(
         "cases",
         {
@@ -71,17 +86,6 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
             "training_digest": training_digest,
         },
     )
-    recipes = {
-        algorithm.pk: recipe_of(
-            version=run.version,
-            training_digest=training_digest,
-            algorithm=algorithm.algorithm,
-            params=algorithm.params,
-            seed=run.seed,
-            threads=run.threads,
-        )
-        for algorithm in run.algorithms.all()
-    }
     left_out = {
         "reserved users": len(reserved),
         "ratings of reserved users": ratings.n_ratings - len(split.is_hidden),
@@ -112,6 +116,20 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         hint(run=run, n=len(recipes))
 
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
+
+
+def _check_memory(run: EvaluationRun, recipes: dict[int, str], training: Ratings) -> None:
+    """Refuse a run one of whose fits would not find room; models that are there already need none."""
+    there = set(TrainedModel.objects.filter(recipe__in=recipes.values()).values_list("recipe", flat=True))
+    for algorithm in run.algorithms.all():
+        if recipes[algorithm.pk] not in there:
+            kind = registry.algorithm(algorithm.algorithm)
+            check_memory(
+                algorithm=algorithm.algorithm,
+                params=algorithm.params,
+                ratings=training,
+                features=features_of(run.version) if kind.needs_features else None,
+            )
 
 
 def cut(*, run: EvaluationRun, cases: Cases) -> list[RunPart]:

@@ -17,10 +17,12 @@ from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, derived_seed, digest_of, digest_of_arrays
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows
+from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,13 @@ def train_or_reuse(
     params: Mapping[str, Any],
     seed: int,
     threads: int,
+    progress: Progress = silent,
 ) -> Trained:
     """Find the model of a recipe, or fit, store and record it; two that race end with the same row.
 
     `seed` is the run's. A model that is found is opened, so that one whose file is gone or damaged is
-    reported here and not when somebody is served by it.
+    reported here and not when somebody is served by it. `progress` is told how far a fit is; what it raises
+    stops the fit, and nothing is stored.
 
     Raises
     ------
@@ -119,6 +123,8 @@ def train_or_reuse(
         The algorithm refuses these parameters or data.
     ArtefactError
         The stored model is missing or damaged.
+    ParallaxError
+        Code ``model.too_large``: the fit would not find room in memory.
     """
     recipe = recipe_of(
         version=version,
@@ -136,12 +142,13 @@ def train_or_reuse(
     chosen = registry.params_of(algorithm, params)
     ratings = training_rows(training_digest)
     features = features_of(version) if kind.needs_features else None
+    check_memory(algorithm=algorithm, params=params, ratings=ratings, features=features)
     own_seed = training_seed(seed=seed, algorithm=algorithm, params=params)
     rng = np.random.Generator(np.random.PCG64(own_seed))
     load_kernels(algorithm)
     with numeric_threads(threads):
         started = time.perf_counter()
-        fitted = kind.fit(ratings, chosen, features=features, rng=rng)
+        fitted = kind.fit(ratings, chosen, features=features, rng=rng, progress=progress)
         seconds = time.perf_counter() - started
     digest = artefacts.store(
         "models",
@@ -176,14 +183,21 @@ def train_or_reuse(
 
 
 def train_on_everything(
-    *, version: DatasetVersion, algorithm: str, params: Mapping[str, Any], seed: int, threads: int
+    *,
+    version: DatasetVersion,
+    algorithm: str,
+    params: Mapping[str, Any],
+    seed: int,
+    threads: int,
+    progress: Progress = silent,
 ) -> Trained:
     """Fit an algorithm on all ratings of a dataset, with nobody reserved and nothing hidden.
 
     Raises
     ------
     ParallaxError
-        Code ``model.bad_input``: what the algorithm refuses, and why.
+        Code ``model.bad_input``: what the algorithm refuses, and why; ``model.too_large``: how much memory it
+        would take, and what to do.
     """
     try:
         complete = registry.params_of(algorithm, params).as_dict()
@@ -195,6 +209,7 @@ def train_on_everything(
             params=complete,
             seed=seed,
             threads=threads,
+            progress=progress,
         )
     except (ParameterError, DataError) as refused:
         raise ParallaxError("model.bad_input", str(refused)) from refused

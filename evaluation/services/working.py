@@ -36,6 +36,7 @@ from evaluation.services.parts import (
 from evaluation.services.preparing import prepare
 from evaluation.services.reducing import reduce
 from evaluation.services.runs import fail_part
+from evaluation.services.telling import FitTeller
 from evaluation.services.training import train_or_reuse
 
 logger = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
             params=algorithm.params,
             seed=run.seed,
             threads=run.threads,
+            progress=FitTeller(part, check),
         )
     except (ParameterError, DataError) as refused:
         raise ParallaxError("run.fit_refused", f"{algorithm.label} could not be fitted. {refused}") from refused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders import lazy
 from recommenders.adapters.folding import score_by_least_squares
-from recommenders.adapters.library import IMPLICIT, Adapter, check_factors, int32_matrix
+from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, check_factors, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["ImplicitALS"]
 
@@ -71,7 +73,14 @@ class ImplicitALS(Adapter):
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         check_factors(params.factors, ratings.n_users, ratings.n_items)
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         module = lazy.implicit_als()
@@ -85,9 +94,17 @@ class ImplicitALS(Adapter):
                 num_threads=1,
                 random_state=int(rng.integers(2**31)),
             )
-            learner.fit(int32_matrix(liked), show_progress=False)
+            learner.fit(int32_matrix(liked), show_progress=False, callback=by_epochs(progress, params.epochs))
         is_liked = np.bincount(liked.indices, minlength=ratings.n_items) > 0
         return cls._with(item_factors=learner.item_factors, is_liked=is_liked)
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The likes from both sides, and both sides' factors."""
+        taken: int = binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * params.factors * (n_users + n_items)
+        return taken
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.adapters.folding import silence
-from recommenders.adapters.library import IMPLICIT, Adapter, check_factors, int32_matrix
+from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, check_factors, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["ImplicitBPR", "fold_in"]
 
@@ -82,7 +84,14 @@ class ImplicitBPR(Adapter):
     opponent_weights: NDArray[np.float64]  # shape (m,), how often each was
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         check_factors(params.factors, ratings.n_users, ratings.n_items)
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         learned = np.zeros((ratings.n_items, params.factors + 1), dtype=np.float32)
@@ -95,7 +104,7 @@ class ImplicitBPR(Adapter):
                 num_threads=1,
                 random_state=int(rng.integers(2**31)),
             )
-            learner.fit(int32_matrix(liked), show_progress=False)
+            learner.fit(int32_matrix(liked), show_progress=False, callback=by_epochs(progress, params.epochs))
             learned = learner.item_factors
         drawn = rng.choice(liked.indices, DRAWS) if liked.nnz else liked.indices
         opponents, counts = np.unique(drawn, return_counts=True)
@@ -106,6 +115,14 @@ class ImplicitBPR(Adapter):
             opponents=opponents.astype(np.int64),
             opponent_weights=counts.astype(np.float64),
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The likes, and both sides' factors."""
+        taken: int = binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * (params.factors + 1) * (n_users + n_items)
+        return taken
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)

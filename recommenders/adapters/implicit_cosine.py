@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from recommenders import lazy
 from recommenders.adapters.folding import silence
 from recommenders.adapters.library import IMPLICIT, Adapter, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["ImplicitCosine"]
 
@@ -67,8 +69,16 @@ class ImplicitCosine(Adapter):
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
+        progress(0.1, f"Comparing {ratings.n_items:,} items, which the library does without a break")
         learner = lazy.implicit_nearest_neighbours().CosineRecommender(K=params.neighbours, num_threads=1)
         with warnings.catch_warnings():
             # The library's own normalised matrix is in a form that the library warns of.
@@ -81,6 +91,14 @@ class ImplicitCosine(Adapter):
             similarities=kept.data.astype(np.float64),
             is_liked=np.bincount(liked.indices, minlength=ratings.n_items) > 0,
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """The likes from both sides, and the neighbours kept."""
+        taken: int = binary_bytes(n_users, n_ratings) + 36 * n_ratings + 48 * n_items * min(params.neighbours, n_items)
+        return taken
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)

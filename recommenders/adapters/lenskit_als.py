@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,12 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.adapters.folding import score_by_least_squares
-from recommenders.adapters.lenskit_data import lenskit_dataset
+from recommenders.adapters.lenskit_data import frame_bytes, lenskit_dataset
 from recommenders.adapters.library import LENSKIT, Adapter, check_factors
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["LensKitALS", "LensKitBiasedMF"]
 
@@ -68,7 +69,14 @@ class LensKitALS(Adapter):
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         check_factors(params.factors, ratings.n_users, ratings.n_items)
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         is_liked = np.bincount(liked.indices, minlength=ratings.n_items) > 0
@@ -77,10 +85,19 @@ class LensKitALS(Adapter):
             learner = lazy.lenskit("als").ImplicitMFScorer(
                 embedding_size=params.factors, epochs=params.epochs, regularization=params.reg, weight=params.alpha
             )
+            progress(0.1, "Solving for factors, which the library does without a break")
             options = lazy.lenskit("training").TrainingOptions(rng=int(rng.integers(2**31)))
             learner.train(lenskit_dataset(liked), options)
             factors[is_liked] = learner.item_embeddings[is_liked]
         return cls._with(item_factors=factors, is_liked=is_liked)
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """LensKit's own copies of the data, and both sides' factors."""
+        taken: int = frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
+        return taken
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
@@ -139,11 +156,19 @@ class LensKitBiasedMF(Adapter):
     item_factors: NDArray[np.float32]  # q, shape (n_items, factors)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         check_factors(params.factors, ratings.n_users, ratings.n_items)
         learner = lazy.lenskit("als").BiasedMFScorer(
             embedding_size=params.factors, epochs=params.epochs, regularization=params.reg, damping=params.damping
         )
+        progress(0.1, "Solving for factors, which the library does without a break")
         options = lazy.lenskit("training").TrainingOptions(rng=int(rng.integers(2**31)))
         learner.train(lenskit_dataset(ratings.user_items), options)
         return cls._with(
@@ -151,6 +176,14 @@ class LensKitBiasedMF(Adapter):
             item_bias=learner.bias.item_biases,
             item_factors=learner.item_embeddings,
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """LensKit's own copies of the data, and both sides' factors."""
+        taken: int = frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
+        return taken
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         factors, bias = self.item_factors.astype(np.float64), float(self.mean) + self.item_bias.astype(np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,13 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.adapters.folding import silence
-from recommenders.adapters.lenskit_data import lenskit_dataset
+from recommenders.adapters.lenskit_data import frame_bytes, lenskit_dataset
 from recommenders.adapters.library import LENSKIT, Adapter
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.memory import co_rated_pairs
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["LensKitItemKNN"]
 
@@ -68,10 +70,18 @@ class LensKitItemKNN(Adapter):
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         kept = sparse.csr_array((ratings.n_items, ratings.n_items), dtype=np.float32)
         if liked.nnz:
+            progress(0.1, f"Comparing {ratings.n_items:,} items, which the library does without a break")
             learner = lazy.lenskit("knn").ItemKNNScorer(
                 max_nbrs=params.neighbours, min_sim=params.min_similarity, feedback="implicit"
             )
@@ -83,6 +93,13 @@ class LensKitItemKNN(Adapter):
             similarities=kept.data.astype(np.float32),
             is_liked=np.bincount(liked.indices, minlength=ratings.n_items) > 0,
         )
+
+    @classmethod
+    def fit_bytes(
+        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
+    ) -> int:
+        """LensKit's own copies of the data, and the similarities kept."""
+        return frame_bytes(n_users, n_items, n_ratings) + 48 * co_rated_pairs(n_users, n_items, n_ratings)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import ClassVar
@@ -13,8 +14,9 @@ from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders.base import Algorithm
+from recommenders.progress import Progress
 
-__all__ = ["IMPLICIT", "LENSKIT", "Adapter", "Library", "check_factors", "int32_matrix"]
+__all__ = ["IMPLICIT", "LENSKIT", "Adapter", "Library", "by_epochs", "check_factors", "int32_matrix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +102,12 @@ def int32_matrix(matrix: sparse.csr_array) -> sparse.csr_matrix:
         matrix.indptr.astype(np.int32),
     )
     return sparse.csr_matrix(arrays, shape=matrix.shape)
+
+
+def by_epochs(progress: Progress, epochs: int) -> Callable[..., None]:
+    """What implicit is to call after each epoch: it tells of the next one, or stops the fit."""
+
+    def heard(epoch: int, *rest: object) -> None:
+        progress((epoch + 1) / epochs, f"Epoch {min(epoch + 2, epochs)} of {epochs}")
+
+    return heard

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from parallax.env import env_bool, env_database, env_int, env_list, env_secret, env_str
+from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_str
 
 pytestmark = pytest.mark.unit
 
@@ -51,3 +51,14 @@ def test_an_address_that_is_no_database_stops_with_a_sentence(monkeypatch: pytes
         with pytest.raises(ImproperlyConfigured, match="P_D") as caught:
             env_database("P_D", default="")
         assert "secret" not in str(caught.value)
+
+
+def test_sizes_are_read_with_their_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env_bytes("P_NONE") is None
+    for text, size in (("512", 512), ("3k", 3072), ("800M", 800 * 1024**2), ("12 GB".replace(" ", ""), 12 * 1024**3)):
+        monkeypatch.setenv("P_X", text)
+        assert env_bytes("P_X") == size
+    for text in ("0", "much", "1.5G", "-3M"):
+        monkeypatch.setenv("P_X", text)
+        with pytest.raises(ImproperlyConfigured, match="write a size such as 800M or 12G"):
+            env_bytes("P_X")

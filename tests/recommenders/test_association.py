@@ -40,7 +40,7 @@ def test_baskets_by_hand(how, expected):
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("block", [1, 5, 1024])
 def test_scores_agree_with_loops(make_ratings, monkeypatch, how, block):
-    monkeypatch.setattr(association, "BLOCK_ITEMS", block)
+    monkeypatch.setattr(association, "BLOCK_PAIRS", block)
     ratings = make_ratings(51, 30, 13)
     profiles = Profiles(make_ratings(52, 12, 13, density=0.4).user_items, ratings.scale)
     scores = fitted(ratings, how, positive_from=3.5).score(profiles)

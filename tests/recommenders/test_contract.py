@@ -15,6 +15,7 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.parameters import Parameters
+from recommenders.progress import Progress, silent
 from recommenders.ranking import top_n, top_n_batch
 
 pytestmark = pytest.mark.unit
@@ -23,11 +24,19 @@ HALF_STARS = Scale(0.5, 5.0, 0.5)
 every_algorithm = pytest.mark.parametrize("key", registry.keys())
 
 
-def fitted(key: str, ratings: Ratings, features: ItemFeatures, *, seed: int = 5, **options: object) -> Algorithm:
+def fitted(
+    key: str,
+    ratings: Ratings,
+    features: ItemFeatures,
+    *,
+    seed: int = 5,
+    progress: Progress = silent,
+    **options: object,
+) -> Algorithm:
     found = registry.algorithm(key)
     params = registry.params_of(key, dict(found.small) | options)
     given = features if found.needs_features else None
-    return found.fit(ratings, params, features=given, rng=np.random.default_rng(seed))
+    return found.fit(ratings, params, features=given, rng=np.random.default_rng(seed), progress=progress)
 
 
 def smallest(key: str) -> dict[str, object]:
@@ -343,6 +352,59 @@ def test_wrong_inputs_are_refused(key, ratings, features, strangers):
         found.from_state({}, model.params, model.scale)
     with pytest.raises(DataError, match=r"has the arrays .*popularity.*these are .*surplus"):
         found.from_state(model.state() | {"surplus": np.zeros(1)}, model.params, model.scale)
+
+
+@every_algorithm
+def test_progress_begins_never_falls_and_ends_at_1(key, ratings, features):
+    told: list[tuple[float, str]] = []
+    fitted(key, ratings, features, progress=lambda share, what: told.append((share, what)))
+    shares = [share for share, _ in told]
+    assert shares[0] >= 0.0
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert all(what for _, what in told)
+
+
+@every_algorithm
+def test_progress_that_raises_stops_the_fit(key, ratings, features):
+    """At the first report, and at the last but one: the one that says that the model is there comes after it."""
+    told: list[float] = []
+    fitted(key, ratings, features, progress=lambda share, what: told.append(share))
+    for last in {1, max(1, len(told) - 1)}:
+        left = [last]
+
+        def stop(share: float, what: str, left: list[int] = left) -> None:
+            left[0] -= 1
+            if not left[0]:
+                raise InterruptedError(what)
+
+        with pytest.raises(InterruptedError):
+            fitted(key, ratings, features, progress=stop)
+        assert left == [0]
+
+
+@every_algorithm
+def test_numbers_do_not_depend_on_who_listens(key, ratings, features):
+    silent, heard = (fitted(key, ratings, features, **more).state() for more in ({}, {"progress": lambda *told: None}))
+    assert {name: array.tobytes() for name, array in silent.items()} == {
+        name: array.tobytes() for name, array in heard.items()
+    }
+
+
+@every_algorithm
+def test_estimate_of_memory_is_positive_and_grows_with_the_data(key):
+    found = registry.algorithm(key)
+    params = registry.params_of(key, found.small)
+
+    def estimate(size: int) -> int:
+        sizes = (100 * size, 40 * size, 1000 * size)
+        return found.fit_bytes(*sizes, params, n_terms=50 * size, n_item_terms=200 * size)
+
+    # Below the size at which singular vectors are found another way, which takes less.
+    estimates = [estimate(size) for size in (1, 2, 10, 50)]
+    assert estimates[0] > 0
+    assert all(isinstance(one, int) for one in estimates)
+    assert estimates == sorted(set(estimates))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.progress import Progress
 
 __all__ = ["P3Alpha"]
 
@@ -64,7 +65,15 @@ class P3Alpha(Algorithm):
     indices: NDArray[np.int32]  # shape (n_likes,)
 
     @classmethod
-    def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
+    def _fit(
+        cls,
+        ratings: Ratings,
+        params: Params,
+        features: ItemFeatures | None,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Self:
+        progress(0.5, "Telling likes from other ratings")  # whoever waits sees it; what it raises stops the fit
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         return cls._with(indptr=liked.indptr.astype(np.int64), indices=liked.indices.astype(np.int32))
 

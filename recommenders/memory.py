@@ -1,0 +1,63 @@
+"""What the steps that algorithms share take of memory: formulas, not measurements."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recommenders.products import BLOCK_PAIRS
+from recommenders.similarity import BLOCK_PAIRS as NEIGHBOUR_PAIRS
+from recommenders.singular import takes_lanczos
+
+__all__ = ["binary_bytes", "co_rated_pairs", "pair_block_bytes", "singular_bytes", "sparse_bytes"]
+
+# How unequal items are, and people: the spread of the logarithm of the number of ratings an item has, and the mean
+# square of the number a person gave over the square of the mean. Catalogues of films have about these.
+LOG_SPREAD = 1.6
+UNEQUAL_PEOPLE = 3.0
+# Standard normal quantiles at the middles of twenty classes of equal size: the popularity of items is taken there.
+QUANTILES = np.array([-1.96, -1.44, -1.15, -0.93, -0.76, -0.6, -0.45, -0.32, -0.19, -0.06])
+
+
+def sparse_bytes(n_rows: int, n_entries: int) -> int:
+    """A sparse matrix of float64 values."""
+    return 12 * n_entries + 8 * n_rows
+
+
+def binary_bytes(n_users: int, n_ratings: int) -> int:
+    """The positive ratings as ones, and what telling them takes; at most all ratings are positive."""
+    return sparse_bytes(n_users, n_ratings) + 9 * n_ratings
+
+
+def co_rated_pairs(n_users: int, n_items: int, n_ratings: int) -> int:
+    r"""About how many ordered pairs of items somebody rated both of.
+
+    Two items with :math:`n_i` and :math:`n_j` raters share none with probability
+    :math:`\exp(-h \, n_i n_j / U)`, with h for people being unequal; the :math:`n_i` are taken to be lognormal.
+    An estimate: where popularity is more even than that of films there are more pairs, up to all of them.
+
+    Examples
+    --------
+    >>> co_rated_pairs(50_000, 2_000, 7_700_000) > 0.9 * 2_000**2
+    True
+    """
+    points: NDArray[np.float64] = np.exp(LOG_SPREAD * np.concatenate((QUANTILES, -QUANTILES)))
+    counts = np.minimum(points / points.mean() * n_ratings / n_items, n_users)
+    missing = np.exp(-UNEQUAL_PEOPLE * np.outer(counts, counts) / n_users)
+    return int(n_items**2 * float(1.0 - missing.mean()))
+
+
+def pair_block_bytes(n_items: int) -> int:
+    """The buffers of a block of pairs, and what sorting them takes."""
+    return 32 * min(n_items**2, NEIGHBOUR_PAIRS + n_items)
+
+
+def singular_bytes(n_rows: int, n_columns: int, n_entries: int, factors: int) -> int:
+    """The leading right singular vectors of a sparse matrix, result included."""
+    smaller = min(n_rows, n_columns)
+    vectors = 8 * factors * (4 * n_columns + 2 * smaller)
+    turned = 2 * sparse_bytes(n_rows + n_columns, n_entries)
+    if takes_lanczos(smaller, factors):
+        return turned + vectors + 8 * smaller * max(2 * factors + 1, 20)
+    block = 12 * min(smaller**2, BLOCK_PAIRS + smaller)
+    return turned + 12 * n_entries + 8 * smaller**2 + block + vectors
