@@ -56,17 +56,19 @@ def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
     return [(what, f"{count:,}") for what, count in counts.items()]
 
 
-def score(value: float | None) -> str:
-    """Write a model's score, whatever its unit, with three decimals; a dash where there is none.
+def score(value: float | None, decimals: int = 3) -> str:
+    """Write a model's score, whatever its unit; a dash where there is none.
 
     Examples
     --------
     >>> score(4.25), score(-0.0004), score(-1234.5), score(None)
     ('4.250', '0.000', '−1,234.500', '–')
+    >>> score(302.0, decimals=0)
+    '302'
     """
     if value is None:
         return "–"
-    text = f"{abs(value):,.3f}"
+    text = f"{abs(value):,.{decimals}f}"
     return f"−{text}" if value < 0 and float(text.replace(",", "")) else text
 
 

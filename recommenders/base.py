@@ -235,8 +235,6 @@ class Algorithm(ABC):
         if is_out.any():
             raise DataError(f"There is no item number {asked[is_out][0]}: they run from 0 to {self.n_items - 1}.")
         scores = self.score(profile)[0]
-        if not self.explains:
-            return (None,) * asked.size
         user_items = profile.on(self.scale).user_items
         return tuple(self._explain(user_items, int(item)) if np.isfinite(scores[item]) else None for item in asked)
 
@@ -289,7 +287,9 @@ class Algorithm(ABC):
         """Score profiles whose ratings are on the training scale."""
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation | None:
-        """Take apart the score of an item that has one, for a single profile on the training scale."""
+        """Take apart the score of an item that has one, for a single profile on the training scale; None where
+        the algorithm has no answer, which is everywhere unless it sets `explains`.
+        """
         return None
 
     @classmethod

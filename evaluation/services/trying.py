@@ -88,8 +88,11 @@ def _tried(
     model: TrainedModel, served: Served, explained: tuple[Explanation | None, ...], items: Mapping[int, Item]
 ) -> Tried:
     kind = opened_model(model.digest)
+    # Counts of ratings need no decimals; scores that parts are to make have those of the parts.
+    is_whole = not kind.explains and all(score is None or score.is_integer() for score in served.scores)
+    decimals = 0 if is_whole else 3
     lines = [
-        Line(items[index], tables.score(score), is_filled, None if one is None else _why(one, items))
+        Line(items[index], tables.score(score, decimals), is_filled, None if one is None else _why(one, items))
         for index, score, is_filled, one in zip(served.items, served.scores, served.is_filled, explained, strict=True)
     ]
     return Tried(model, is_rating=kind.score_kind == "rating", explains=kind.explains, lines=tuple(lines))

@@ -62,6 +62,7 @@ def test_each_model_gives_its_list_with_parts_that_make_the_score(version: Datas
         served = recommend(model=one.model, items=list(PROFILE), ratings=list(PROFILE.values()), scale=FIVE, n=4)
         assert tuple(line.item.index for line in one.lines) == served.items
     assert all(line.why is None for line in tried[1].lines)
+    assert all(line.score.isdigit() for line in tried[1].lines)  # numbers of ratings
     for line in (*tried[0].lines, *tried[2].lines):
         assert line.why is not None
         assert line.why.how == "sum"
