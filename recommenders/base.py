@@ -42,7 +42,7 @@ class Algorithm(ABC):
         Whether scores are predicted ratings on the training scale (not clipped to it, so that they stay
         distinct for ranking) or only an order.
     arrays : tuple of str
-        Attributes of the model that `state` saves besides the popularity.
+        Attributes of the model that `state` saves besides the popularity; of one dimension at least.
     libraries : tuple of str
         Distributions, by their names in the package index, whose own code learns the model: their installed
         versions are part of its recipe.
