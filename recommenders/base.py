@@ -47,7 +47,7 @@ class Algorithm(ABC):
         Whether `explain` can take a score apart by the profile's ratings. A subclass that sets it writes
         `_explain`.
     arrays : tuple of str
-        Attributes of the model that `state` saves besides the popularity.
+        Attributes of the model that `state` saves besides the popularity; of one dimension at least.
     libraries : tuple of str
         Distributions, by their names in the package index, whose own code learns the model: their installed
         versions are part of its recipe.

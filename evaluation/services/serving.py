@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core import artefacts
-from core.errors import ArtefactError, DataError, ParallaxError
+from core.errors import ArtefactError, DataError, ParallaxError, ParameterError
 from evaluation.models import TrainedModel
 from recommenders import registry
 from recommenders.base import Algorithm
@@ -39,10 +39,18 @@ def opened_model(digest: str) -> Algorithm:
     Raises
     ------
     ArtefactError
-        Its files are missing or damaged, or were written by another version of the algorithm.
+        Its files are missing or damaged, or were written by another version of the algorithm; or the package
+        that the algorithm came with is no longer installed.
     """
     kept = artefacts.load("models", digest)
-    kind = registry.algorithm(kept.meta["algorithm"])
+    try:
+        kind = registry.algorithm(kept.meta["algorithm"])
+    except (ParameterError, ImportError) as missing:
+        raise ArtefactError(
+            "model.no_algorithm",
+            f"The model {digest[:12]} is of an algorithm that cannot be loaded here. {missing}",
+            {"digest": digest},
+        ) from missing
     if kind.version != kept.meta["version"]:
         raise ArtefactError(
             "model.other_version",

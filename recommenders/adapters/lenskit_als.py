@@ -151,7 +151,7 @@ class LensKitBiasedMF(Adapter):
         epochs: int = parameter(10, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
-    mean: NDArray[np.float64]  # μ, shape ()
+    mean: NDArray[np.float64]  # μ, shape (1,)
     item_bias: NDArray[np.float32]  # b, shape (n_items,)
     item_factors: NDArray[np.float32]  # q, shape (n_items, factors)
 
@@ -172,7 +172,7 @@ class LensKitBiasedMF(Adapter):
         options = lazy.lenskit("training").TrainingOptions(rng=int(rng.integers(2**31)))
         learner.train(lenskit_dataset(ratings.user_items), options)
         return cls._with(
-            mean=np.array(learner.bias.global_bias, dtype=np.float64),
+            mean=np.array([learner.bias.global_bias], dtype=np.float64),
             item_bias=learner.bias.item_biases,
             item_factors=learner.item_embeddings,
         )
@@ -186,7 +186,7 @@ class LensKitBiasedMF(Adapter):
         return taken
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        factors, bias = self.item_factors.astype(np.float64), float(self.mean) + self.item_bias.astype(np.float64)
+        factors, bias = self.item_factors.astype(np.float64), self.mean + self.item_bias.astype(np.float64)
         is_known = self.popularity > 0
         identity = np.eye(factors.shape[1])
         scores = np.empty(user_items.shape)

@@ -48,7 +48,8 @@ class Adapter(Algorithm):
 
     The library is imported when a model is fitted, and only then: the model is arrays, and profiles are scored
     from them here, in float64, by the equations that the library folds strangers in by. So a stored model is
-    served alike whatever becomes of the library, and the version that learned it is part of its recipe.
+    served alike by whatever version of the library is installed, and the version that learned it is part of its
+    recipe.
 
     Attributes
     ----------
@@ -60,8 +61,7 @@ class Adapter(Algorithm):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "library" in cls.__dict__:
-            cls.libraries = (cls.library.package,)
+        cls.libraries = (cls.library.package,)
 
     @classmethod
     def refusal(cls) -> ParameterError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -116,6 +117,21 @@ def test_model_of_another_version_of_its_algorithm_is_refused(
     monkeypatch.setattr(PureSVD, "version", 99)
     with pytest.raises(ArtefactError, match=r"version 1 of .* and version 99 is installed"):
         warm(model=model)
+
+
+def test_model_whose_library_is_gone_is_refused_with_what_to_install(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("implicit", reason="implicit is not installed")
+    theirs = train_on_everything(
+        version=make_version(), algorithm="implicit-cosine", params={}, seed=1, threads=1
+    ).model  # fmt: skip
+    assert len(recommend(model=theirs, items=[1], ratings=[5.0], scale=FIVE, n=5).items) == 5
+    opened_model.cache_clear()
+    monkeypatch.setitem(sys.modules, "implicit", None)  # as Python marks what cannot be imported
+    with pytest.raises(ArtefactError, match=r"cannot be loaded here.*pip install implicit==") as refused:
+        recommend(model=theirs, items=[1], ratings=[5.0], scale=FIVE, n=5)
+    assert refused.value.code == "model.no_algorithm"
 
 
 def test_stored_model_is_plain_arrays_and_json(model: TrainedModel, settings: Any) -> None:

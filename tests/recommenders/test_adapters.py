@@ -78,6 +78,9 @@ def test_keys_are_listed_where_the_library_is_installed(library):
 def test_the_version_named_is_the_version_tested(library, file):
     pins = re.findall(rf"^{library.package}==(\S+)", (ROOT / file).read_text(), re.MULTILINE)
     assert pins == [library.tested]
+    page = (ROOT / "docs" / "how-to" / "your-own-algorithm.md").read_text()
+    assert f"`{library.how_to_install()}`" in page
+    assert all(f"`{key}`" in page for key in KEYS[library.package])
     for key in KEYS[library.package]:
         if library.is_installed:
             assert registry.algorithm(key).library_versions() == {library.package: library.tested}
