@@ -9,7 +9,7 @@ TESTS ?= tests
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
 STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: help demo up test lint format clean bench
+.PHONY: help demo up test coverage lint format clean bench
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,12 @@ up: $(STAMP) ## Serve what is there: web server and worker
 
 test: $(STAMP_DEV) ## Run the tests (TESTS=path to run some)
 	@$(BIN)/python -m pytest $(TESTS) $(PYTEST_OPTIONS)
+
+# Compiled loops cannot be traced: here they run as plain Python, and what a compiled run kept stays out of the way.
+coverage: $(STAMP_DEV) ## Check that the tests of recommenders reach every branch, in the kernels too
+	@NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(or $(TMPDIR),/tmp)/parallax-numba-plain \
+		$(BIN)/python -m pytest tests/recommenders -q -m "not slow and not reference" \
+		--cov=recommenders --cov-branch --cov-report=term-missing --cov-fail-under=100
 
 lint: $(STAMP_DEV) ## Check style, types, import contracts, migrations and templates
 	$(BIN)/ruff check .

@@ -217,6 +217,16 @@ def test_the_page_adds_facts_from_a_file(client: Client) -> None:
     assert "Replaced: plot" in page
 
 
+def test_an_items_page_shows_kinds_it_has_no_place_for(client: Client, tmp_path: Path) -> None:
+    text = "item,kind,value\n1,producer,Pat\n1,producer,Sam\n1,mood,slow\n"
+    version = add_metadata(version=make_version(), path=facts(tmp_path, text))
+    client.force_login(UserFactory())
+    page = client.get(f"{version.get_absolute_url()}items/0/").text
+    assert '<th scope="row">Mood</th><td>slow</td>' in page
+    assert '<th scope="row">Producer</th><td>Pat, Sam</td>' in page
+    assert ">Genre<" not in page
+
+
 def test_the_page_refuses_files_too_large_for_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
     client.force_login(UserFactory(is_staff=True))
