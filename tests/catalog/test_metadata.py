@@ -125,7 +125,7 @@ def test_the_same_facts_twice_are_one_version_and_nothing_new_is_said(tmp_path: 
     [
         ("item,kind,value\n1,year,soon\n2,tag,x\n", {}, "import.refused", "facts.csv, line 2, column value: 'soon'"),
         (FACTS, {"columns": {"kind": "kind"}}, "import.bad_option", "both a column of kinds and one of values"),
-        (FACTS, {"colums": {}}, "import.bad_option", "no option called colums"),
+        (FACTS, {"colour": "red"}, "import.bad_option", "no option called colour"),
     ],
 )
 def test_what_is_refused_leaves_nothing(
@@ -148,6 +148,15 @@ def test_a_failure_among_the_rows_leaves_none(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Feature.objects, "bulk_create", full)
     with pytest.raises(OSError, match="disk full"):
+        add_metadata(version=base, path=facts(tmp_path))
+    assert counts() == stands
+
+
+def test_an_item_has_so_many_facts_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = make_version()
+    stands = counts()
+    monkeypatch.setattr("catalog.services.metadata.MOST_FACTS", 5)
+    with pytest.raises(ParallaxError, match="Item 1 .Film 01. would have more than 5 facts"):
         add_metadata(version=base, path=facts(tmp_path))
     assert counts() == stands
 
