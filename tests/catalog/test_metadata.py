@@ -156,7 +156,7 @@ def test_an_item_has_so_many_facts_and_no_more(tmp_path: Path, monkeypatch: pyte
     base = make_version()
     stands = counts()
     monkeypatch.setattr("catalog.services.metadata.MOST_FACTS", 5)
-    with pytest.raises(ParallaxError, match="Item 1 .Film 01. would have more than 5 facts"):
+    with pytest.raises(ParallaxError, match=r"Item 1 .Film 01. would have more than 5 facts"):
         add_metadata(version=base, path=facts(tmp_path))
     assert counts() == stands
 
