@@ -51,7 +51,8 @@ class NaiveBayes(Algorithm):
 
     Against all others the model finds what a person would choose, and profiles without a dislike are no special
     case; against the other rated items it finds what a person would like of what was chosen. On MovieLens
-    latest-small with genres and tags a hidden 5.0 is among the best 5 of 1,001 in .121 of cases to .067.
+    latest-small with genres and tags a hidden 5.0 is among the best 5 of 1,001 in .121 of cases to .067; with
+    cast and crew of an eighth of the movies instead in .077 to .076, and with all of these in .086 to .113.
 
     Examples
     --------
