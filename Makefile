@@ -11,7 +11,7 @@ LENSKIT := .venv-lenskit
 STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
 STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: help demo up test test-lenskit lint format clean bench
+.PHONY: help demo up test test-lenskit coverage lint format clean bench
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,12 @@ $(STAMP_LENSKIT): | $(BIN)/python
 
 test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an environment of its own
 	@$(LENSKIT)/bin/python -m pytest tests/recommenders $(PYTEST_OPTIONS)
+
+# Compiled loops cannot be traced: here they run as plain Python, and what a compiled run kept stays out of the way.
+coverage: $(STAMP_DEV) ## Check that the tests of recommenders reach every branch, in the kernels too
+	@NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(or $(TMPDIR),/tmp)/parallax-numba-plain \
+		$(BIN)/python -m pytest tests/recommenders -q -m "not slow and not reference" \
+		--cov=recommenders --cov-branch --cov-report=term-missing --cov-fail-under=100
 
 lint: $(STAMP_DEV) ## Check style, types, import contracts, migrations and templates
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ from django.template.defaultfilters import filesizeformat
 
 from catalog.selectors.search import ORDERS, POPULARITY
 
-MOST_UPLOADED = 16 * 2**20
+MOST_UPLOADED = 8 * 2**20
 ORDER_WORDS = {
     "popularity": "Most rated first",
     "title": "By title",

@@ -23,7 +23,7 @@ __all__ = ["LSA"]
 # Which weight a kind of term has; kinds not named here have that of `other`.
 WEIGHT_OF_KIND = {
     "genre": "genres",
-    **dict.fromkeys(("person", "director", "cast", "actor", "writer", "producer", "composer"), "people"),
+    **dict.fromkeys(("person", "director", "cast", "actor", "author", "writer", "producer", "composer"), "people"),
     "tag": "tags",
     **dict.fromkeys(("plot", "word", "title"), "words"),
     "decade": "decade",
@@ -69,7 +69,7 @@ class LSA(Algorithm):
     key = "lsa"
     name = "LSA"
     title = "Latent semantic analysis of item features (LSA)"
-    version = 1
+    version = 2  # since authors are people
     score_kind = "order"
     explains = True
     small = {"factors": 2}

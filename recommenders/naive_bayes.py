@@ -25,7 +25,7 @@ BLOCK_CELLS = 1 << 21
 class NaiveBayes(Algorithm):
     r"""A Bernoulli naive Bayes classifier for each person, from item features to liking.
 
-    The items of a profile that have a feature are in two classes c, liked or not. With :math:`n_c` items in a
+    The items that have a feature are in two classes c, liked by the person or not. With :math:`n_c` items in a
     class, :math:`n_{ca}` of them with feature a, and s the smoothing,
 
     .. math::
@@ -46,21 +46,27 @@ class NaiveBayes(Algorithm):
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4, names a naive
     Bayes model for recommending items that nobody has rated. The text at hand breaks off before the section
     that describes it, so all details are ours: the Bernoulli model over the presence of features, Laplace's
-    smoothing, that the liked items are set against the person's other rated items (against all other items of
-    the catalogue as an option, and always in usage data, where nothing rated is disliked), and that features
-    which none of these items has are left out instead of counting for the smaller class.
+    smoothing, that the liked items are set against all other items of the catalogue (against the person's other
+    rated items as an option, but for usage data, where nothing rated is disliked), and that features which none
+    of these items has are left out instead of counting for the smaller class.
+
+    Against all others the model finds what a person would choose, and profiles without a dislike are no special
+    case; against the other rated items it finds what a person would like of what was chosen. On MovieLens
+    latest-small with genres and tags a hidden 5.0 is among the best 5 of 1,001 in .121 of cases to .067; with
+    cast and crew of an eighth of the movies instead in .077 to .076, and with all of these in .086 to .113.
 
     Examples
     --------
-    One comedy liked, one horror film not: the odds are 2 to 1 for the presence of a feature, and as much for
-    the absence of the other.
+    One comedy liked, one horror film not: against each other the odds are 2 to 1 for the presence of a feature,
+    and as much for the absence of the other.
 
     >>> from recommenders.data import Profiles, Scale
     >>> scale = Scale(1, 5, 1)
     >>> ratings = Ratings.from_triples([0, 0], [0, 1], [5, 1], n_users=1, n_items=3, scale=scale)
     >>> counts = sparse.csr_array(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     >>> features = ItemFeatures(counts, (("genre", "Comedy"), ("genre", "Horror")))
-    >>> model = NaiveBayes.fit(ratings, features=features, rng=np.random.default_rng(0))
+    >>> params = NaiveBayes.Params(against="rated")
+    >>> model = NaiveBayes.fit(ratings, params, features=features, rng=np.random.default_rng(0))
     >>> np.exp(model.score(Profiles.one([0, 1], [5, 1], n_items=3, scale=scale))).round(9).tolist()
     [[4.0, 0.25, 4.0]]
     """
@@ -68,7 +74,7 @@ class NaiveBayes(Algorithm):
     key = "naive-bayes"
     name = "NaiveBayes"
     title = "Naive Bayes over item features (NaiveBayes)"
-    version = 1
+    version = 2  # since liked items are set against all others unless told otherwise
     score_kind = "order"
     needs_features = True
     arrays = ("n_having", "feature_numbers", "feature_starts")
@@ -79,10 +85,10 @@ class NaiveBayes(Algorithm):
 
         smoothing: float = parameter(1.0, description="Added to each count; 1 is Laplace's rule.", minimum=1e-6)
         against: str = parameter(
-            "rated",
-            description="What liked items are set against: the other rated items, or all other items (as always "
-            "in usage data).",
-            choices=("rated", "all"),
+            "all",
+            description="What liked items are set against: all other items (as always in usage data), or the "
+            "other rated items.",
+            choices=("all", "rated"),
         )
         positive_from: float = positive_from_parameter()
 

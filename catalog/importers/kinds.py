@@ -19,6 +19,7 @@ _ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
     "person": ("people", "persons"),
     "director": ("directors", "directedby"),
     "cast": ("actor", "actors", "actress", "actresses", "starring", "stars"),
+    "author": ("authors", "bookauthor", "bookauthors"),
     "writer": ("writers", "screenwriter", "screenwriters", "writtenby"),
     "producer": ("producers", "producedby"),
     "composer": ("composers", "musicby"),

@@ -239,7 +239,7 @@ def _read_json(file: SourceFile, options: MetadataOptions, facts: Facts, progres
         key = identity if identity is not None else _usual(list(found), USUAL_NAMES["item"])
         ids = found.get(key, ()) if key is not None else ()
         if len(ids) != 1 or key is None:
-            wanted = shown(identity) if identity is not None else "an item's id (item, item_id, movieId, …)"
+            wanted = shown(identity) if identity is not None else "id of an item (item, item_id, movieId, …)"
             facts.problems.add("missing field", ImportProblem(file.name, line, identity, f"there is no {wanted}"))
             facts.rows_left_out += 1
             continue

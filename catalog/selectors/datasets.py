@@ -24,6 +24,8 @@ __all__ = [
 ]
 
 VERSIONS_KEPT = 32
+# Kinds of features with a place of their own among an item's details; a decade only repeats the year.
+KINDS_SHOWN = frozenset({"genre", "director", "cast", "country", "tag", "alias", "decade"})
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class ItemDetails:
     countries: tuple[str, ...]
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
+    others: tuple[tuple[str, tuple[str, ...]], ...]  # every other kind, by name
     plot: str
 
 
@@ -118,6 +121,7 @@ def item_details(item: Item) -> ItemDetails:
         countries=kind_of("country"),
         tags=kind_of("tag"),
         aliases=kind_of("alias"),
+        others=tuple((kind, tuple(values)) for kind, values in sorted(facts.items()) if kind not in KINDS_SHOWN),
         plot=item.plot,
     )
 

@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from catalog.importers.base import Limits, ParsedItem, Policy
-from catalog.importers.facts import ItemFacts
+from catalog.importers.facts import MOST_FACTS, ItemFacts
 from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
@@ -25,7 +25,7 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 
 # What a page takes while somebody waits for it; larger files go through the command.
-UPLOAD_LIMITS = Limits(bytes_unpacked=64 * 2**20)
+UPLOAD_LIMITS = Limits(bytes_unpacked=8 * 2**20)
 OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions))
 Progress = Callable[[str, int, int | None], None]
 
@@ -62,7 +62,8 @@ def add_metadata(
     ------
     ParallaxError
         `import.refused` with file, line, column and reason; `import.bad_option`; `metadata.nothing_new` where
-        the items have all of it already; `dataset.retired` where the version is retired.
+        the items have all of it already; `metadata.too_many_facts`; `dataset.retired` where the version is
+        retired.
     """
     if version.retired_at is not None:
         raise ParallaxError("dataset.retired", f"{version} is retired. Add the facts to a version that is in use.")
@@ -183,6 +184,11 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
             replaced.update(name for name in fields if there[name])
             added.update(name for name in fields if not there[name])
             added.update(kind for kind, _ in features)
+            if len(item.features) + len(features) > MOST_FACTS:
+                raise ParallaxError(
+                    "metadata.too_many_facts",
+                    f"Item {item.external_id} ({item.title}) would have more than {MOST_FACTS:,} facts. Add fewer.",
+                )
             if fields or features:
                 n_changed += 1
                 item = _with(item, {**there, **fields}, features)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from recommenders.data import Scale
 
 CONTENT_FORMAT = 1
 ROWS_AT_ONCE = 2_000
+FEATURES_AT_ONCE = 20_000
 
 
 def keep_version(
@@ -110,14 +112,14 @@ def _create_items(version: DatasetVersion, items: Sequence[ParsedItem], counts: 
         ],
         batch_size=ROWS_AT_ONCE,
     )
-    Feature.objects.bulk_create(
-        [
-            Feature(item=row, kind=kind, value=value, position=position)
-            for row, item in zip(rows, items, strict=True)
-            for position, (kind, value) in enumerate(item.features)
-        ],
-        batch_size=ROWS_AT_ONCE,
+    features = (
+        Feature(item=row, kind=kind, value=value, position=position)
+        for row, item in zip(rows, items, strict=True)
+        for position, (kind, value) in enumerate(item.features)
     )
+    # A million of them at once would take a gigabyte.
+    while some := list(islice(features, FEATURES_AT_ONCE)):
+        Feature.objects.bulk_create(some, batch_size=ROWS_AT_ONCE)
 
 
 def _count_rows() -> None:

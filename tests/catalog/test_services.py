@@ -123,6 +123,13 @@ def test_the_database_knows_the_new_rows_at_once() -> None:
     assert counted["catalog_feature"] == Feature.objects.count()
 
 
+def test_a_new_title_is_kept_without_a_new_version() -> None:
+    first = services.import_parsed(parsed=make_parsed(), name="films", title="Films", source_format="factory")
+    again = services.import_parsed(parsed=make_parsed(), name="films", title="All films", source_format="factory")
+    assert again.pk == first.pk
+    assert Dataset.objects.get().title == "All films"
+
+
 def test_a_failure_among_the_rows_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*args: object, **kwargs: object) -> None:
         raise OSError("No space left on device")

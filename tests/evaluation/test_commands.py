@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +16,14 @@ import pytest
 from celery import current_app
 from django.core.management import CommandError, call_command
 
+from catalog.importers.base import ParsedItem
+from catalog.services import import_parsed
 from core import artefacts
 from evaluation.enums import RunStatus
 from evaluation.management.commands import evaluate
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
-from tests.factories.catalog import make_version
+from tests.factories.catalog import make_items, make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
@@ -280,3 +284,71 @@ def test_table_shows_a_dash_where_a_metric_has_no_value(eager: None, tmp_path: P
     assert row["fallout"] is None
     assert row["precision"] is None
     assert "–" in said
+
+
+def test_recommend_prints_a_list_for_a_profile(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    version = make_version(name="films")
+    target = tmp_path / "list.json"
+    arguments = ["films", "--algorithm", "puresvd:factors=4", "--profile", "1:5, 2:4", "-n", "3", "--threads", "1"]
+    call_command("recommend", *arguments, "--json", str(target))
+    out = capsys.readouterr().out
+    assert "PureSVD" in out
+    assert "for a profile of 2" in out
+    document = json.loads(target.read_text())
+    assert document["model"] == TrainedModel.objects.get().digest
+    assert [line["rank"] for line in document["list"]] == [1, 2, 3]
+    for line in document["list"]:
+        item = version.items.get(external_id=line["item"])
+        assert line["n_ratings"] == item.n_ratings > 0
+        assert item.external_id not in {"1", "2"}
+        assert f"{item.title} ({item.year})" in out
+    assert [line["score"] for line in document["list"]] == sorted(
+        (row["score"] for row in document["list"]), reverse=True
+    )
+    call_command("recommend", *arguments, "--unrated-only")
+    assert "Every item outside the profile has been rated." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("algorithm", ["lsa:factors=5", "naive-bayes", "aspect-content:classes=2"])
+def test_recommend_lists_items_that_nobody_rated(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, algorithm: str
+) -> None:
+    """The last two items are copies of the first, and of nothing; no user rated either."""
+    films = make_items(20)
+    twin = dataclasses.replace(films[0], external_id="twin", title="T" * 60)
+    items = (*films, twin, ParsedItem("blank", "Blank"))
+    rated = make_parsed(n_items=20, items=films)
+    import_parsed(parsed=dataclasses.replace(rated, items=items), name="films", source_format="factory")
+    target = tmp_path / "list.json"
+    arguments = ["films", "--algorithm", algorithm, "--profile", "1:5,2:1,3:2", "--threads", "1", "--json", str(target)]
+    call_command("recommend", *arguments)
+    assert "twin" in {line["item"] for line in json.loads(target.read_text())["list"]}
+    call_command("recommend", *arguments, "--unrated-only")
+    (line,) = json.loads(target.read_text())["list"]  # nothing is known of the blank one
+    assert (line["item"], line["rank"], line["n_ratings"], line["is_filled"]) == ("twin", 1, 0, False)
+    assert "T" * 47 + "… " in capsys.readouterr().out
+    call_command("recommend", *arguments, "-n", "30")
+    filled = [line for line in json.loads(target.read_text())["list"] if line["is_filled"]]
+    assert [(line["item"], line["score"]) for line in filled] == [("blank", None)]
+    assert "by popularity" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "none"}, "There is no dataset called 'none'"),
+        ({"--algorithm": "magic"}, "magic"),
+        ({"--profile": "1:5,77:3"}, "has no item '77'"),
+        ({"--profile": "1:5,2"}, "--profile is ITEM:RATING"),
+        ({"--profile": "1:good"}, "--profile is ITEM:RATING"),
+        ({"--profile": "1:9"}, "outside the scale"),
+        ({"-n": "0"}, "at least one place"),
+        ({"--json": "/nowhere/at/all.json"}, "There is no folder /nowhere/at"),
+    ],
+)
+def test_recommend_says_what_it_cannot_do(options: dict[str, str], message: str) -> None:
+    make_version(name="films")
+    given = {"--algorithm": "toppop", "--profile": "1:5", **options}
+    name = given.pop("name", "films")
+    with pytest.raises(CommandError, match=re.escape(message)):
+        call_command("recommend", name, *(part for pair in given.items() for part in pair))

@@ -126,3 +126,17 @@ def test_item_nobody_rated_is_recommended_by_its_features():
         [0, 2],
         [2, 0],
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "weight"),
+    [
+        *((person, "people") for person in ("person", "director", "cast", "author", "writer", "producer", "composer")),
+        *(("genre", "genres"), ("tag", "tags"), ("plot", "words"), ("decade", "decade"), ("country", "other")),
+    ],
+)
+def test_each_kind_has_the_weight_its_name_says(kind, weight):
+    """Without the weight of its only feature's kind an item has no vector; the others keep theirs."""
+    other = "tag" if weight != "tags" else "genre"
+    model = fit(table([[1, 0], [0, 1], [1, 1]], (kind, "a"), (other, "b")), factors=1, **{weight: 0.0})
+    assert model.item_vectors.any(axis=1).tolist() == [False, True, True]

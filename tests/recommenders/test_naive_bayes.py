@@ -14,9 +14,11 @@ pytestmark = pytest.mark.unit
 FIVE = Scale(1, 5, 1)
 
 
-def fit(features: ItemFeatures, scale: Scale = FIVE, **options: object) -> NaiveBayes:
+def fit(features: ItemFeatures, scale: Scale = FIVE, against: str = "rated", **options: object) -> NaiveBayes:
     ratings = Ratings.from_triples([0], [0], [scale.high], 1, features.n_items, scale)
-    return NaiveBayes.fit(ratings, NaiveBayes.Params(**options), features=features, rng=np.random.default_rng(0))
+    return NaiveBayes.fit(
+        ratings, NaiveBayes.Params(against=against, **options), features=features, rng=np.random.default_rng(0)
+    )
 
 
 def table(rows: list[list[float]]) -> ItemFeatures:
@@ -75,6 +77,14 @@ def test_usage_data_are_set_against_all_other_items(make_features):
     scores = fit(features, used).score(profile)
     assert np.ptp(scores[np.isfinite(scores)]) > 0.1
     np.testing.assert_array_equal(scores, fit(features, used, against="all").score(profile))
+
+
+def test_liked_items_are_set_against_all_others_unless_told_otherwise(make_ratings, make_features):
+    """A profile without a dislike has an order too: the common feature says less than the rare one it shares."""
+    assert NaiveBayes.Params().against == "all"
+    features = table([[1, 1], [1, 0], [1, 0], [1, 0], [0, 1]])
+    scores = fit(features, against="all").score(Profiles.one([0], [5], 5, FIVE))[0]
+    assert scores[4] > scores[1]
 
 
 def test_how_often_a_feature_is_counted_makes_no_difference():

@@ -1,0 +1,123 @@
+"""Print the recommendation list of one algorithm for a profile given by the dataset's own item ids."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from catalog.models import DatasetVersion
+from catalog.selectors.datasets import newest_version
+from catalog.selectors.ratings import item_ids_of
+from core.errors import ParallaxError, ParameterError
+from evaluation.services.serving import Served, recommend
+from evaluation.services.training import train_on_everything
+from recommenders import registry
+
+MOST_TITLE = 48
+
+
+class Command(BaseCommand):
+    help = (
+        "Fit an algorithm on all ratings of a dataset (or find the model again) and print its list for a profile, "
+        "with how often each item was rated: 0 for an item that only its features can have brought there."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
+        parser.add_argument(
+            "--algorithm", required=True, metavar="KEY[:NAME=VALUE,…]", help="for example lsa or puresvd:factors=50"
+        )
+        parser.add_argument(
+            "--profile", required=True, metavar="ITEM:RATING,…", help='the dataset\'s own ids, as in "1:5,260:4"'
+        )
+        parser.add_argument("-n", type=int, default=10, help="length of the list (default: 10)")
+        parser.add_argument("--unrated-only", action="store_true", help="list only items that nobody has rated")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--threads", type=int, help="numeric threads (default: NUMERIC_THREADS)")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the list")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path | None = options["json"]
+        if file is not None and not file.parent.is_dir():
+            raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+        if options["n"] < 1:
+            raise CommandError(f"A list needs at least one place; -n is {options['n']}.")
+        try:
+            version = newest_version(options["name"])
+            items, ratings = _profile(version, options["profile"])
+            key, params = registry.parse(options["algorithm"])
+            model = train_on_everything(
+                version=version,
+                algorithm=key,
+                params=params.as_dict(),
+                seed=options["seed"],
+                threads=options["threads"] or settings.NUMERIC_THREADS,
+            ).model
+            served = recommend(
+                model=model,
+                items=items,
+                ratings=ratings,
+                scale=(version.scale_low, version.scale_high, version.scale_step),
+                n=version.n_items if options["unrated_only"] else options["n"],
+            )
+        except (ParallaxError, ParameterError) as problem:
+            raise CommandError(str(problem)) from problem
+        lines = _lines(version, served, options["n"], is_unrated_only=options["unrated_only"])
+        self.stdout.write(f"{model.label} on {version}, for a profile of {len(items)}")
+        if not lines:
+            self.stdout.write("  Every item outside the profile has been rated.")
+        for line in lines:
+            score = "by popularity" if line["is_filled"] else f"{line['score']:.6g}"
+            title = line["title"] if len(line["title"]) <= MOST_TITLE else line["title"][: MOST_TITLE - 1] + "…"
+            rated = f"{line['n_ratings']:,} ratings"
+            self.stdout.write(f"  {line['rank']:>3}. {title:<{MOST_TITLE}} {line['item']:>10} {score:>14} {rated:>16}")
+        if file is not None:
+            document = {"dataset": version.dataset.name, "version": version.number, "model": model.digest}
+            file.write_text(json.dumps({**document, "list": lines}, indent=2, ensure_ascii=False) + "\n")
+            self.stdout.write(f"Written to {file}.")
+
+
+def _profile(version: DatasetVersion, text: str) -> tuple[list[int], list[float]]:
+    """Item indexes and ratings of a profile as it is written on the command line."""
+    indexes = {external_id: index for index, external_id in enumerate(item_ids_of(version).tolist())}
+    items, ratings = [], []
+    for part in text.split(","):
+        external_id, colon, rating = part.strip().rpartition(":")
+        try:
+            ratings.append(float(rating))
+        except ValueError:
+            colon = ""
+        if not colon:
+            raise CommandError(f'--profile is ITEM:RATING,…, as in "1:5,260:4"; {part.strip()!r} is not.')
+        if external_id not in indexes:
+            raise CommandError(f"{version} has no item {external_id!r}. Ids are those of the source.")
+        items.append(indexes[external_id])
+    return items, ratings
+
+
+def _lines(version: DatasetVersion, served: Served, n: int, *, is_unrated_only: bool) -> list[dict[str, Any]]:
+    """The list with titles; of unrated items alone where asked, those without a score left out."""
+    rows = {item.index: item for item in version.items.only("index", "external_id", "title", "year", "n_ratings")}
+    lines: list[dict[str, Any]] = []
+    for index, score, is_filled in zip(served.items, served.scores, served.is_filled, strict=True):
+        item = rows[index]
+        if is_unrated_only and (item.n_ratings or is_filled):
+            continue
+        lines.append(
+            {
+                "rank": len(lines) + 1,
+                "item": item.external_id,
+                "title": str(item),
+                "score": score,
+                "is_filled": is_filled,
+                "n_ratings": item.n_ratings,
+            }
+        )
+        if len(lines) == n:
+            break
+    return lines
