@@ -93,7 +93,9 @@ class Aspect(Algorithm):
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         tempering = Tempering(params.iterations, params.held_out, params.cooling)
         aspects, beta = learn(liked, params.classes, tempering, rng, progress)
-        return cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
+        model = cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
+        model.n_epochs = aspects.n_steps
+        return model
 
     @classmethod
     def fit_bytes(

@@ -43,6 +43,9 @@ class Algorithm(ABC):
         distinct for ranking) or only an order.
     arrays : tuple of str
         Attributes of the model that `state` saves besides the popularity.
+    n_epochs : int or None
+        Passes over the ratings that the model was made by, where the fit itself found out how many are best. Not
+        saved: None for a model from its arrays.
     params : Parameters
         The parameters this model was fitted with.
     scale : Scale
@@ -61,6 +64,7 @@ class Algorithm(ABC):
     score_kind: ClassVar[Literal["rating", "order"]]
     arrays: ClassVar[tuple[str, ...]]
 
+    n_epochs: int | None = None  # of a model just fitted, where a fit finds out itself how many are best
     params: Any  # each subclass narrows it to its own Params
     scale: Scale
     popularity: NDArray[np.int64]
