@@ -106,6 +106,7 @@ class AsySVD(Algorithm):
                 f"the maximum is min(users, items) = {smaller}."
             )
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
+        progress(0.0, "Setting ratings aside that decide when to stop")
         learned, held = _split(ratings, baseline, params.held_out, rng)
         factors = (
             rng.normal(0.0, params.spread / np.sqrt(params.factors), (ratings.n_items, params.factors)),
