@@ -23,10 +23,12 @@ def curves(
     title: str,
     y_title: str,
     n_values: Sequence[int] | None = None,
+    x_title: str = "n, length of the list",
     at_n: int | None = None,
     emphasised: Collection[str] = (),
     side: Side = "objective",
     is_share: bool = True,
+    is_from_zero: bool = True,
     decimals: int = 2,
     description: str | None = None,
     width: Width = None,
@@ -47,6 +49,8 @@ def curves(
         The metric and its unit.
     n_values : sequence of int, optional
         Lengths of the list, ascending; 1, 2, 3, … by default.
+    x_title : str
+        What these are, where they are not lengths of a list.
     at_n : int, optional
         The length that tables report: a hairline marks it.
     emphasised : collection of str
@@ -55,6 +59,8 @@ def curves(
         Which meaning the metric has.
     is_share : bool
         True for what cannot exceed 1: printed without a leading zero.
+    is_from_zero : bool
+        Whether the vertical axis begins at 0; not for what has no meaning there.
     decimals : int
         Digits of the values in tooltips and description.
     description : str, optional
@@ -100,7 +106,9 @@ def curves(
         emphasised=emphasised,
         side=side,
         is_share=is_share,
+        is_from_zero=is_from_zero,
         decimals=decimals,
+        x_title=x_title,
     )
     ends = ", ".join(f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items())
     said = f"Lines, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
@@ -137,15 +145,19 @@ def _curve_layers(
     emphasised: Collection[str],
     side: Side,
     is_share: bool,
+    is_from_zero: bool,
     decimals: int,
+    x_title: str,
 ) -> alt.LayerChart:
     colour = colour_of(side)
     top = max(max(values) for values in lines.values())
-    bottom = min(0.0, *(min(values) for values in lines.values()))
+    bottom = min(min(values) for values in lines.values())
+    if is_from_zero:
+        bottom = min(0.0, bottom)
     if top <= bottom:
         top = bottom + 1.0
     ends = whole_ticks(lengths[0], lengths[-1], about=10)
-    x_axis = alt.Axis(title="n, length of the list", values=ends, format="d", labelFlush=False)
+    x_axis = alt.Axis(title=x_title, values=ends, format="d", labelFlush=False)
     first, last = lengths[0], lengths[-1]
     x_scale = alt.Scale(domain=[first, last] if last > first else [first - 1, first], nice=False, zero=False)
     label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"

@@ -9,7 +9,37 @@ from charting.frame import number
 from charting.marks import curves
 from charting.theme import Spec, both_modes
 
+SCORE_DECIMALS = 4  # sizes of one algorithm differ by little
+
 Values = Mapping[str, Sequence[float | None]]
+
+
+def score_by_size(
+    name: str, sizes: Sequence[tuple[int, float]], *, parameter: str, criterion: str, chosen: int
+) -> dict[str, Spec]:
+    """Draw what each size of an algorithm scored when one was chosen, in light and dark.
+
+    `sizes` are pairs of size and score, ascending.
+    """
+    values = [score for _, score in sizes]
+    at = dict(sizes)[chosen]
+    title = f"{name} is chosen with {parameter}={chosen}, at {number(at, SCORE_DECIMALS, is_share=False)}"
+    return both_modes(
+        curves(
+            {name: values},
+            title=title,
+            y_title=criterion,
+            n_values=[size for size, _ in sizes],
+            x_title=parameter,
+            at_n=chosen,
+            is_share=False,
+            is_from_zero=False,
+            decimals=SCORE_DECIMALS,
+            description=f"{criterion}, by {parameter}: "
+            + ", ".join(f"{size} {number(score, SCORE_DECIMALS, is_share=False)}" for size, score in sizes)
+            + ".",
+        )
+    )
 
 
 def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:

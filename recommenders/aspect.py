@@ -78,7 +78,9 @@ class Aspect(Algorithm):
     ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         aspects, beta = learn(liked, params.classes, params.tempering, rng, progress)
-        return cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
+        model = cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
+        model.n_epochs = aspects.n_steps
+        return model
 
     @classmethod
     def fit_bytes(

@@ -110,22 +110,25 @@ class AsySVD(Algorithm):
                 f"the maximum is min(users, items) = {smaller}."
             )
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
+        progress(0.0, "Setting ratings aside that decide when to stop")
         learned, held = _split(ratings, baseline, params.held_out, rng)
         factors = (
             rng.normal(0.0, params.spread / np.sqrt(params.factors), (ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),
         )
-        q, x, y = _descend(factors, learned, held, params, rng, progress)
+        (q, x, y), epochs = _descend(factors, learned, held, params, rng, progress)
         took_part = np.bincount(learned[1], minlength=ratings.n_items) > 0
         q[~took_part] = 0.0
-        return cls._with(
+        model = cls._with(
             mean=np.array([baseline.mean]),
             item_bias=baseline.item_bias,
             item_factors=q,
             explicit_factors=x,
             implicit_factors=y,
         )
+        model.n_epochs = epochs
+        return model
 
     @classmethod
     def fit_bytes(
@@ -186,10 +189,10 @@ def _descend(
     params: AsySVD.Params,
     rng: np.random.Generator,
     progress: Progress,
-) -> Factors:
-    """Run epochs until the held-out error stops falling; return the factors of the best epoch."""
+) -> tuple[Factors, int]:
+    """Run epochs until the held-out error stops falling; return the factors of the best one and its number."""
     kernels = lazy.asysvd_kernels()
-    best, lowest, waited = factors, np.inf, 0
+    best, kept, lowest, waited = factors, params.epochs, np.inf, 0
     lengths = np.diff(learned[0])
     for epoch in range(1, params.epochs + 1):
         order = rng.permutation(learned[0].size - 1)
@@ -206,9 +209,10 @@ def _descend(
         if held[1].size == 0:
             continue
         if error < lowest:
-            best, lowest, waited = (factors[0].copy(), factors[1].copy(), factors[2].copy()), error, 0
+            best = (factors[0].copy(), factors[1].copy(), factors[2].copy())
+            kept, lowest, waited = epoch, error, 0
         else:
             waited += 1
             if waited == params.patience:
                 break
-    return best
+    return best, kept

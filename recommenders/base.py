@@ -59,6 +59,9 @@ class Algorithm(ABC):
     small : mapping
         Parameters for data of a dozen users and ten items, where the defaults ask for more. The contract suite
         (``tests/recommenders/test_contract.py``) fits every algorithm of the registry with them.
+    n_epochs : int or None
+        Passes over the ratings that the model was made by, where the fit itself found out how many are best. Not
+        saved: None for a model from its arrays.
     params : Parameters
         The parameters this model was fitted with.
     scale : Scale
@@ -82,6 +85,7 @@ class Algorithm(ABC):
     asks_numbers: ClassVar[bool] = False
     small: ClassVar[Mapping[str, bool | int | float | str]] = {}
 
+    n_epochs: int | None = None  # of a model just fitted, where a fit finds out itself how many are best
     params: Any  # each subclass narrows it to its own Params
     scale: Scale
     popularity: NDArray[np.int64]

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.data import Ratings
-from recommenders.products import BLOCK_STEPS, steps_of_rows
+from recommenders.products import BLOCK_STEPS
 from recommenders.progress import Progress, blocks, silent
 
 __all__ = ["Neighbours", "cosine_neighbours", "pearson_neighbours"]
@@ -173,7 +173,7 @@ def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None, p
     capacity = _largest_rows(user_items)
     lengths = np.zeros(n_items, dtype=np.int64)
     chunks: list[tuple[NDArray[np.int32], NDArray[np.float64]]] = []
-    work = steps_of_rows(sparse.csr_array(user_items.T), user_items)
+    work = _steps(user_items)
     total, done = max(float(work.sum()), 1.0), 0.0
     for start, stop in _blocks(capacity):
         room = int(capacity[start:stop].sum())
@@ -210,6 +210,13 @@ def _largest_rows(user_items: sparse.csr_array) -> NDArray[np.int64]:
     per_rating = np.repeat(others, np.diff(user_items.indptr))
     touched = np.bincount(user_items.indices, weights=per_rating, minlength=user_items.shape[1])
     return np.minimum(touched, user_items.shape[1] - 1).astype(np.int64)
+
+
+def _steps(user_items: sparse.csr_array) -> NDArray[np.float64]:
+    """Return the number of pairs of ratings that each item's row is added up from."""
+    lengths = np.diff(user_items.indptr)
+    per_rating = np.repeat(lengths.astype(np.float64), lengths)
+    return np.asarray(np.bincount(user_items.indices, weights=per_rating, minlength=user_items.shape[1]))
 
 
 def _blocks(capacity: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -52,10 +52,13 @@ class Aspects:
         P(z|p): each row adds up to 1.
     columns_of_class : float64 array, shape (n_columns, n_classes)
         P(m|z): each column of the array adds up to 1.
+    n_steps : int
+        Steps of EM that led here.
     """
 
     classes_of_row: NDArray[np.float64]
     columns_of_class: NDArray[np.float64]
+    n_steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,8 @@ def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
     ratios = _ratios(counts, left, right)
     rows = left * np.asarray(ratios @ right)
     columns = right * np.asarray(ratios.T @ left)
-    return Aspects(_shares(rows, axis=1, otherwise=now.classes_of_row), _shares(columns, axis=0))
+    classes_of_row = _shares(rows, axis=1, otherwise=now.classes_of_row)
+    return Aspects(classes_of_row, _shares(columns, axis=0), now.n_steps + 1)
 
 
 def fold_in(
@@ -275,7 +279,7 @@ def _schedule(
     n_classes: int,
     tempering: Tempering,
     rng: np.random.Generator,
-    progress: Progress,
+    progress: Progress = silent,
 ) -> list[float]:
     """Return the beta of every step on the way to the highest likelihood of the held-out pairs."""
     first = start(seen, n_classes, rng, within(progress, 0.0, START_WORK))

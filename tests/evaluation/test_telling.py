@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.db import OperationalError
 
 from evaluation.enums import PartKind, PartStatus, RunStatus
-from evaluation.management.commands import train
+from evaluation.management import progress_line
 from evaluation.models import EvaluationRun, RunPart, TrainedModel
 from evaluation.services import telling
 from evaluation.services.parts import LeaseLost, lease_part
@@ -153,7 +153,7 @@ def test_train_that_is_interrupted_stores_nothing_and_says_so(monkeypatch: pytes
     def interrupt(self: object, share: float, what: str, /) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train.ProgressLine, "tell", interrupt)
+    monkeypatch.setattr(progress_line.ProgressLine, "tell", interrupt)
     with pytest.raises(CommandError, match=r"^Stopped\. No model was stored\.$") as ended:
         call_command("train", "small", "--algorithm", "puresvd", "--param", "factors=4", stdout=io.StringIO())
     assert ended.value.returncode == 130

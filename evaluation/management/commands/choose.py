@@ -1,0 +1,147 @@
+"""Choose the size of a model by validation on a part of the training data."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from catalog.selectors.datasets import newest_version
+from charting.render import svg
+from core.errors import ParallaxError
+from evaluation.charts import score_by_size
+from evaluation.management.progress_line import ProgressLine
+from evaluation.models import EvaluationRun
+from evaluation.services.choosing import choose_size
+from recommenders import registry
+from recommenders.choosing import RULES, SIZES, Choice
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare sizes of an algorithm (dimensions, classes) on ratings kept from their learning, and say which one "
+        "to use. Stores nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
+        parser.add_argument("--algorithm", required=True, metavar="KEY", help=f"one of {', '.join(SIZES)}")
+        parser.add_argument("--values", metavar="2,5,10", help="sizes to try (default: a usual grid)")
+        parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="of all sizes alike")
+        parser.add_argument("--share", type=float, default=0.1, help="share held out (default: %(default)s)")
+        parser.add_argument(
+            "--rule",
+            default=RULES[0],
+            help="best, or smallest-near: the smallest within one standard error of the best (default: %(default)s)",
+        )
+        parser.add_argument("--run", type=int, metavar="ID", help="choose on the training side of this run alone")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--threads", type=int, help="numeric threads (default: NUMERIC_THREADS)")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was found")
+        parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the curve")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for file in filter(None, (options["json"], options["svg"])):
+            if not file.parent.is_dir():
+                raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+        line = ProgressLine(self.stderr)
+        try:
+            version = newest_version(options["name"])
+            choice = choose_size(
+                version=version,
+                algorithm=options["algorithm"],
+                values=_values(options["values"]),
+                params=_params(options["param"]),
+                share=options["share"],
+                rule=options["rule"],
+                seed=options["seed"],
+                threads=options["threads"] or settings.NUMERIC_THREADS,
+                run=_run(options["run"]),
+                progress=line.tell,
+            )
+        except ParallaxError as problem:
+            raise CommandError(str(problem)) from problem
+        except KeyboardInterrupt:
+            raise CommandError("Stopped. Nothing was chosen.", returncode=130) from None
+        finally:
+            line.wipe()
+        name = registry.algorithm(choice.algorithm).name
+        for written in lines(choice, name):
+            self.stdout.write(written)
+        if options["json"]:
+            document = {
+                "dataset": options["name"],
+                "dataset_hash": version.content_hash,
+                "run": options["run"],
+                "seed": options["seed"],
+                "share": options["share"],
+                "params": _params(options["param"]),
+                **asdict(choice),
+            }
+            options["json"].write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+            self.stdout.write(f"Written to {options['json']}.")
+        if options["svg"]:
+            spec = score_by_size(
+                name,
+                [(size.value, size.score) for size in choice.sizes],
+                parameter=choice.parameter,
+                criterion=choice.criterion,
+                chosen=choice.chosen,
+            )
+            options["svg"].write_text(svg(spec["light"]))
+            self.stdout.write(f"Drawn to {options['svg']}.")
+
+
+def lines(choice: Choice, name: str) -> list[str]:
+    """Set what was found as a table, and the outcome as sentences."""
+    heads = [choice.parameter.rjust(10), "score".rjust(12), "std. error".rjust(11), "epochs".rjust(7)]
+    direction = "higher" if choice.is_higher_better else "lower"
+    found = [
+        f"{choice.criterion}; {direction} is better.",
+        f"{choice.n_held_out:,} ratings of {choice.n_people:,} people were held out.",
+        "",
+        " ".join(heads),
+    ]
+    for size in choice.sizes:
+        mark = "  chosen" if size.value == choice.chosen else ""
+        epochs = "" if size.epochs is None else str(size.epochs)
+        found.append(f"{size.value:>10} {size.score:>12.5f} {size.standard_error:>11.5f} {epochs:>7}{mark}")
+    why = "the best" if choice.rule == "best" else "the smallest within one standard error of the best"
+    found += ["", f"{name}: {choice.chosen} is {why}. Train it with --param {choice.parameter}={choice.chosen}."]
+    ends = {choice.sizes[0].value: "smaller", choice.sizes[-1].value: "larger"}
+    if choice.best.value in ends:
+        found.append(f"The best lies at the end of what was tried; try {ends[choice.best.value]} values too.")
+    return found
+
+
+def _values(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(piece) for piece in text.split(",")]
+    except ValueError:
+        raise CommandError(f"--values {text} cannot be read; write whole numbers, as in --values 2,5,10.") from None
+
+
+def _params(texts: list[str]) -> dict[str, str]:
+    params = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals and value):
+            raise CommandError(f"--param {text} cannot be read; write it as in --param iterations=20.")
+        params[key] = value
+    return params
+
+
+def _run(number: int | None) -> EvaluationRun | None:
+    if number is None:
+        return None
+    run = EvaluationRun.objects.filter(pk=number).first()
+    if run is None:
+        raise CommandError(f"There is no run {number}.")
+    return run

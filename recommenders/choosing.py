@@ -1,0 +1,400 @@
+"""How many dimensions or classes: models of several sizes, compared on ratings kept from their learning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from core.errors import DataError, ParameterError
+from recommenders import registry
+from recommenders.base import Algorithm
+from recommenders.data import ItemFeatures, Profiles, Ratings
+from recommenders.positives import FIVE_POINTS, positives
+from recommenders.progress import Progress, silent, within
+
+__all__ = ["RULES", "SIZES", "Choice", "Criterion", "Size", "choose", "usual_sizes"]
+
+# People scored at a time: bounds the working memory, not the result.
+BLOCK_USERS = 256
+# What is held out of a person kept from the learning.
+HIDDEN_OF_PERSON = 0.5
+# A probability that underflowed counts as this much.
+SMALLEST = 1e-300
+RULES = ("best", "smallest-near")
+
+# Sums over the held-out ratings of each person of a block, and how many these are: scores, whether an item was
+# seen, and the held-out ratings, all of shape (n_people, n_items), 0 where there is none.
+Measure = Callable[[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]], tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Size:
+    """One size that was tried.
+
+    `score` is the criterion, `standard_error` its error over people, `epochs` the steps that the algorithm itself
+    found best (by ratings of its own, kept from what it was given); None where it has no such thing.
+    """
+
+    value: int
+    score: float
+    standard_error: float
+    epochs: int | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was tried, and what came out.
+
+    Attributes
+    ----------
+    algorithm, parameter : str
+        Key of the algorithm, name of its parameter.
+    criterion : str
+        What `Size.score` is, in words.
+    is_higher_better : bool
+        Which end of it is the good one.
+    sizes : tuple of Size
+        In ascending order.
+    n_held_out, n_people : int
+        Held-out ratings that counted, and the people they are of; the same for every size.
+    rule : {"best", "smallest-near"}
+        The best size, or the smallest one that is no worse than it by more than its standard error.
+    chosen : int
+        The outcome.
+    """
+
+    algorithm: str
+    parameter: str
+    criterion: str
+    is_higher_better: bool
+    sizes: tuple[Size, ...]
+    n_held_out: int
+    n_people: int
+    rule: str
+    chosen: int
+
+    @property
+    def best(self) -> Size:
+        """The size with the best score; of equal ones the smallest."""
+        sign = 1.0 if self.is_higher_better else -1.0
+        return max(self.sizes, key=lambda size: (sign * size.score, -size.value))
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """How the sizes of an algorithm are compared.
+
+    Attributes
+    ----------
+    parameter : str
+        The parameter that is chosen.
+    values : tuple of int
+        What is tried unless told otherwise.
+    words : str
+        The criterion as tables and charts name it.
+    is_higher_better : bool
+        Which end of it is the good one.
+    of_likes : bool
+        Whether only positive ratings are held out, or all.
+    measure : callable
+        The criterion, summed over each person's held-out ratings.
+    is_root : bool
+        Whether the square root of the mean is reported.
+    by_people : bool
+        Whether people are kept from the learning, and half of what they rated is held out; else single ratings
+        are. For an algorithm that learns from what is absent too: the absent ones of a person it learned from
+        are nothing new to it.
+    """
+
+    parameter: str
+    values: tuple[int, ...]
+    words: str
+    is_higher_better: bool
+    of_likes: bool
+    measure: Measure
+    is_root: bool = False
+    by_people: bool = False
+
+
+def choose(
+    ratings: Ratings,
+    key: str,
+    *,
+    values: Sequence[int] | None = None,
+    params: Mapping[str, Any] | None = None,
+    share: float = 0.1,
+    rule: str = "best",
+    features: ItemFeatures | None = None,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> Choice:
+    """Fit an algorithm in several sizes on a part of the ratings, and see which one foretells the rest best.
+
+    One split serves all sizes, and all fits begin with the same seed, so that sizes differ by their size alone.
+    Everything that is held out is scored as a profile of what was left of the person's ratings. Nothing but
+    `ratings` is looked at: where these are the training side of a run, its hidden ratings take no part.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings to choose on.
+    key : str
+        One of `SIZES`.
+    values : sequence of int, optional
+        Sizes to try, any order; `usual_sizes` if left out.
+    params : mapping, optional
+        The algorithm's other parameters.
+    share : float
+        Share of the ratings that is held out, or of the people (see `Criterion.by_people`), in (0, 0.5].
+    rule : {"best", "smallest-near"}
+        See `Choice.rule`; the second is the "one standard error rule".
+    features : ItemFeatures, optional
+        Needed where the algorithm needs them.
+    rng : numpy.random.Generator
+        Draws what is held out, then the seed of the fits.
+    progress : callable, optional
+        Told how far this is, as in a fit.
+
+    Returns
+    -------
+    Choice
+        The scores of all sizes, and the chosen one.
+
+    Raises
+    ------
+    ParameterError
+        If the algorithm has no size to choose, or a value, the share or the rule cannot be used.
+    DataError
+        If no rating is left to hold out.
+
+    References
+    ----------
+    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.1: "validation on
+    a portion of the training data"; they do not say which portion, nor by which criterion. One standard error:
+    Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, section 3.4.3.
+
+    Examples
+    --------
+    >>> from recommenders.data import Scale
+    >>> rng = np.random.default_rng(0)
+    >>> users, items = np.divmod(np.flatnonzero(rng.random(40 * 30) < 0.5), 30)
+    >>> values = np.where((users + items) % 2, 5, 1)  # two tastes
+    >>> ratings = Ratings.from_triples(users, items, values, n_users=40, n_items=30, scale=Scale(1, 5, 1))
+    >>> choose(ratings, "aspect", values=[1, 2, 5], rng=np.random.default_rng(1)).chosen
+    2
+    """
+    if key not in SIZES:
+        raise ParameterError(f"There is no size to choose for {key!r}; there is for {', '.join(SIZES)}.")
+    criterion, found = SIZES[key], registry.algorithm(key)
+    wanted = sorted(set(usual_sizes(key, ratings, features) if values is None else values))
+    fixed = dict(params or {})
+    if criterion.parameter in fixed:
+        raise ParameterError(f"{criterion.parameter} is what is chosen; give the values to try instead of one.")
+    if len(wanted) < 2:
+        raise ParameterError("Give at least two values to choose from.")
+    if not 0.0 < share <= 0.5:
+        raise ParameterError(f"The share that is held out must lie above 0 and be at most 0.5; it is {share:g}.")
+    if rule not in RULES:
+        raise ParameterError(f"The rule is one of {', '.join(RULES)}; this is {rule!r}.")
+    chosen_params = [registry.params_of(key, fixed | {criterion.parameter: value}) for value in wanted]
+    split = _split(ratings, criterion, chosen_params[0], share, rng)
+    seed = int(rng.integers(2**63))
+    sizes: list[Size] = []
+    for number, (value, of_value) in enumerate(zip(wanted, chosen_params, strict=True)):
+        told = within(progress, number / len(wanted), (number + 1) / len(wanted))
+        model = found.fit(
+            split.training,
+            of_value,
+            features=features,
+            rng=np.random.default_rng(seed),
+            progress=_named(within(told, 0.0, 0.9), f"{criterion.parameter}={value}"),
+        )
+        score, error = _score(model, split, criterion, _named(within(told, 0.9, 1.0), f"Comparing {value}"))
+        sizes.append(Size(value, score, error, getattr(model, "n_epochs", None)))
+    progress(1.0, "Compared all sizes")
+    choice = Choice(
+        algorithm=key,
+        parameter=criterion.parameter,
+        criterion=criterion.words,
+        is_higher_better=criterion.is_higher_better,
+        sizes=tuple(sizes),
+        n_held_out=int(split.held.nnz),
+        n_people=int(split.held.shape[0]),
+        rule=rule,
+        chosen=0,
+    )
+    best = choice.best
+    near = [size.value for size in sizes if abs(size.score - best.score) <= best.standard_error]
+    return Choice(**{**choice.__dict__, "chosen": best.value if rule == "best" else min(near)})
+
+
+def usual_sizes(key: str, ratings: Ratings, features: ItemFeatures | None) -> tuple[int, ...]:
+    """The sizes of `SIZES` that data of this size can have."""
+    sides = [ratings.n_items, ratings.n_users]
+    if registry.algorithm(key).needs_features and features is not None:
+        sides[1] = len(features.terms)
+    return tuple(value for value in SIZES[key].values if value <= min(sides))
+
+
+def _named(progress: Progress, name: str) -> Progress:
+    def told(share: float, what: str, /) -> None:
+        progress(share, f"{name}: {what[:1].lower()}{what[1:]}")
+
+    return told
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """What is learned from, and for each person compared on (a row) what is shown of them and what is held out."""
+
+    training: Ratings
+    shown: sparse.csr_array
+    held: sparse.csr_array
+
+
+def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rng: np.random.Generator) -> _Split:
+    """Hold out ratings, or people with a half of their ratings; what counts are people and items with others."""
+    user_items = ratings.user_items
+    users, items, values = ratings.triples()
+    if criterion.by_people:
+        is_apart = np.zeros(ratings.n_users, dtype=np.bool_)
+        is_apart[rng.permutation(ratings.n_users)[: max(1, int(share * ratings.n_users))]] = True
+        is_drawn = is_apart[users] & (rng.random(ratings.n_ratings) < HIDDEN_OF_PERSON)
+        training = Ratings(user_items[np.flatnonzero(~is_apart)], ratings.scale)
+    else:
+        is_drawn = np.zeros(ratings.n_ratings, dtype=np.bool_)
+        is_drawn[rng.permutation(ratings.n_ratings)[: max(1, int(share * ratings.n_ratings))]] = True
+        training = Ratings(_entries(users, items, values, ~is_drawn, user_items.shape), ratings.scale)
+    shown = _entries(users, items, values, ~is_drawn, user_items.shape)
+    drawn = _entries(users, items, values, is_drawn, user_items.shape)
+    # What the algorithm itself takes for evidence of a person or an item.
+    evidence, learned = shown, training.user_items
+    if criterion.of_likes:
+        positive_from = float(getattr(params, "positive_from", POSITIVE_FROM))
+        drawn, evidence, learned = (positives(one, ratings.scale, positive_from) for one in (drawn, evidence, learned))
+    is_known = np.bincount(learned.indices, minlength=ratings.n_items) > 0
+    has_profile = (evidence @ is_known.astype(np.float64)) > 0
+    rows = np.repeat(np.arange(ratings.n_users), np.diff(drawn.indptr))
+    counts = has_profile[rows] & is_known[drawn.indices]
+    if not counts.any():
+        raise DataError(
+            "Of the ratings that were held out none can be foretold: no person and item with other ratings is among "
+            "them. Hold out a larger share, or take more data."
+        )
+    people, of_row = np.unique(rows[counts], return_inverse=True)
+    held = sparse.csr_array((drawn.data[counts], (of_row, drawn.indices[counts])), shape=(people.size, ratings.n_items))
+    return _Split(training, sparse.csr_array(shown[people]), held)
+
+
+def _entries(
+    users: NDArray[np.int64],
+    items: NDArray[np.int64],
+    values: NDArray[np.float32],
+    is_wanted: NDArray[np.bool_],
+    shape: tuple[int, int],
+) -> sparse.csr_array:
+    return sparse.csr_array((values[is_wanted], (users[is_wanted], items[is_wanted])), shape=shape)
+
+
+def _score(model: Algorithm, split: _Split, criterion: Criterion, progress: Progress) -> tuple[float, float]:
+    """Return the criterion over all that is held out, and its standard error over people."""
+    n_people = int(split.held.shape[0])
+    sums, counts = np.empty(n_people), np.empty(n_people)
+    for first in range(0, n_people, BLOCK_USERS):
+        progress(first / n_people, f"people {first + 1:,} and on of {n_people:,}")
+        block = slice(first, first + BLOCK_USERS)
+        shown = sparse.csr_array(split.shown[block])
+        scores = model.score(Profiles(shown, split.training.scale))
+        sums[block], counts[block] = criterion.measure(scores, shown.toarray() != 0, split.held[block].toarray())
+    mean = float(sums.sum() / counts.sum())
+    # The error of a ratio of sums over people, who are drawn at random while their ratings are not.
+    spread = float(np.sqrt(((sums - mean * counts) ** 2).sum() * n_people / max(n_people - 1, 1)))
+    error = spread / float(counts.sum())
+    if criterion.is_root:
+        return float(np.sqrt(mean)), error / (2.0 * float(np.sqrt(mean))) if mean > 0 else 0.0
+    return mean, error
+
+
+def _squared_errors(
+    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]
+) -> tuple[Any, Any]:
+    is_held = held != 0
+    return np.where(is_held, (np.where(is_held, scores, 0.0) - held) ** 2, 0.0).sum(axis=1), is_held.sum(axis=1)
+
+
+def _log_shares(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Sum log P(m|p) over held-out likes; the scores are these probabilities, -inf where there is none."""
+    is_held = held != 0
+    logs = np.log(np.maximum(np.where(is_held, scores, 1.0), SMALLEST))
+    return logs.sum(axis=1), is_held.sum(axis=1)
+
+
+def _log_odds(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Sum the likelihood of all that the profile does not show, held-out likes and the absence of others.
+
+    Per held-out like, so that the number does not sink to nothing with the size of the catalogue.
+    """
+    is_held = held != 0
+    counts = np.isfinite(scores) & ~is_seen
+    theta = np.where(counts, scores, 0.0)
+    cells = np.where(counts, np.where(is_held, theta, 0.0) - np.logaddexp(0.0, theta), 0.0)
+    return cells.sum(axis=1), is_held.sum(axis=1)
+
+
+def _areas(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Give each person's share of (held-out like, unrated item) pairs in the right order, ties by half."""
+    areas, is_some = np.zeros(scores.shape[0]), np.zeros(scores.shape[0])
+    for row in range(scores.shape[0]):
+        is_held = held[row] != 0
+        others = np.sort(scores[row][~is_seen[row] & ~is_held])
+        if others.size:
+            own = scores[row][is_held]
+            below = np.searchsorted(others, own, side="left") + np.searchsorted(others, own, side="right")
+            areas[row], is_some[row] = below.mean() / (2.0 * others.size), 1.0
+    return areas, is_some
+
+
+# What counts as a like for algorithms that have no say in it themselves.
+POSITIVE_FROM = float(FIVE_POINTS.high) - 1.0
+
+SIZES: dict[str, Criterion] = {
+    "lpca": Criterion(
+        "factors",
+        (1, 2, 5, 10, 20, 50),
+        "Log likelihood of what profiles of people kept apart do not show, per held-out like",
+        is_higher_better=True,
+        of_likes=True,
+        measure=_log_odds,
+        by_people=True,
+    ),
+    "aspect": Criterion(
+        "classes",
+        (2, 5, 10, 20, 50),
+        "Mean log probability of held-out likes",
+        is_higher_better=True,
+        of_likes=True,
+        measure=_log_shares,
+    ),
+    "asysvd": Criterion(
+        "factors",
+        (2, 5, 10, 20, 50, 100),
+        "RMSE of held-out ratings",
+        is_higher_better=False,
+        of_likes=False,
+        measure=_squared_errors,
+        is_root=True,
+    ),
+    "lsa": Criterion(
+        "factors",
+        (5, 10, 20, 50, 100, 200, 400),
+        "Area under the ROC curve: held-out likes against unrated items, mean over people",
+        is_higher_better=True,
+        of_likes=True,
+        measure=_areas,
+    ),
+}
