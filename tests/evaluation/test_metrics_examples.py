@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "metrics.hits",
-        "metrics.ranking",
-        "metrics.registry",
-        "protocols.one_plus_random",
-        "splitting.draws",
-        "splitting.probe",
-        "splitting.profile",
-        "splitting.reserve",
-    ],
+PACKAGES = ("metrics", "protocols", "splitting")
+WITHOUT_EXAMPLES = {"metrics.catalogue", "protocols.kernels", "splitting.options"}
+MODULES = sorted(
+    f"{package}.{path.stem}"
+    for package in PACKAGES
+    for path in Path(importlib.import_module(f"evaluation.{package}").__path__[0]).glob("*.py")
+    if path.stem != "__init__"
 )
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - WITHOUT_EXAMPLES))
 def test_examples_print_what_they_say(name):
     failed, tried = doctest.testmod(importlib.import_module(f"evaluation.{name}"))
     assert failed == 0
