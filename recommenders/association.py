@@ -112,7 +112,7 @@ class ItemItem(Algorithm):
     ) -> int:
         """The positive ratings from both sides, and twice the pairs: as they are found, and joined."""
         binary = binary_bytes(n_users, n_ratings) + 2 * sparse_bytes(n_users + n_items, n_ratings)
-        block = 24 * min(n_items**2, BLOCK_PAIRS + n_items)
+        block = 16 * min(n_items**2, BLOCK_PAIRS + n_items)
         return binary + block + 16 * co_rated_pairs(n_users, n_items, n_ratings)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

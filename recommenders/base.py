@@ -177,8 +177,9 @@ class Algorithm(ABC):
         Returns
         -------
         int
-            Bytes, > 0, meant to be between 0.9 and 3 times what is really taken. Where popularity is spread in
-            an unusual way the number of co-rated pairs may be further off.
+            Bytes, > 0, meant to be between 0.9 and 3 times what is really taken. Algorithms on binary data are
+            taken to find every rating positive, and pairs of items are counted as where popularity is spread as
+            that of films is; on other data those estimates may be further off.
         """
         return 48 * n_ratings + 16 * (n_users + n_items)
 

@@ -64,7 +64,8 @@ class _ItemNeighbourhood(Algorithm):
 
         That is all pairs of items with common raters, unless only the nearest of each item are kept.
         """
-        pairs = co_rated_pairs(n_users, n_items, n_ratings)
+        # A correlation takes two common raters.
+        pairs = co_rated_pairs(n_users, n_items, n_ratings, at_least=2 if cls.is_mean else 1)
         if params.neighbourhood == "item":
             pairs = min(pairs, params.neighbours * n_items)
         sides = 3 * sparse_bytes(n_users + n_items, n_ratings)

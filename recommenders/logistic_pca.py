@@ -32,7 +32,7 @@ ROUNDING = 1e-13
 NEXT_TO_NOTHING = 1e-300
 
 # What the singular vectors take of the whole, about; only the progress is told by it.
-START_WORK = 0.05
+START_WORK = 0.01
 
 Cells = tuple[slice, NDArray[np.float64], NDArray[np.float64]]
 

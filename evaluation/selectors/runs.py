@@ -17,7 +17,8 @@ from evaluation.models import EvaluationRun, RunAlgorithm
 class Progress:
     """How far a run has come: parts, speed and time left, and what it is doing in words.
 
-    `seconds_left` and `cases_per_second` are None while there is nothing yet to judge by.
+    `seconds_left` and `cases_per_second` are None while there is nothing yet to judge by; for the former that is
+    as long as a model is still to be fitted, because fits are unlike each other and unlike all other parts.
     """
 
     done: int
@@ -68,6 +69,7 @@ def progress(run: EvaluationRun) -> Progress:
     found = run.parts.aggregate(
         total=Count("pk"),
         done=Count("pk", filter=is_done),
+        unfitted=Count("pk", filter=Q(kind=PartKind.FIT) & ~is_done),
         leased=Count("pk", filter=Q(status=PartStatus.LEASED)),
         started=Coalesce(Sum("start", filter=is_done & is_measure), 0),
         stopped=Coalesce(Sum("stop", filter=is_done & is_measure), 0),
@@ -77,7 +79,7 @@ def progress(run: EvaluationRun) -> Progress:
     if run.started_at is not None:
         seconds = ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
     left = None
-    if run.status in RUN_OPEN and found["done"] > 1:
+    if run.status in RUN_OPEN and found["done"] > 1 and not found["unfitted"]:
         left = seconds * (found["total"] - found["done"]) / found["done"]
     cases = found["stopped"] - found["started"]
     measured = found["measured_seconds"]

@@ -23,6 +23,8 @@ from evaluation.enums import RunStatus
 from evaluation.management.commands import evaluate
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
+from evaluation.services.parts import lease_part
+from evaluation.services.working import execute
 from tests.factories.catalog import make_items, make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at
 
@@ -230,6 +232,17 @@ def test_progress_judges_the_time_left_by_the_parts_done() -> None:
     found = progress(done)
     assert (found.done, found.total, found.share, found.seconds_left) == (8, 8, 1.0, None)
     assert found.cases_per_second is not None
+
+
+def test_time_left_waits_for_the_models() -> None:
+    run = make_run()
+    left = []
+    while (part := lease_part(run=run)) is not None:
+        execute(part=part)
+        run.refresh_from_db()
+        left.append(progress(run).seconds_left)
+    # The cases, two models, four measurements, and what adds them up.
+    assert [seconds is not None for seconds in left] == [False, False, True, True, True, True, True, False]
 
 
 def test_train_fits_once_and_says_which_model() -> None:

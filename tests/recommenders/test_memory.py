@@ -102,6 +102,13 @@ def test_estimate_is_between_nine_tenths_and_three_times_the_measured_peak(key, 
 def test_pairs_are_none_without_overlap_and_at_most_all():
     assert memory.co_rated_pairs(1_000_000, 1000, 1000) < 0.01 * 1000**2
     assert memory.co_rated_pairs(1000, 100, 100_000) <= 100**2
+    assert memory.co_rated_pairs(600, 9700, 100_000, at_least=2) < memory.co_rated_pairs(600, 9700, 100_000)
+
+
+@pytest.mark.unit
+def test_pairs_of_movielens_small_are_about_as_many_as_there_are():
+    """610 people, 9,742 films, 100,836 ratings: 26 million ordered pairs of films have a common rater."""
+    assert 0.7 < memory.co_rated_pairs(610, 9742, 100_836) / 26e6 < 1.3
 
 
 @pytest.mark.unit
