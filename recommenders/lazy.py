@@ -16,6 +16,8 @@ __all__ = [
     "ials_kernels",
     "linalg",
     "neighbour_kernels",
+    "product_kernels",
+    "ranking_kernels",
     "sparse_linalg",
     "user_neighbour_kernels",
 ]
@@ -24,6 +26,16 @@ __all__ = [
 def neighbour_kernels() -> ModuleType:
     """Compiled loops of the item-item models (`recommenders.kernels.neighbours`)."""
     return import_module("recommenders.kernels.neighbours")
+
+
+def product_kernels() -> ModuleType:
+    """Compiled sums over common raters (`recommenders.kernels.products`)."""
+    return import_module("recommenders.kernels.products")
+
+
+def ranking_kernels() -> ModuleType:
+    """Compiled selection of the best items (`recommenders.kernels.ranking`)."""
+    return import_module("recommenders.kernels.ranking")
 
 
 def asysvd_kernels() -> ModuleType:
