@@ -14,11 +14,9 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.products import common_raters
 
 __all__ = ["ItemItem"]
-
-# Items whose pairs are counted at once: bounds the working memory, not the result.
-BLOCK_ITEMS = 1024
 
 
 class ItemItem(Algorithm):
@@ -78,22 +76,8 @@ class ItemItem(Algorithm):
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         counts = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.int64)
-        by_user = positive.astype(np.int32)
-        by_item = by_user.T.tocsr()
-        lengths, items, common = [np.zeros(1, dtype=np.int64)], [], []
-        for start in range(0, ratings.n_items, BLOCK_ITEMS):
-            pairs = (by_item[start : start + BLOCK_ITEMS] @ by_user).tocsr().sorted_indices()
-            given = np.repeat(np.arange(start, start + pairs.shape[0]), np.diff(pairs.indptr))
-            is_other = pairs.indices != given
-            lengths.append(np.bincount(given[is_other] - start, minlength=pairs.shape[0]))
-            items.append(pairs.indices[is_other].astype(np.int32))
-            common.append(pairs.data[is_other].astype(np.int32))
-        return cls._with(
-            indptr=np.cumsum(np.concatenate(lengths), dtype=np.int64),
-            items=np.concatenate(items),
-            common=np.concatenate(common),
-            counts=counts,
-        )
+        pairs = common_raters(positive)
+        return cls._with(indptr=pairs[0], items=pairs[1], common=pairs[2], counts=counts)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         kernels = lazy.association_kernels()

@@ -14,6 +14,7 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.products import binary_gram
 
 __all__ = ["EASE"]
 
@@ -95,7 +96,7 @@ class EASE(Algorithm):
 
 def _by_items(matrix: sparse.csr_array, reg: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return P and its diagonal."""
-    gram = (matrix.T @ matrix).toarray()
+    gram = binary_gram(matrix).astype(np.float64)
     np.fill_diagonal(gram, gram.diagonal() + reg)
     linalg = lazy.linalg()
     factor = linalg.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)

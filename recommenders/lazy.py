@@ -14,6 +14,7 @@ __all__ = [
     "association_kernels",
     "asysvd_kernels",
     "ials_kernels",
+    "krylov_kernels",
     "linalg",
     "neighbour_kernels",
     "product_kernels",
@@ -41,6 +42,11 @@ def ranking_kernels() -> ModuleType:
 def asysvd_kernels() -> ModuleType:
     """Compiled loops of AsySVD (`recommenders.kernels.asysvd`)."""
     return import_module("recommenders.kernels.asysvd")
+
+
+def krylov_kernels() -> ModuleType:
+    """Compiled products with blocks of vectors (`recommenders.kernels.krylov`)."""
+    return import_module("recommenders.kernels.krylov")
 
 
 def linalg() -> ModuleType:

@@ -66,7 +66,7 @@ class LSA(Algorithm):
     key = "lsa"
     name = "LSA"
     title = "Latent semantic analysis of item features (LSA)"
-    version = 1
+    version = 2
     score_kind = "order"
     needs_features = True
     arrays = ("item_vectors",)

@@ -15,7 +15,7 @@ from recommenders.data import Ratings
 from recommenders.shared import Remembered
 from recommenders.threads import each, numeric_threads
 
-__all__ = ["Codes", "Dots", "Moments", "binary_gram", "gram", "packed_dots", "rating_codes"]
+__all__ = ["Codes", "Dots", "Moments", "binary_gram", "common_raters", "gram", "packed_dots", "rating_codes"]
 
 # Ratings of the users that are added together: with the sums of one item they fill half a core's second cache.
 CHUNK_RATINGS = 1 << 18
@@ -114,8 +114,8 @@ class Layout:
         n_ranges = RANGES_A_THREAD * numeric_threads()
         done = np.concatenate(([0], np.cumsum(self.ends - self.begins)))
         work = np.cumsum(done[self.starts[-1]] - done[self.starts[0]])
-        cuts = np.searchsorted(work, work[-1] * np.arange(1, n_ranges) / n_ranges, side="right")
-        steps = np.arange(0, self.n_items, max(1, BLOCK_WORDS // self.n_items))
+        cuts = np.searchsorted(work, work.max(initial=0) * np.arange(1, n_ranges) / n_ranges, side="right")
+        steps = np.arange(0, self.n_items, max(1, BLOCK_WORDS // max(1, self.n_items)))
         bounds = np.unique(np.concatenate([cuts, steps, [self.n_items]]))
         return [(int(first), int(last)) for first, last in pairwise(bounds)]
 
@@ -267,17 +267,61 @@ def binary_gram(user_items: sparse.csr_array) -> NDArray[np.uint32]:
     >>> binary_gram(sparse.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]]))).tolist()
     [[1, 1], [1, 2]]
     """
-    layout = Layout.of(user_items)
-    out = np.zeros((layout.n_items, layout.n_items), dtype=np.uint32)
-    items = user_items.indices.astype(np.uint32)
+    counts = _Counts(user_items)
+    out = np.zeros((counts.layout.n_items,) * 2, dtype=np.uint32)
+    each(lambda range_: counts.add(*range_, out[range_[0] : range_[1]]), counts.layout.ranges())
+    return _mirrored(out) if counts.layout.is_half else out
 
-    def add(range_: tuple[int, int]) -> None:
+
+def common_raters(
+    user_items: sparse.csr_array,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """The pairs of different items with a common rater, by item and then by other item.
+
+    Returns
+    -------
+    indptr : int64 array, shape (n_items + 1,)
+        Where the pairs of each item begin and end in the others.
+    items, common : int32 arrays, shape (n_pairs,)
+        The other item, and the number of common raters.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in common_raters(sparse.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]])))]
+    [[0, 1, 2], [1, 0], [1, 1]]
+    """
+    counts = _Counts(user_items)
+    n_items = counts.layout.n_items
+    whole = binary_gram(user_items) if counts.layout.is_half else None
+
+    def pairs(range_: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         first, last = range_
-        kernel = lazy.product_kernels().add_counts
-        kernel(first, last, layout.starts, layout.begins, layout.ends, items, out[first:last])
+        if whole is None:
+            block = np.zeros((last - first, n_items), dtype=np.uint32)
+            counts.add(first, last, block)
+        else:
+            block = whole[first:last]
+        block[np.arange(last - first), np.arange(first, last)] = 0
+        rows, items = np.nonzero(block)
+        lengths = np.bincount(rows, minlength=last - first)
+        return lengths, items.astype(np.int32), block[rows, items].astype(np.int32)
 
-    each(add, layout.ranges())
-    return _mirrored(out) if layout.is_half else out
+    lengths, items, common = zip(*each(pairs, counts.layout.ranges()), strict=True)
+    return np.concatenate([[0], *lengths]).cumsum(), np.concatenate(items), np.concatenate(common)
+
+
+class _Counts:
+    """How to add up numbers of common raters alone."""
+
+    def __init__(self, user_items: sparse.csr_array) -> None:
+        ordered = user_items if user_items.has_sorted_indices else user_items.sorted_indices()
+        self.layout = Layout.of(ordered)
+        self._items = ordered.indices.astype(np.uint32)
+
+    def add(self, first: int, last: int, out: NDArray[np.uint32]) -> None:
+        """Add to the rows of items first..last."""
+        at = self.layout
+        lazy.product_kernels().add_counts(first, last, at.starts, at.begins, at.ends, self._items, out)
 
 
 def _mirrored(upper: NDArray[Number]) -> NDArray[Number]:

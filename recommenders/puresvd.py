@@ -12,6 +12,7 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, labelled, parameter
+from recommenders.products import gram
 from recommenders.singular import right_singular_vectors
 
 __all__ = ["PureSVD"]
@@ -46,7 +47,7 @@ class PureSVD(Algorithm):
     key = "puresvd"
     name = "PureSVD"
     title = "Singular value decomposition (PureSVD)"
-    version = 1
+    version = 2
     score_kind = "order"
     arrays = ("item_factors",)
 
@@ -68,7 +69,9 @@ class PureSVD(Algorithm):
 
     @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
-        vectors = right_singular_vectors(ratings.user_items, params.factors, rng, what="users, items")
+        vectors = right_singular_vectors(
+            ratings.user_items, params.factors, rng, what="users, items", gram=lambda: gram(ratings)
+        )
         return cls._with(item_factors=vectors)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

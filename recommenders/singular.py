@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders import lazy
+from recommenders.krylov import leading_right_vectors
+from recommenders.shared import Remembered
 
 __all__ = ["right_singular_vectors"]
 
-# Up to this many rows or columns the dense eigenproblem of the smaller Gram matrix takes seconds at most.
+# Up to this many rows or columns the dense eigenproblem of the smaller Gram matrix takes a second or two at most.
 LARGEST_GRAM = 2500
-# Beyond it Lanczos wins, unless so large a share of all vectors is wanted that its reorthogonalisation costs
-# more: at 6,040 x 3,706 it takes 1 s for 50 vectors and 24 s for 300, the dense route 4 s for either.
-LANCZOS_SHARE = 0.02
+# Beyond it block Lanczos wins, unless so large a share of all vectors is wanted that its basis would be as large.
+LANCZOS_SHARE = 1 / 12
+# Eigenpairs are computed in batches of this size: the leading 50 are then those of 300, to the last bit.
+BATCH = 300
 # A Gram matrix squares the singular values: below about sqrt(machine epsilon) of the largest they are noise.
 NULL_SHARE = 1e-6
 # Vectors recovered through the other side of the matrix lose orthogonality with the square of this ratio.
@@ -23,13 +28,19 @@ ORTHOGONAL_SHARE = 1e-3
 
 
 def right_singular_vectors(
-    matrix: sparse.csr_array, factors: int, rng: np.random.Generator, *, what: str
+    matrix: sparse.csr_array,
+    factors: int,
+    rng: np.random.Generator,
+    *,
+    what: str,
+    gram: Callable[[], NDArray[np.float64] | None] = lambda: None,
 ) -> NDArray[np.float64]:
     r"""The right singular vectors of the largest singular values.
 
     Three routes, chosen by shape alone so that the same input takes the same one: the float64 eigenproblem of
-    :math:`A^\top A`, that of :math:`A A^\top`, or Lanczos with a start vector drawn from `rng`. Each vector's
-    sign is fixed: the first of its entries that is as large as any in absolute value is positive.
+    :math:`A^\top A`, that of :math:`A A^\top`, or block Lanczos with a start drawn from `rng`. The eigenpairs
+    of the matrix last asked about are held as long as it lives, so that models with other numbers of factors on
+    the same data cost nothing more. Each vector's sign is fixed: the first of its entries that is as large as any in absolute value is positive.
 
     Parameters
     ----------
@@ -41,6 +52,8 @@ def right_singular_vectors(
         Used by the Lanczos route only.
     what : str
         Words for rows and columns in the error, such as ``"users, items"``.
+    gram : callable, optional
+        Gives :math:`A^\top A` where somebody has it already, or nothing.
 
     Returns
     -------
@@ -66,23 +79,40 @@ def right_singular_vectors(
         raise ParameterError(
             f"{factors} factors are more than the data can have: the maximum is min({what}) = {smaller}."
         )
-    exact = matrix.astype(np.float64)
-    if smaller > LARGEST_GRAM and factors < LANCZOS_SHARE * smaller:
-        vectors, values = _by_lanczos(exact, factors, rng)
-    elif n_columns <= n_rows:
-        vectors, values = _by_column_gram(exact, factors)
-    else:
-        vectors, values = _by_row_gram(exact, factors)
+    if smaller > LARGEST_GRAM and factors < LANCZOS_SHARE * n_columns:
+        found = leading_right_vectors(matrix.astype(np.float64), factors, rng)
+        if found is not None:
+            return _settled(*found)
+    count = min(smaller, -(-factors // BATCH) * BATCH)
+    pairs = _remembered.of(matrix, dict)
+    if count not in pairs:
+        by = _by_column_gram if n_columns <= n_rows else _by_row_gram
+        pairs[count] = by(matrix.astype(np.float64), count, gram)
+    vectors, values = pairs[count]
+    return _settled(vectors[:, :factors].copy(), values[:factors])
+
+
+# The eigenpairs of the matrix last asked about, by their number.
+_remembered: Remembered[dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]] = Remembered()
+
+
+def _settled(vectors: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set what carries nothing to 0, in place, and fix signs."""
     vectors[:, ~_is_carrying(values)] = 0.0
     return np.ascontiguousarray(vectors * _signs(vectors))
 
 
-def _by_column_gram(matrix: sparse.csr_array, factors: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    values, vectors = _leading_eigenpairs((matrix.T @ matrix).toarray(), factors)
+def _by_column_gram(
+    matrix: sparse.csr_array, factors: int, gram: Callable[[], NDArray[np.float64] | None]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    given = gram()
+    values, vectors = _leading_eigenpairs((matrix.T @ matrix).toarray() if given is None else given, factors)
     return vectors, values
 
 
-def _by_row_gram(matrix: sparse.csr_array, factors: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_row_gram(
+    matrix: sparse.csr_array, factors: int, gram: Callable[[], NDArray[np.float64] | None]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     values, left = _leading_eigenpairs((matrix @ matrix.T).toarray(), factors)
     is_carrying = _is_carrying(values)
     scaled = np.zeros_like(left)
@@ -91,15 +121,6 @@ def _by_row_gram(matrix: sparse.csr_array, factors: int) -> tuple[NDArray[np.flo
     if is_carrying.any() and values[is_carrying][-1] < ORTHOGONAL_SHARE * values[0]:
         vectors[:, is_carrying] = np.linalg.qr(vectors[:, is_carrying])[0]
     return vectors, values
-
-
-def _by_lanczos(
-    matrix: sparse.csr_array, factors: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    start = rng.standard_normal(min(matrix.shape))
-    _, values, rows = lazy.sparse_linalg().svds(matrix, k=factors, v0=start, solver="arpack")
-    order = np.argsort(-values, kind="stable")
-    return np.array(rows[order].T, dtype=np.float64), np.asarray(values[order], dtype=np.float64)
 
 
 def _leading_eigenpairs(gram: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
