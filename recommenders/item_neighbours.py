@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -69,20 +70,30 @@ class _ItemNeighbourhood(Algorithm):
         """Sum similarity times signal over each item's neighbours in the profile; -inf where it has none."""
         kernels = lazy.neighbour_kernels()
         out = np.empty(user_items.shape)
-        matrices = (
+        profiles = (
             user_items.indptr.astype(np.int64, copy=False),
             user_items.indices.astype(np.int32, copy=False),
             signals,
-            self.neighbour_indptr,
-            self.neighbour_items,
-            self.neighbour_similarities,
         )
-        # Without a choice to make among the profile's items, whole rows of similarities can be added up.
+        everyone = np.arange(user_items.shape[0])
+        if self.params.neighbourhood == "item":
+            # Every item has k neighbours at most: there is nothing to choose, and columns can be added up.
+            kernels.scatter_sums(everyone, *profiles, *self._columns, self.is_mean, out)
+            return out
+        # Without a choice to make among the profile's items, whole rows of similarities, which are symmetric, can be.
+        neighbours = self.neighbour_indptr, self.neighbour_items, self.neighbour_similarities
         k = self.params.neighbours
-        is_whole = (np.diff(user_items.indptr) <= k) & (self.params.neighbourhood == "rated")
-        kernels.scatter_sums(np.flatnonzero(is_whole), *matrices, self.is_mean, out)
-        kernels.walk_sums(np.flatnonzero(~is_whole), *matrices, k, self.is_mean, out)
+        is_whole = np.diff(user_items.indptr) <= k
+        kernels.scatter_sums(everyone[is_whole], *profiles, *neighbours, self.is_mean, out)
+        kernels.walk_sums(everyone[~is_whole], *profiles, *neighbours, k, self.is_mean, out)
         return out
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """For each item the items it is a neighbour of, made when first asked for and no part of the model's state."""
+        rows = (self.neighbour_similarities, self.neighbour_items, self.neighbour_indptr)
+        columns = sparse.csr_array(rows, shape=(self.n_items, self.n_items)).T.tocsr()
+        return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data
 
 
 def _kept(params: NeighbourhoodParameters) -> int | None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, labelled, parameter
@@ -75,5 +76,7 @@ class PureSVD(Algorithm):
         return cls._with(item_factors=vectors)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        folded = np.asarray(user_items.astype(np.float64) @ self.item_factors)
+        folded = np.empty((user_items.shape[0], self.item_factors.shape[1]))
+        profile = user_items.indptr.astype(np.int64, copy=False), user_items.indices.astype(np.int32, copy=False)
+        lazy.ranking_kernels().fold(*profile, user_items.data, self.item_factors, folded)
         return self._silence(folded @ self.item_factors.T, user_items)
