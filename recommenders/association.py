@@ -13,11 +13,11 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation, How
-from recommenders.memory import binary_bytes, co_rated_pairs, sparse_bytes
+from recommenders.memory import binary_bytes, co_rated_pairs, sums_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
-from recommenders.products import BLOCK_PAIRS, steps_of_rows
-from recommenders.progress import Progress, blocks
+from recommenders.products import common_raters
+from recommenders.progress import Progress
 
 __all__ = ["ItemItem"]
 
@@ -87,33 +87,16 @@ class ItemItem(Algorithm):
     ) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         counts = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.int64)
-        by_user = positive.astype(np.int32)
-        by_item = by_user.T.tocsr()
-        lengths, items, common = [np.zeros(1, dtype=np.int64)], [], []
-        # Block by block, which bounds the working memory and changes no result.
-        for start, stop, share in blocks(steps_of_rows(by_item, by_user), BLOCK_PAIRS):
-            progress(share, f"Counting pairs, items {start + 1:,} to {stop:,} of {ratings.n_items:,}")
-            pairs = (by_item[start:stop] @ by_user).tocsr().sorted_indices()
-            given = np.repeat(np.arange(start, start + pairs.shape[0]), np.diff(pairs.indptr))
-            is_other = pairs.indices != given
-            lengths.append(np.bincount(given[is_other] - start, minlength=pairs.shape[0]))
-            items.append(pairs.indices[is_other].astype(np.int32))
-            common.append(pairs.data[is_other].astype(np.int32))
-        return cls._with(
-            indptr=np.cumsum(np.concatenate(lengths), dtype=np.int64),
-            items=np.concatenate(items),
-            common=np.concatenate(common),
-            counts=counts,
-        )
+        indptr, items, common = common_raters(positive, progress)
+        return cls._with(indptr=indptr, items=items, common=common, counts=counts)
 
     @classmethod
     def fit_bytes(
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
-        """The positive ratings from both sides, and twice the pairs: as they are found, and joined."""
-        binary = binary_bytes(n_users, n_ratings) + 2 * sparse_bytes(n_users + n_items, n_ratings)
-        block = 16 * min(n_items**2, BLOCK_PAIRS + n_items)
-        return binary + block + 16 * co_rated_pairs(n_users, n_items, n_ratings)
+        """The positive ratings, the counts of all pairs or of a block of them, and the pairs: as found, and joined."""
+        pairs = co_rated_pairs(n_users, n_items, n_ratings)
+        return binary_bytes(n_users, n_ratings) + sums_bytes(n_items, n_ratings, 8) + 16 * pairs
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         kernels = lazy.association_kernels()

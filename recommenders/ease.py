@@ -11,12 +11,13 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.base import Algorithm
+from recommenders.blockwise import dense_gram
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
-from recommenders.products import dense_gram
+from recommenders.products import binary_gram
 from recommenders.progress import Progress, within
 
 __all__ = ["EASE"]
@@ -133,7 +134,7 @@ def _by_items(
     matrix: sparse.csr_array, reg: float, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return P and its diagonal."""
-    gram = dense_gram(sparse.csr_array(matrix.T), within(progress, 0.0, GRAM_WORK))
+    gram = binary_gram(matrix, within(progress, 0.0, GRAM_WORK)).astype(np.float64)
     np.fill_diagonal(gram, gram.diagonal() + reg)
     linalg = lazy.linalg()
     progress(GRAM_WORK, f"Factoring a matrix of {gram.shape[0]:,} items, which cannot be interrupted")

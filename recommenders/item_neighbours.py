@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
-from recommenders.memory import co_rated_pairs, pair_block_bytes, sparse_bytes
+from recommenders.memory import co_rated_pairs, sums_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
@@ -60,16 +61,15 @@ class _ItemNeighbourhood(Algorithm):
     def fit_bytes(
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
-        """The ratings from both sides, the buffers of a block of pairs, and all pairs that are kept.
+        """The sums of all pairs of items or of a block of them, and the pairs that are kept, sorted and joined.
 
-        That is all pairs of items with common raters, unless only the nearest of each item are kept.
+        Kept are all pairs of items with common raters, unless only the nearest of each item are.
         """
         # A correlation takes two common raters.
         pairs = co_rated_pairs(n_users, n_items, n_ratings, at_least=2 if cls.is_mean else 1)
         if params.neighbourhood == "item":
             pairs = min(pairs, params.neighbours * n_items)
-        sides = 3 * sparse_bytes(n_users + n_items, n_ratings)
-        return sides + pair_block_bytes(n_items) + 12 * pairs
+        return sums_bytes(n_items, n_ratings, 22) + 12 * pairs
 
     @classmethod
     def _holding(cls, neighbours: Neighbours, baseline: Baseline) -> Self:
@@ -88,20 +88,30 @@ class _ItemNeighbourhood(Algorithm):
         """Sum similarity times signal over each item's neighbours in the profile; -inf where it has none."""
         kernels = lazy.neighbour_kernels()
         out = np.empty(user_items.shape)
-        matrices = (
+        profiles = (
             user_items.indptr.astype(np.int64, copy=False),
             user_items.indices.astype(np.int32, copy=False),
             signals,
-            self.neighbour_indptr,
-            self.neighbour_items,
-            self.neighbour_similarities,
         )
-        # Without a choice to make among the profile's items, whole rows of similarities can be added up.
+        everyone = np.arange(user_items.shape[0])
+        if self.params.neighbourhood == "item":
+            # Every item has k neighbours at most: there is nothing to choose, and columns can be added up.
+            kernels.scatter_sums(everyone, *profiles, *self._columns, self.is_mean, out)
+            return out
+        # Without a choice to make among the profile's items, whole rows of similarities, which are symmetric, can be.
+        neighbours = self.neighbour_indptr, self.neighbour_items, self.neighbour_similarities
         k = self.params.neighbours
-        is_whole = (np.diff(user_items.indptr) <= k) & (self.params.neighbourhood == "rated")
-        kernels.scatter_sums(np.flatnonzero(is_whole), *matrices, self.is_mean, out)
-        kernels.walk_sums(np.flatnonzero(~is_whole), *matrices, k, self.is_mean, out)
+        is_whole = np.diff(user_items.indptr) <= k
+        kernels.scatter_sums(everyone[is_whole], *profiles, *neighbours, self.is_mean, out)
+        kernels.walk_sums(everyone[~is_whole], *profiles, *neighbours, k, self.is_mean, out)
         return out
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """For each item the items it is a neighbour of, made when first asked for and no part of the model's state."""
+        rows = (self.neighbour_similarities, self.neighbour_items, self.neighbour_indptr)
+        columns = sparse.csr_array(rows, shape=(self.n_items, self.n_items)).T.tocsr()
+        return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data
 
     def _parts(self, user_items: sparse.csr_array, signals: NDArray[np.float64], item: int) -> Explanation:
         """Return what each of the item's neighbours in the profile adds to a sum; the offset is left at 0."""

@@ -18,10 +18,13 @@ __all__ = [
     "implicit_als",
     "implicit_bpr",
     "implicit_nearest_neighbours",
+    "krylov_kernels",
     "lenskit",
     "linalg",
     "neighbour_kernels",
     "pandas",
+    "product_kernels",
+    "ranking_kernels",
     "sparse_linalg",
     "user_neighbour_kernels",
 ]
@@ -32,9 +35,24 @@ def neighbour_kernels() -> ModuleType:
     return import_module("recommenders.kernels.neighbours")
 
 
+def product_kernels() -> ModuleType:
+    """Compiled sums over common raters (`recommenders.kernels.products`)."""
+    return import_module("recommenders.kernels.products")
+
+
+def ranking_kernels() -> ModuleType:
+    """Compiled selection of the best items (`recommenders.kernels.ranking`)."""
+    return import_module("recommenders.kernels.ranking")
+
+
 def asysvd_kernels() -> ModuleType:
     """Compiled loops of AsySVD (`recommenders.kernels.asysvd`)."""
     return import_module("recommenders.kernels.asysvd")
+
+
+def krylov_kernels() -> ModuleType:
+    """Compiled products with blocks of vectors (`recommenders.kernels.krylov`)."""
+    return import_module("recommenders.kernels.krylov")
 
 
 def linalg() -> ModuleType:

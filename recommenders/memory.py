@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recommenders.products import BLOCK_PAIRS
-from recommenders.similarity import BLOCK_PAIRS as NEIGHBOUR_PAIRS
-from recommenders.singular import takes_lanczos
+from recommenders.blockwise import BLOCK_PAIRS
+from recommenders.krylov import FIRST_EXTRA, FIRST_LOOK
+from recommenders.products import BLOCK_WORDS, HALF_ITEMS
+from recommenders.singular import BATCH, takes_lanczos
 
-__all__ = ["binary_bytes", "co_rated_pairs", "pair_block_bytes", "singular_bytes", "sparse_bytes"]
+__all__ = ["binary_bytes", "co_rated_pairs", "singular_bytes", "sparse_bytes", "sums_bytes"]
 
 # How unequal items are, and people: the spread of the logarithm of the number of ratings an item has, and the mean
 # square of the number a person gave over the square of the mean (3.7 in MovieLens latest-small, and more because
@@ -49,9 +50,11 @@ def co_rated_pairs(n_users: int, n_items: int, n_ratings: int, *, at_least: int 
     return int(n_items**2 * float(1.0 - missing.mean()))
 
 
-def pair_block_bytes(n_items: int) -> int:
-    """The buffers of a block of pairs, and what sorting them takes."""
-    return 32 * min(n_items**2, NEIGHBOUR_PAIRS + n_items)
+def sums_bytes(n_items: int, n_ratings: int, bytes_a_pair: int) -> int:
+    """Sums over common raters: the ratings laid out, and so many bytes for each pair of items under way."""
+    all_pairs = n_items**2
+    pairs = all_pairs if n_items <= HALF_ITEMS else min(all_pairs, 2 * (BLOCK_WORDS + n_items))
+    return 40 * n_ratings + bytes_a_pair * pairs
 
 
 def singular_bytes(n_rows: int, n_columns: int, n_entries: int, factors: int) -> int:
@@ -59,7 +62,9 @@ def singular_bytes(n_rows: int, n_columns: int, n_entries: int, factors: int) ->
     smaller = min(n_rows, n_columns)
     vectors = 8 * factors * (4 * n_columns + 2 * smaller)
     turned = 2 * sparse_bytes(n_rows + n_columns, n_entries)
-    if takes_lanczos(smaller, factors):
-        return turned + vectors + 8 * smaller * max(2 * factors + 1, 20)
+    if takes_lanczos(n_rows, n_columns, factors):
+        basis = FIRST_LOOK * factors + FIRST_EXTRA
+        return turned + vectors + 8 * (n_columns + basis) * basis
     block = 12 * min(smaller**2, BLOCK_PAIRS + smaller)
-    return turned + 12 * n_entries + 8 * smaller**2 + block + vectors
+    batch = 16 * smaller * min(smaller, -(-factors // BATCH) * BATCH)
+    return turned + 12 * n_entries + 16 * smaller**2 + block + vectors + batch

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, labelled, parameter
+from recommenders.products import gram
 from recommenders.progress import Progress
 from recommenders.singular import right_singular_vectors
 
@@ -49,7 +51,7 @@ class PureSVD(Algorithm):
     key = "puresvd"
     name = "PureSVD"
     title = "Singular value decomposition (PureSVD)"
-    version = 1
+    version = 2
     score_kind = "order"
     explains = True
     small = {"factors": 2}
@@ -81,7 +83,12 @@ class PureSVD(Algorithm):
         progress: Progress,
     ) -> Self:
         vectors = right_singular_vectors(
-            ratings.user_items, params.factors, rng, what="users, items", progress=progress
+            ratings.user_items,
+            params.factors,
+            rng,
+            what="users, items",
+            gram=lambda adding: gram(ratings, adding),
+            progress=progress,
         )
         return cls._with(item_factors=vectors)
 
@@ -93,7 +100,9 @@ class PureSVD(Algorithm):
         return sparse_bytes(n_users, n_ratings) + singular_bytes(n_users, n_items, n_ratings, params.factors)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        folded = np.asarray(user_items.astype(np.float64) @ self.item_factors)
+        folded = np.empty((user_items.shape[0], self.item_factors.shape[1]))
+        profile = user_items.indptr.astype(np.int64, copy=False), user_items.indices.astype(np.int32, copy=False)
+        lazy.ranking_kernels().fold(*profile, user_items.data, self.item_factors, folded)
         return self._silence(folded @ self.item_factors.T, user_items)
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:

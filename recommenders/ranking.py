@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from core.errors import DataError, ParameterError
+from recommenders import lazy
 from recommenders.data import Profiles
+from recommenders.threads import each, numeric_threads
 
-__all__ = ["TopN", "top_n", "top_n_batch"]
+__all__ = ["Scorer", "TopN", "top_n", "top_n_all", "top_n_batch"]
+
+# Up to this length a list is found in one pass over the scores; longer ones are sorted.
+LONGEST_SCANNED = 100
+# Scores that are held at once for each thread: 4 MB, which stay in the processor's cache until they are ranked.
+BLOCK_SCORES = 1 << 19
+
+
+class Scorer(Protocol):
+    """What ranking needs of a model."""
+
+    @property
+    def popularity(self) -> NDArray[np.int64]:
+        """Number of training ratings of each item."""
+
+    def score(self, profiles: Profiles, /) -> NDArray[np.float64]:
+        """Score every item for every profile."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,7 +79,7 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
     ParameterError
         If `n` < 1.
     DataError
-        If a score is NaN or the arrays do not fit together.
+        If the score of an item that is not excluded is NaN, or the arrays do not fit together.
 
     Examples
     --------
@@ -74,18 +94,13 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
         raise DataError(
             f"Scores and popularity must be rows over the same items; got {scores.shape}, {popularity.shape}."
         )
-    if np.isnan(scores).any():
-        raise DataError(f"The score of item {int(np.flatnonzero(np.isnan(scores))[0])} is not a number.")
-    is_candidate = np.ones(scores.shape[0], dtype=np.bool_)
-    is_candidate[np.asarray(exclude, dtype=np.int64)] = False
-    candidates = np.flatnonzero(is_candidate)
-    if candidates.size > n:
-        # Everything at or above the n-th score, ties included, is enough to find the first n.
-        cut = np.partition(scores[candidates], candidates.size - n)[candidates.size - n]
-        candidates = candidates[scores[candidates] >= cut]
-    order = np.lexsort((candidates, -popularity[candidates], -scores[candidates]))[:n]
-    items = candidates[order].astype(np.int64)
-    return TopN(items=items, scores=scores[items], is_filled=np.isneginf(scores[items]))
+    own = np.unique(np.asarray(exclude, dtype=np.int64))
+    if own.size and not 0 <= own[0] <= own[-1] < scores.shape[0]:
+        raise DataError(f"Items to leave out must be numbers from 0 to {scores.shape[0] - 1}; got {own[0]}, {own[-1]}.")
+    if n > LONGEST_SCANNED:
+        return _sorted(scores, popularity, own, n)
+    items, values = _best(scores[np.newaxis], popularity, np.array([0, own.size]), own, n)
+    return _list(items[0], values[0])
 
 
 def top_n_batch(
@@ -116,5 +131,101 @@ def top_n_batch(
         raise DataError(
             f"Scores of shape {scores.shape} do not belong to profiles of shape {profiles.user_items.shape}."
         )
-    own = np.split(profiles.user_items.indices, profiles.user_items.indptr[1:-1])
-    return tuple(top_n(row, popularity, items, n) for row, items in zip(scores, own, strict=True))
+    if n > LONGEST_SCANNED:
+        own = np.split(profiles.user_items.indices, profiles.user_items.indptr[1:-1])
+        return tuple(top_n(row, popularity, items, n) for row, items in zip(scores, own, strict=True))
+    if n < 1:
+        raise ParameterError(f"A recommendation list needs at least one place; n is {n}.")
+    lists = _best(scores, popularity, profiles.user_items.indptr, profiles.user_items.indices, n)
+    return tuple(_list(items, values) for items, values in zip(*lists, strict=True))
+
+
+def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The n best items of every profile by a model, a block of profiles at a time, on the threads allowed.
+
+    Parameters
+    ----------
+    model : Scorer
+        A fitted algorithm.
+    profiles : Profiles
+        Any number: memory is taken for the lists and for a block's scores only.
+    n : int
+        Length of the lists, >= 1; short ones are what this is for.
+
+    Returns
+    -------
+    items : int64 array, shape (n_profiles, n)
+        Best first, ordered as by `top_n`; -1 where the catalogue has no more.
+    scores : float64 array, shape (n_profiles, n)
+        Theirs; -inf in the places filled by popularity and in those of -1.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As `top_n`, and as the model's `score`.
+
+    Examples
+    --------
+    >>> from recommenders.data import Ratings, Scale
+    >>> from recommenders.popularity import TopPop
+    >>> ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 1, 4], n_users=2, n_items=3, scale=Scale(1, 5, 1))
+    >>> model = TopPop.fit(ratings, rng=np.random.default_rng(0))
+    >>> top_n_all(model, Profiles.of(ratings, [0, 1]), 2)[0].tolist()
+    [[1, 2], [2, -1]]
+    """
+    if n < 1:
+        raise ParameterError(f"A recommendation list needs at least one place; n is {n}.")
+    items = np.empty((profiles.n_profiles, n), dtype=np.int64)
+    scores = np.empty((profiles.n_profiles, n))
+
+    def block(first: int) -> None:
+        last = min(first + step, profiles.n_profiles)
+        part = profiles.block(first, last)
+        own = part.user_items
+        items[first:last], scores[first:last] = _best(model.score(part), model.popularity, own.indptr, own.indices, n)
+
+    step = max(1, BLOCK_SCORES // max(1, profiles.n_items))
+    blocks = range(0, profiles.n_profiles, step)
+    if numeric_threads() > 1:  # the blocks share out the threads; products within a block have one each
+        with threadpool_limits(1):
+            each(block, blocks)
+    else:
+        each(block, blocks)
+    return items, scores
+
+
+def _best(
+    scores: NDArray[np.float64],
+    popularity: NDArray[np.int64],
+    own_indptr: NDArray[Any],
+    own_items: NDArray[Any],
+    n: int,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    items, values = np.empty((scores.shape[0], n), dtype=np.int64), np.empty((scores.shape[0], n))
+    own = own_indptr.astype(np.int64, copy=False), own_items.astype(np.int32, copy=False)
+    wrong = lazy.ranking_kernels().best(np.ascontiguousarray(scores), popularity, *own, items, values)
+    if wrong >= 0:
+        raise DataError(f"The score of item {wrong % scores.shape[1]} is not a number.")
+    return items, values
+
+
+def _list(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
+    used = int((items >= 0).sum())
+    return TopN(items=items[:used], scores=values[:used], is_filled=np.isneginf(values[:used]))
+
+
+def _sorted(scores: NDArray[np.float64], popularity: NDArray[np.int64], own: NDArray[np.int64], n: int) -> TopN:
+    """Return a long list, by sorting instead of scanning."""
+    is_candidate = np.ones(scores.shape[0], dtype=np.bool_)
+    is_candidate[own] = False
+    candidates = np.flatnonzero(is_candidate)
+    is_wrong = np.isnan(scores[candidates])
+    if is_wrong.any():
+        raise DataError(f"The score of item {int(candidates[is_wrong][0])} is not a number.")
+    if candidates.size > n:
+        # Everything at or above the n-th score, ties included, is enough to find the first n.
+        cut = np.partition(scores[candidates], candidates.size - n)[candidates.size - n]
+        candidates = candidates[scores[candidates] >= cut]
+    order = np.lexsort((candidates, -popularity[candidates], -scores[candidates]))[:n]
+    items = candidates[order].astype(np.int64)
+    return TopN(items=items, scores=scores[items], is_filled=np.isneginf(scores[items]))

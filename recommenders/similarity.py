@@ -11,14 +11,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders import lazy
+from recommenders.blockwise import BLOCK_STEPS
 from recommenders.data import Ratings
-from recommenders.products import BLOCK_STEPS
-from recommenders.progress import Progress, blocks, silent
+from recommenders.products import ADDING, Codes, Dots, Moments, packed_dots, rating_codes
+from recommenders.progress import Progress, blocks, silent, within
+from recommenders.threads import each
 
 __all__ = ["Neighbours", "cosine_neighbours", "pearson_neighbours"]
 
 # Pairs that a block of items may touch at most (about 50 MB of buffers); an item with more has its own block.
 BLOCK_PAIRS = 2_000_000
+
+# What adding up, dividing and sorting take of the whole, about; only the progress is told by it.
+SHARES = (0.0, 0.7, 0.8, 1.0)
+DIVIDING, SORTING = "Making similarities of the sums", "Sorting every item's neighbours"
 
 # Writes the rows of a range of items into the three buffers and returns the number of pairs.
 WriteRows = Callable[[int, int, NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]], int]
@@ -75,9 +81,14 @@ def cosine_neighbours(
     >>> cosine_neighbours(ratings, shrinkage=1.0).similarities.tolist()
     [0.5, 0.5]
     """
-    by_user, by_item = _two_sides(ratings.user_items, ratings.user_items.data)
-    squares = np.bincount(by_user[1], weights=by_user[2] ** 2, minlength=ratings.n_items)
+    squares = np.bincount(
+        ratings.user_items.indices, weights=ratings.user_items.data.astype(np.float64) ** 2, minlength=ratings.n_items
+    )
     norms = np.sqrt(squares)
+    exact = _exact_cosines(ratings, norms, shrinkage, keep, progress)
+    if exact is not None:
+        return exact
+    by_user, by_item = _two_sides(ratings.user_items, ratings.user_items.data)
 
     def write(
         start: int,
@@ -134,6 +145,9 @@ def pearson_neighbours(
     >>> pearson_neighbours(ratings, codes, shrinkage=2.0).similarities.tolist()
     [0.5, 0.5]
     """
+    exact = _exact_pearsons(ratings, values, shrinkage, keep, progress)
+    if exact is not None:
+        return exact
     by_user, by_item = _two_sides(ratings.user_items, values)
 
     def write(
@@ -147,6 +161,138 @@ def pearson_neighbours(
         return int(kernel(start, stop, *by_item, *by_user, shrinkage, items, similarities, lengths))
 
     return _collect(ratings.user_items, write, keep, progress)
+
+
+def _exact_cosines(
+    ratings: Ratings, norms: NDArray[np.float64], shrinkage: float, keep: int | None, progress: Progress
+) -> Neighbours | None:
+    """Return the neighbours from exact sums of whole numbers; nothing where the ratings are none."""
+    kernel = lazy.product_kernels().cosines
+    adding, dividing, sorting = (within(progress, first, last) for first, last in pairwise(SHARES))
+    shared = packed_dots(ratings, adding)
+    if shared is not None:
+        dots, words = shared
+        out = np.empty(words.shape)
+    else:
+        codes = rating_codes(ratings)
+        made = None if codes is None else Dots.of(codes)
+        if made is None:
+            return None
+        dots = made
+        if not dots.layout.is_half:
+
+            def block(first: int, last: int) -> NDArray[np.float64]:
+                rows = dots.rows(first, last)
+                similarities = rows.view(np.float64)  # each word is read before its place is written
+                kernel(first, first, last, rows, dots.shift, dots.unit, norms, shrinkage, similarities, False)
+                return similarities
+
+            ranges = dots.layout.ranges()
+            return _joined(each(lambda range_: _sorted_rows(block(*range_), keep), ranges, progress, ADDING))
+        words = dots.whole(adding)
+        out = words.view(np.float64)
+
+    def fill(range_: tuple[int, int]) -> None:
+        kernel(0, *range_, words, dots.shift, dots.unit, norms, shrinkage, out, True)
+
+    ranges = dots.layout.ranges()
+    each(fill, ranges, dividing, DIVIDING)
+    return _joined(each(lambda range_: _sorted_rows(out[range_[0] : range_[1]], keep), ranges, sorting, SORTING))
+
+
+def _exact_pearsons(
+    ratings: Ratings, values: NDArray[np.float64], shrinkage: float, keep: int | None, progress: Progress
+) -> Neighbours | None:
+    """Return the neighbours from exact sums of whole numbers; nothing where the values are none."""
+    whole = values.astype(np.int64)
+    if (whole != values).any() or whole.min(initial=0) < 0:
+        return None
+    moments = Moments.of(Codes(ratings.user_items, whole, 1.0))
+    if moments is None:
+        return None
+    kernel = lazy.product_kernels().pearsons
+    n_items, ranges, is_half = ratings.n_items, moments.layout.ranges(), moments.layout.is_half
+
+    def sums(first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
+        moments.add(first, last, left, right)
+
+    def similarities(
+        offset: int, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]
+    ) -> NDArray[np.float64]:
+        out = left.view(np.float64)  # each word is read before its place is written
+        kernel(offset, first, last, left, right, moments.low_bits, moments.high_bits, shrinkage, out, is_half)
+        return out
+
+    if not is_half:
+
+        def block(range_: tuple[int, int]) -> Rows:
+            first, last = range_
+            left, right = (np.zeros((last - first, n_items), dtype=np.uint64) for _ in range(2))
+            sums(first, last, left, right)
+            return _sorted_rows(similarities(first, first, last, left, right), keep)
+
+        return _joined(each(block, ranges, progress, ADDING))
+    adding, dividing, sorting = (within(progress, first, last) for first, last in pairwise(SHARES))
+    left, right = (np.zeros((n_items, n_items), dtype=np.uint64) for _ in range(2))
+    each(
+        lambda range_: sums(*range_, left[range_[0] : range_[1]], right[range_[0] : range_[1]]), ranges, adding, ADDING
+    )
+    each(lambda range_: similarities(0, *range_, left, right), ranges, dividing, DIVIDING)
+    out = left.view(np.float64)
+    return _joined(each(lambda range_: _sorted_rows(out[range_[0] : range_[1]], keep), ranges, sorting, SORTING))
+
+
+# Lengths of rows, items and similarities.
+Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
+
+
+def _sorted_rows(similarities: NDArray[np.float64], keep: int | None) -> Rows:
+    """Return the positive similarities of dense rows, each row sorted and truncated."""
+    kernels = lazy.product_kernels()
+    n_rows, n_items = similarities.shape
+    lengths = np.empty(n_rows, dtype=np.int64)
+    rounded = np.empty(n_items, dtype=np.float32)
+    keys = np.empty(similarities.size, dtype=np.uint64)
+    kernels.pack_rows(similarities, lengths, rounded, rounded.view(np.uint32), keys)
+    bounds = np.concatenate(([0], np.cumsum(lengths)))
+    if keep is not None:
+        keys, bounds = _best_keys(keys, bounds, keep)
+    for first, last in pairwise(bounds):
+        keys[first:last].sort()
+    items, values = np.empty(bounds[-1], dtype=np.int32), np.empty(bounds[-1])
+    kernels.unpack_rows(similarities, bounds, keys[: bounds[-1]], items, values)
+    if keep is None:
+        return lengths, items, values
+    lengths = np.diff(bounds)
+    rank = np.arange(items.size) - np.repeat(bounds[:-1], lengths)
+    return np.minimum(lengths, keep), items[rank < keep], values[rank < keep]
+
+
+def _best_keys(
+    keys: NDArray[np.uint64], bounds: NDArray[np.int64], keep: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return each row's first keys, unsorted: at least `keep` of them, and all that float32 holds for equal."""
+    kept = []
+    for first, last in pairwise(bounds):
+        row = keys[first:last]
+        if row.size > keep:
+            edge = np.partition(row, keep - 1)[keep - 1] | np.uint64(0xFFFFFFFF)
+            row = row[row <= edge]
+        kept.append(row)
+    return np.concatenate(kept), np.concatenate(([0], np.cumsum([row.size for row in kept])))
+
+
+def _joined(blocks: list[Rows]) -> Neighbours:
+    """Return blocks of rows as one, letting go of each, so that two copies of everything never coexist."""
+    indptr = np.concatenate([[0], *(lengths for lengths, _, _ in blocks)]).cumsum()
+    joined = Neighbours(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
+    end = int(indptr[-1])
+    while blocks:
+        _, items, similarities = blocks.pop()
+        joined.items[end - items.size : end] = items
+        joined.similarities[end - items.size : end] = similarities
+        end -= items.size
+    return joined
 
 
 def _two_sides(

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders import lazy
-from recommenders.products import dense_gram
+from recommenders.blockwise import dense_gram
+from recommenders.krylov import leading_right_vectors
 from recommenders.progress import Progress, silent, within
+from recommenders.shared import Remembered
 
 __all__ = ["right_singular_vectors", "takes_lanczos"]
 
-# Up to this many rows or columns the dense eigenproblem of the smaller Gram matrix takes seconds at most.
+# Up to this many rows or columns the dense eigenproblem of the smaller Gram matrix takes a second or two at most.
 LARGEST_GRAM = 2500
-# Beyond it Lanczos wins, unless so large a share of all vectors is wanted that its reorthogonalisation costs
-# more: at 6,040 x 3,706 it takes 1 s for 50 vectors and 24 s for 300, the dense route 4 s for either.
-LANCZOS_SHARE = 0.02
+# Beyond it block Lanczos wins, unless so large a share of all vectors is wanted that its basis would be as large.
+LANCZOS_SHARE = 1 / 12
+# Eigenpairs are computed in batches of this size: the leading 50 are then those of 300, to the last bit.
+BATCH = 300
 # A Gram matrix squares the singular values: below about sqrt(machine epsilon) of the largest they are noise.
 NULL_SHARE = 1e-6
-# Products that Lanczos takes for each vector, about; only the progress is told by it.
-LANCZOS_PRODUCTS = 6
-# What the Gram matrix takes of the whole, about, with the eigenproblem; likewise.
+# What the Gram matrix takes of the whole, about, with the eigenproblem; only the progress is told by it.
 GRAM_WORK = 0.5
 # Vectors recovered through the other side of the matrix lose orthogonality with the square of this ratio.
 ORTHOGONAL_SHARE = 1e-3
@@ -34,13 +37,16 @@ def right_singular_vectors(
     rng: np.random.Generator,
     *,
     what: str,
+    gram: Callable[[Progress], NDArray[np.float64] | None] = lambda progress: None,
     progress: Progress = silent,
 ) -> NDArray[np.float64]:
     r"""The right singular vectors of the largest singular values.
 
     Three routes, chosen by shape alone so that the same input takes the same one: the float64 eigenproblem of
-    :math:`A^\top A`, that of :math:`A A^\top`, or Lanczos with a start vector drawn from `rng`. Each vector's
-    sign is fixed: the first of its entries that is as large as any in absolute value is positive.
+    :math:`A^\top A`, that of :math:`A A^\top`, or block Lanczos with a start drawn from `rng`. The eigenpairs
+    of the matrix last asked about are held as long as it lives, so that models with other numbers of factors on
+    the same data cost nothing more. Each vector's sign is fixed: the
+    first of its entries that is as large as any in absolute value is positive.
 
     Parameters
     ----------
@@ -52,6 +58,8 @@ def right_singular_vectors(
         Used by the Lanczos route only.
     what : str
         Words for rows and columns in the error, such as ``"users, items"``.
+    gram : callable, optional
+        Gives :math:`A^\top A` where somebody has it already, or nothing; told the progress of making it.
     progress : callable, optional
         Told how far this is. The dense eigenproblem is a single call of a library that cannot be interrupted.
 
@@ -79,33 +87,55 @@ def right_singular_vectors(
         raise ParameterError(
             f"{factors} factors are more than the data can have: the maximum is min({what}) = {smaller}."
         )
-    exact = matrix.astype(np.float64)
-    if takes_lanczos(smaller, factors):
-        vectors, values = _by_lanczos(exact, factors, rng, progress)
-    elif n_columns <= n_rows:
-        vectors, values = _by_column_gram(exact, factors, progress)
-    else:
-        vectors, values = _by_row_gram(exact, factors, progress)
+    if takes_lanczos(n_rows, n_columns, factors):
+        found = leading_right_vectors(matrix.astype(np.float64), factors, rng, within(progress, 0.0, 0.8))
+        progress = within(progress, 0.8, 1.0)
+        if found is not None:
+            return _settled(*found)
+    count = min(smaller, -(-factors // BATCH) * BATCH)
+    pairs = _remembered.of(matrix, dict)
+    if count not in pairs:
+        by = _by_column_gram if n_columns <= n_rows else _by_row_gram
+        pairs[count] = by(matrix.astype(np.float64), count, gram, progress)
+    vectors, values = pairs[count]
+    return _settled(vectors[:, :factors].copy(), values[:factors])
+
+
+# The eigenpairs of the matrix last asked about, by their number.
+_remembered: Remembered[dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]] = Remembered()
+
+
+def takes_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
+    """Whether block Lanczos is tried for so many vectors of a matrix of this shape, before a dense eigenproblem."""
+    return min(n_rows, n_columns) > LARGEST_GRAM and factors < LANCZOS_SHARE * n_columns
+
+
+def _settled(vectors: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set what carries nothing to 0, in place, and fix signs."""
     vectors[:, ~_is_carrying(values)] = 0.0
     return np.ascontiguousarray(vectors * _signs(vectors))
 
 
-def takes_lanczos(smaller: int, factors: int) -> bool:
-    """Whether Lanczos finds so many vectors, of a matrix with this smaller side; else a dense eigenproblem does."""
-    return smaller > LARGEST_GRAM and factors < LANCZOS_SHARE * smaller
-
-
 def _by_column_gram(
-    matrix: sparse.csr_array, factors: int, progress: Progress
+    matrix: sparse.csr_array,
+    factors: int,
+    gram: Callable[[Progress], NDArray[np.float64] | None],
+    progress: Progress,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    values, vectors = _leading_eigenpairs(sparse.csr_array(matrix.T), factors, progress)
+    adding = within(progress, 0.0, GRAM_WORK)
+    given = gram(adding)
+    made = dense_gram(sparse.csr_array(matrix.T), adding) if given is None else given
+    values, vectors = _leading_eigenpairs(made, factors, progress)
     return vectors, values
 
 
 def _by_row_gram(
-    matrix: sparse.csr_array, factors: int, progress: Progress
+    matrix: sparse.csr_array,
+    factors: int,
+    gram: Callable[[Progress], NDArray[np.float64] | None],
+    progress: Progress,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    values, left = _leading_eigenpairs(matrix, factors, progress)
+    values, left = _leading_eigenpairs(dense_gram(matrix, within(progress, 0.0, GRAM_WORK)), factors, progress)
     is_carrying = _is_carrying(values)
     scaled = np.zeros_like(left)
     scaled[:, is_carrying] = left[:, is_carrying] / values[is_carrying]
@@ -115,40 +145,14 @@ def _by_row_gram(
     return vectors, values
 
 
-def _by_lanczos(
-    matrix: sparse.csr_array, factors: int, rng: np.random.Generator, progress: Progress
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    start = rng.standard_normal(min(matrix.shape))
-    library = lazy.sparse_linalg()
-    by_column, done = matrix.T, 0
-
-    def forth(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        nonlocal done
-        done += 1
-        # How many there will be nobody knows; the share comes closer to 1 with every product.
-        progress(done / (done + LANCZOS_PRODUCTS * factors), f"Product {done:,} of the Lanczos iteration")
-        return np.asarray(matrix @ vector)
-
-    def back(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(by_column @ vector)
-
-    operator = library.LinearOperator(
-        matrix.shape, matvec=forth, rmatvec=back, matmat=forth, rmatmat=back, dtype=matrix.dtype
-    )
-    _, values, rows = library.svds(operator, k=factors, v0=start, solver="arpack")
-    order = np.argsort(-values, kind="stable")
-    return np.array(rows[order].T, dtype=np.float64), np.asarray(values[order], dtype=np.float64)
-
-
 def _leading_eigenpairs(
-    matrix: sparse.csr_array, count: int, progress: Progress
+    gram: NDArray[np.float64], count: int, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the largest singular values, falling, and their left singular vectors as columns."""
-    size = matrix.shape[0]
-    gram = dense_gram(matrix, within(progress, 0.0, GRAM_WORK))
+    """Return square roots of the largest eigenvalues, falling, and their eigenvectors as columns."""
+    size = gram.shape[0]
     progress(GRAM_WORK, f"Solving the eigenproblem of {size:,} rows, which cannot be interrupted")
     # float64: in float32 the eigenvectors' residuals are 1e-7 instead of 1e-15.
-    values, vectors = lazy.linalg().eigh(gram, subset_by_index=(size - count, size - 1), driver="evr", overwrite_a=True)
+    values, vectors = lazy.linalg().eigh(gram, subset_by_index=(size - count, size - 1), driver="evr")
     return np.sqrt(np.maximum(values[::-1], 0.0)), np.array(vectors[:, ::-1], dtype=np.float64)
 
 

@@ -10,33 +10,37 @@ from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[imp
 
 from core.provenance import versions
 from recommenders import lazy
+from recommenders.threads import using
 
 
 @contextmanager
 def numeric_threads(n: int) -> Iterator[None]:
-    """Hold the linear algebra libraries of this process to `n` threads."""
+    """Hold the linear algebra libraries of this process, and its own compiled loops, to `n` threads."""
     # A library that is loaded later would not know of the limit, so those that fits use are loaded first.
     lazy.linalg()
     lazy.sparse_linalg()
-    with threadpool_limits(limits=n):
+    with threadpool_limits(limits=n), using(n):
         yield
 
 
-KERNELS: dict[str, Callable[[], object]] = {
-    "corngr": lazy.neighbour_kernels,
-    "nncosngr": lazy.neighbour_kernels,
-    "asysvd": lazy.asysvd_kernels,
-    "itemitem": lazy.association_kernels,
-    "expected-utility": lazy.association_kernels,  # of its usual scorer
-    "ials": lazy.ials_kernels,
-    "userknn-pearson": lazy.user_neighbour_kernels,
-    "userknn-cosine": lazy.user_neighbour_kernels,
-    "implicit-als": lazy.implicit_als,
-    "implicit-bpr": lazy.implicit_bpr,
-    "implicit-cosine": lazy.implicit_nearest_neighbours,
-    "lenskit-als": partial(lazy.lenskit, "als"),
-    "lenskit-biasedmf": partial(lazy.lenskit, "als"),
-    "lenskit-itemknn": partial(lazy.lenskit, "knn"),
+KERNELS: dict[str, tuple[Callable[[], object], ...]] = {
+    "corngr": (lazy.neighbour_kernels, lazy.product_kernels),
+    "nncosngr": (lazy.neighbour_kernels, lazy.product_kernels),
+    "puresvd": (lazy.product_kernels, lazy.krylov_kernels),
+    "lsa": (lazy.krylov_kernels,),
+    "asysvd": (lazy.asysvd_kernels,),
+    "itemitem": (lazy.association_kernels, lazy.product_kernels),
+    "expected-utility": (lazy.association_kernels, lazy.product_kernels),  # of its usual scorer
+    "ease": (lazy.product_kernels,),
+    "ials": (lazy.ials_kernels,),
+    "userknn-pearson": (lazy.user_neighbour_kernels,),
+    "userknn-cosine": (lazy.user_neighbour_kernels,),
+    "implicit-als": (lazy.implicit_als,),
+    "implicit-bpr": (lazy.implicit_bpr,),
+    "implicit-cosine": (lazy.implicit_nearest_neighbours,),
+    "lenskit-als": (partial(lazy.lenskit, "als"),),
+    "lenskit-biasedmf": (partial(lazy.lenskit, "als"),),
+    "lenskit-itemknn": (partial(lazy.lenskit, "knn"),),
 }
 
 
@@ -45,8 +49,8 @@ def load_kernels(algorithm: str) -> None:
 
     Our loops are compiled once on a machine, which takes some seconds, and read from the cache after that.
     """
-    if algorithm in KERNELS:
-        KERNELS[algorithm]()
+    for load in KERNELS.get(algorithm, ()):
+        load()
 
 
 def environment() -> dict[str, str]:

@@ -209,19 +209,36 @@ def scatter_sums(
 ) -> None:
     """Sum d_ij * signal_j over all neighbours j of i in the profile, for the profiles named by `rows`.
 
-    The similarities must be symmetric: the row of each profile item j serves as its column.
+    `indptr`, `items` and `similarities` hold for each item j the items i that it is a neighbour of.
+
+    Where no mean is asked for, sums begin at -0.0, which adding anything turns into a number of another sign or
+    value: what is still -0.0 at the end has no neighbour, and no second sum need be kept.
     """
     weights = np.empty(out.shape[1])
     for row in rows:
         total = out[row]
-        total[:] = 0.0
-        weights[:] = 0.0
+        if is_mean:
+            total[:] = 0.0
+            weights[:] = 0.0
+        else:
+            total[:] = -0.0
         for s in range(profile_indptr[row], profile_indptr[row + 1]):
-            j, signal = profile_items[s], signals[s]
-            for t in range(indptr[j], indptr[j + 1]):
-                weights[items[t]] += similarities[t]
-                total[items[t]] += similarities[t] * signal
-        _finish(total, weights, is_mean)
+            j, signal = profile_items[s], signals[s] + 0.0
+            first, last = np.uint64(indptr[j]), np.uint64(indptr[j + 1])
+            if is_mean:
+                for t in range(first, last):
+                    i = np.uint32(items[t])
+                    weights[i] += similarities[t]
+                    total[i] += similarities[t] * signal
+            else:
+                for t in range(first, last):
+                    total[np.uint32(items[t])] += similarities[t] * signal
+        if is_mean:
+            _finish(total, weights, True)
+        else:
+            for item in range(total.shape[0]):
+                if total[item] == 0.0 and math.copysign(1.0, total[item]) < 0.0:
+                    total[item] = -np.inf
 
 
 @numba.njit(

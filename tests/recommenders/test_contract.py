@@ -366,11 +366,16 @@ def test_progress_begins_never_falls_and_ends_at_1(key, ratings, features):
     assert all(what for _, what in told)
 
 
+def fresh(ratings: Ratings) -> Ratings:
+    """The same ratings, of which no algorithm remembers a product."""
+    return Ratings(ratings.user_items.copy(), ratings.scale)
+
+
 @every_algorithm
 def test_progress_that_raises_stops_the_fit(key, ratings, features):
     """At the first report, and at the last but one: the one that says that the model is there comes after it."""
     told: list[float] = []
-    fitted(key, ratings, features, progress=lambda share, what: told.append(share))
+    fitted(key, fresh(ratings), features, progress=lambda share, what: told.append(share))
     for last in {1, max(1, len(told) - 1)}:
         left = [last]
 
@@ -380,7 +385,7 @@ def test_progress_that_raises_stops_the_fit(key, ratings, features):
                 raise InterruptedError(what)
 
         with pytest.raises(InterruptedError):
-            fitted(key, ratings, features, progress=stop)
+            fitted(key, fresh(ratings), features, progress=stop)
         assert left == [0]
 
 

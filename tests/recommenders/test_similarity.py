@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recommenders import similarity
+from recommenders import products, similarity, threads
 from recommenders.data import Ratings, Scale
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
@@ -101,18 +101,54 @@ def test_constant_common_ratings_make_no_neighbours():
     assert pearson_neighbours(ratings, codes(ratings), shrinkage=0.0).items.size == 0
 
 
-@pytest.mark.parametrize("block", [1, 40, 2_000_000])
-def test_rows_fall_and_blocks_do_not_matter(make_ratings, monkeypatch, block):
-    ratings = make_ratings(7, 30, 15)
-    whole = cosine_neighbours(ratings, shrinkage=5.0)
-    monkeypatch.setattr(similarity, "BLOCK_PAIRS", block)
-    blocked = cosine_neighbours(ratings, shrinkage=5.0)
-    for name in ("indptr", "items", "similarities"):
-        assert getattr(blocked, name).tobytes() == getattr(whole, name).tobytes()
+def half_steps(make_ratings, seed):
+    return make_ratings(seed, 30, 15, scale=Scale(0.5, 5, 0.5))
+
+
+def bits(found: Neighbours) -> list[bytes]:
+    return [getattr(found, name).tobytes() for name in ("indptr", "items", "similarities")]
+
+
+def both_kinds(ratings: Ratings, keep: int | None = None) -> list[bytes]:
+    return bits(cosine_neighbours(ratings, shrinkage=5.0, keep=keep)) + bits(
+        pearson_neighbours(ratings, codes(ratings), shrinkage=5.0, keep=keep)
+    )
+
+
+@pytest.mark.parametrize("keep", [None, 3])
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize(("half", "remembered", "block"), [(6000, 2800, 1 << 24), (6000, 0, 40), (0, 0, 1), (0, 0, 40)])
+def test_rows_fall_and_routes_and_threads_do_not_matter(
+    make_ratings, monkeypatch, keep, n_threads, half, remembered, block
+):
+    ratings = half_steps(make_ratings, 7)
+    whole = both_kinds(ratings, keep)
+    monkeypatch.setattr(products, "HALF_ITEMS", half)
+    monkeypatch.setattr(products, "REMEMBERED_ITEMS", remembered)
+    monkeypatch.setattr(products, "BLOCK_WORDS", block)
+    monkeypatch.setattr(products, "CHUNK_RATINGS", 20)
+    with threads.using(n_threads):
+        assert both_kinds(ratings, keep) == whole
+    found = cosine_neighbours(ratings, shrinkage=5.0, keep=keep)
     for i in range(15):
-        row = slice(blocked.indptr[i], blocked.indptr[i + 1])
-        pairs = list(zip(-blocked.similarities[row], blocked.items[row], strict=True))
+        row = slice(found.indptr[i], found.indptr[i + 1])
+        pairs = list(zip(-found.similarities[row], found.items[row], strict=True))
         assert pairs == sorted(pairs)
+
+
+@pytest.mark.parametrize("keep", [None, 3])
+def test_numbers_that_are_not_whole_or_too_large_are_added_up_in_floats(make_ratings, monkeypatch, keep):
+    ratings = half_steps(make_ratings, 9)
+    exact = both_kinds(ratings, keep)
+    monkeypatch.setattr(products, "WORD_BITS", 8)
+    monkeypatch.setattr(similarity, "BLOCK_PAIRS", 40)
+    assert both_kinds(ratings, keep) == exact
+    monkeypatch.setattr(products, "PACKED_BITS", 6)
+    assert both_kinds(ratings, keep) == exact
+    thirds = Ratings(ratings.user_items * np.float32(2 / 3), Scale(1 / 3, 10 / 3, 1 / 3))
+    np.testing.assert_allclose(
+        dense(cosine_neighbours(thirds, shrinkage=5.0), 15), dense(cosine_neighbours(ratings, shrinkage=5.0), 15)
+    )
 
 
 def test_truncation_keeps_the_most_similar(make_ratings):

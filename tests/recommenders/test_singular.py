@@ -16,12 +16,15 @@ def projector(vectors: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("route", ["gram", "lanczos"])
-@pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
+@pytest.mark.parametrize("shape", [(300, 120), (120, 300)])
 def test_every_route_agrees_with_dense_decomposition(monkeypatch, shape, route):
     if route == "lanczos":
         monkeypatch.setattr(singular, "LARGEST_GRAM", 5)
-        monkeypatch.setattr(singular, "LANCZOS_SHARE", 0.5)
+        monkeypatch.setattr(singular, "_leading_eigenpairs", None)
     matrix = sparse.random_array(shape, density=0.5, rng=np.random.default_rng(1))
+    matrix += 2 * np.outer(*(np.arange(1, n + 1) % 7 for n in shape)) + np.outer(*(np.arange(n) % 5 for n in shape))
+    matrix += 3 * np.outer(*(np.arange(n) % 3 for n in shape)) + 2 * np.outer(*(np.arange(n) % 11 < 4 for n in shape))
+    matrix = sparse.csr_array(matrix)
     expected = np.linalg.svd(matrix.toarray())[2][:4].T
     found = right_singular_vectors(sparse.csr_array(matrix), 4, np.random.default_rng(0), what="rows, columns")
     np.testing.assert_allclose(np.abs(found.T @ expected), np.eye(4), rtol=0, atol=1e-9)
@@ -31,7 +34,7 @@ def test_every_route_agrees_with_dense_decomposition(monkeypatch, shape, route):
 @pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
 def test_many_factors_of_a_large_matrix_take_the_dense_route(monkeypatch, shape):
     monkeypatch.setattr(singular, "LARGEST_GRAM", 5)
-    monkeypatch.setattr(singular, "_by_lanczos", None)
+    monkeypatch.setattr(singular, "leading_right_vectors", None)
     matrix = sparse.csr_array(np.random.default_rng(2).random(shape))
     found = right_singular_vectors(matrix, 12, np.random.default_rng(0), what="rows, columns")
     np.testing.assert_allclose(found.T @ found, np.eye(12), rtol=0, atol=1e-10)
@@ -71,3 +74,28 @@ def test_sign_is_that_of_the_first_of_the_largest_entries():
 def test_too_many_factors_are_refused():
     with pytest.raises(ParameterError, match=r"4 factors .* the maximum is min\(users, items\) = 3\."):
         right_singular_vectors(sparse.csr_array((3, 5)), 4, np.random.default_rng(0), what="users, items")
+
+
+def test_the_leading_vectors_are_the_same_bits_whatever_their_number():
+    matrix = sparse.csr_array(np.random.default_rng(6).random((40, 30)))
+    few = right_singular_vectors(matrix.copy(), 5, np.random.default_rng(0), what="users, items")
+    many = right_singular_vectors(matrix, 20, np.random.default_rng(0), what="users, items")
+    again = right_singular_vectors(matrix, 5, np.random.default_rng(0), what="users, items")
+    assert few.tobytes() == again.tobytes() == np.ascontiguousarray(many[:, :5]).tobytes()
+
+
+def test_a_given_gram_matrix_is_used():
+    matrix = sparse.csr_array(np.diag([1.0, 2.0, 3.0]))
+    found = right_singular_vectors(
+        matrix, 1, np.random.default_rng(0), what="users, items", gram=lambda progress: np.diag([9.0, 4.0, 1.0])
+    )
+    assert np.abs(found.round(12)).tolist() == [[1.0], [0.0], [0.0]]
+
+
+def test_where_lanczos_gives_up_the_dense_route_answers(monkeypatch):
+    monkeypatch.setattr(singular, "LARGEST_GRAM", 5)
+    monkeypatch.setattr(singular, "LANCZOS_SHARE", 1.0)
+    matrix = sparse.csr_array(np.random.default_rng(7).random((30, 25)))
+    found = right_singular_vectors(matrix, 10, np.random.default_rng(0), what="users, items")
+    expected = np.linalg.svd(matrix.toarray())[2][:10].T
+    np.testing.assert_allclose(np.abs(found.T @ expected), np.eye(10), rtol=0, atol=1e-9)

@@ -1,0 +1,116 @@
+"""Compiled selection of the best items of rows of scores; import it through `recommenders.lazy` only."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import boolean, float64, int64
+from numpy.typing import NDArray
+
+from recommenders.kernels.neighbours import READ_I32, READ_I64
+
+__all__ = ["best", "fold"]
+
+
+@numba.njit(boolean(float64, int64, int64, float64, int64, int64), cache=True, nogil=True, inline="always")
+def _is_before(score: float, count: int, item: int, other: float, other_count: int, other_item: int) -> bool:
+    """Whether an item stands before another: by score, then popularity, then number."""
+    if score != other:
+        return score > other
+    if count != other_count:
+        return count > other_count
+    return item < other_item
+
+
+@numba.njit(
+    int64(
+        numba.types.Array(float64, 2, "C", readonly=True),
+        READ_I64,
+        READ_I64,
+        READ_I32,
+        int64[:, ::1],
+        float64[:, ::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def best(
+    scores: NDArray[np.float64],
+    popularity: NDArray[np.int64],
+    own_indptr: NDArray[np.int64],
+    own_items: NDArray[np.int32],
+    items: NDArray[np.int64],
+    values: NDArray[np.float64],
+) -> int:
+    """Write each row's best items, as many as `items` has columns, and their scores; return the first NaN's place.
+
+    That is row times number of items plus item, or -1 where there is none. A row's own items are left out; places
+    that no item is left for hold item -1 and score -inf.
+    """
+    n_items, n = scores.shape[1], items.shape[1]
+    is_own = np.zeros(n_items, dtype=np.bool_)
+    for row in range(scores.shape[0]):
+        for s in range(own_indptr[row], own_indptr[row + 1]):
+            is_own[own_items[s]] = True
+        listed, listed_scores = items[row], values[row]
+        used = 0
+        cut = -np.inf
+        for i in range(n_items):
+            score = scores[row, i]
+            if score < cut or is_own[i]:
+                continue
+            if np.isnan(score):
+                place: int = row * n_items + i
+                return place
+            if used == n:
+                last = listed[n - 1]
+                if not _is_before(score, popularity[i], i, cut, popularity[last], last):
+                    continue
+                place = n - 1
+            else:
+                place = used
+                used += 1
+            while place > 0 and _is_before(
+                score, popularity[i], i, listed_scores[place - 1], popularity[listed[place - 1]], listed[place - 1]
+            ):
+                listed[place] = listed[place - 1]
+                listed_scores[place] = listed_scores[place - 1]
+                place -= 1
+            listed[place] = i
+            listed_scores[place] = score
+            if used == n:
+                cut = listed_scores[n - 1]
+        for place in range(used, n):
+            listed[place] = -1
+            listed_scores[place] = -np.inf
+        for s in range(own_indptr[row], own_indptr[row + 1]):
+            is_own[own_items[s]] = False
+    return -1
+
+
+@numba.njit(
+    numba.void(
+        READ_I64,
+        READ_I32,
+        numba.types.Array(numba.float32, 1, "C", readonly=True),
+        numba.types.Array(float64, 2, "C", readonly=True),
+        float64[:, ::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def fold(
+    indptr: NDArray[np.int64],
+    items: NDArray[np.int32],
+    ratings: NDArray[np.float32],
+    factors: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write each profile's ratings times the factors of their items."""
+    for row in range(out.shape[0]):
+        total = out[row]
+        total[:] = 0.0
+        for s in range(indptr[row], indptr[row + 1]):
+            rating, vector = float64(ratings[s]), factors[items[s]]
+            for f in range(total.shape[0]):
+                total[f] += rating * vector[f]

@@ -1,0 +1,83 @@
+"""How many threads the project's own compiled loops may use, and the pool that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from core.errors import ParameterError
+from recommenders.progress import Progress, silent
+
+__all__ = ["each", "numeric_threads", "using"]
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+_threads: ContextVar[int] = ContextVar("numeric_threads", default=1)
+
+
+def numeric_threads() -> int:
+    """Number of threads that a compiled loop may use here; 1 unless `using` says otherwise."""
+    return _threads.get()
+
+
+@contextmanager
+def using(n: int) -> Iterator[None]:
+    """Let compiled loops use `n` threads within the block.
+
+    Results do not depend on the number: threads share out rows, and no sum is divided among them.
+
+    Raises
+    ------
+    ParameterError
+        If `n` < 1.
+
+    Examples
+    --------
+    >>> with using(2):
+    ...     numeric_threads()
+    2
+    """
+    if n < 1:
+        raise ParameterError(f"Compiled loops need at least one thread; got {n}.")
+    token = _threads.set(n)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def each(
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], progress: Progress = silent, what: str = ""
+) -> list[Result]:
+    """Do `work` on every piece, on as many threads as are allowed, and return the results in order.
+
+    The work should spend its time in code that lets go of the interpreter, and write to places of its own. The
+    progress is told of `what` by the calling thread before every piece; what it raises stops the rest.
+
+    Examples
+    --------
+    >>> with using(2):
+    ...     each(lambda piece: piece * 10, [1, 2, 3])
+    [10, 20, 30]
+    """
+    n_threads = min(numeric_threads(), len(pieces))
+    results: list[Result] = []
+    if n_threads < 2:
+        for piece in pieces:
+            progress(len(results) / len(pieces), what)
+            results.append(work(piece))
+        return results
+    with ThreadPoolExecutor(n_threads) as pool:
+        under_way = [pool.submit(work, piece) for piece in pieces]
+        try:
+            for one in under_way:
+                progress(len(results) / len(pieces), what)
+                results.append(one.result())
+        finally:
+            # Nothing is left to cancel where all went well.
+            pool.shutdown(wait=True, cancel_futures=True)
+    return results
