@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
-from recommenders import choosing, registry
+from recommenders import choosing, criteria, registry
 from recommenders.choosing import SIZES, choose
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.positives import positives
@@ -163,7 +163,7 @@ def test_criteria_against_slow_loops():
 
 def test_person_without_another_item_has_no_area():
     scores, seen = np.array([[0.5, 0.1]]), np.array([[False, True]])
-    areas, counts = choosing._areas(scores, seen, np.array([[5.0, 0.0]]))
+    areas, counts = criteria._areas(scores, seen, np.array([[5.0, 0.0]]))
     assert (areas.tolist(), counts.tolist()) == ([0.0], [0.0])
 
 

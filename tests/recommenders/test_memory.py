@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from recommenders import memory, registry
+from recommenders.base import Algorithm
 
 ROOT = Path(__file__).resolve().parents[2]
 MB = 1024 * 1024
@@ -117,3 +118,8 @@ def test_bounded_neighbours_take_less():
     whole = found.fit_bytes(160_000, 59_000, 25_000_000, found.Params())
     bounded = found.fit_bytes(160_000, 59_000, 25_000_000, found.Params(neighbourhood="item"))
     assert bounded < 3 * 1024 * MB < whole
+
+
+@pytest.mark.unit
+def test_algorithm_that_says_nothing_is_taken_to_copy_the_ratings_twice():
+    assert Algorithm.fit_bytes(10, 20, 1000, None) == 48 * 1000 + 16 * 30
