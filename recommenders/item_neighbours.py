@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from core.errors import ParameterError
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
@@ -96,8 +97,19 @@ class _ItemNeighbourhood(Algorithm):
         return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data
 
 
-def _kept(params: NeighbourhoodParameters) -> int | None:
-    return params.neighbours if params.neighbourhood == "item" else None
+# Memory for all pairs of neighbours grows with the square of the items: with so many it is 5 GB.
+MOST_ITEMS = 20_000
+
+
+def _kept(params: NeighbourhoodParameters, ratings: Ratings) -> int | None:
+    if params.neighbourhood == "item":
+        return params.neighbours
+    if ratings.n_items > MOST_ITEMS:
+        raise ParameterError(
+            f"With {ratings.n_items:,} items the similarities of all pairs are too many to keep; up to "
+            f"{MOST_ITEMS:,} can be. Choose neighbourhood=item, which keeps the k most similar of each item."
+        )
+    return None
 
 
 class CorNgr(_ItemNeighbourhood):
@@ -155,7 +167,7 @@ class CorNgr(_ItemNeighbourhood):
             values = np.rint(ratings.scale.codes(ratings.user_items.data))
         else:
             values = baseline.residuals(ratings.user_items)
-        neighbours = pearson_neighbours(ratings, values, shrinkage=params.shrinkage, keep=_kept(params))
+        neighbours = pearson_neighbours(ratings, values, shrinkage=params.shrinkage, keep=_kept(params, ratings))
         return cls._holding(neighbours, baseline)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
@@ -210,7 +222,7 @@ class NNCosNgr(_ItemNeighbourhood):
     @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
-        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params))
+        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params, ratings))
         return cls._holding(neighbours, baseline)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

@@ -99,9 +99,7 @@ def add_dots(
                     row[word >> code_bits] += x * uint64(word & mask) + one
 
 
-@numba.njit(
-    numba.void(int64, int64, STARTS, READ_I64, READ_I64, READ_U32, uint32[:, ::1]), cache=True, nogil=True
-)
+@numba.njit(numba.void(int64, int64, STARTS, READ_I64, READ_I64, READ_U32, uint32[:, ::1]), cache=True, nogil=True)
 def add_counts(
     first: int,
     last: int,
@@ -261,9 +259,7 @@ def pearsons(
             _turn_over(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
 
 
-@numba.njit(
-    numba.void(SIMILARITIES, int64[::1], numba.float32[::1], READ_U32, uint64[::1]), cache=True, nogil=True
-)
+@numba.njit(numba.void(SIMILARITIES, int64[::1], numba.float32[::1], READ_U32, uint64[::1]), cache=True, nogil=True)
 def pack_rows(
     similarities: NDArray[np.float64],
     lengths: NDArray[np.int64],

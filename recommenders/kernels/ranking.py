@@ -7,7 +7,7 @@ import numpy as np
 from numba import boolean, float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.neighbours import READ_I32, READ_I64
 
 __all__ = ["best", "fold"]
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.errors import ParameterError
+from recommenders import item_neighbours
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.item_neighbours import CorNgr, NNCosNgr
 
@@ -145,3 +147,13 @@ def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings):
         together = model.score(Profiles.of(ratings, np.arange(40)))
         for user in range(40):
             assert model.score(Profiles.of(ratings, [user]))[0].tobytes() == together[user].tobytes()
+
+
+@pytest.mark.parametrize("kind", [CorNgr, NNCosNgr])
+def test_a_catalogue_too_large_for_all_pairs_is_refused_unless_neighbours_are_bounded(make_ratings, monkeypatch, kind):
+    monkeypatch.setattr(item_neighbours, "MOST_ITEMS", 10)
+    ratings = make_ratings(3, 20, 12)
+    with pytest.raises(ParameterError, match=r"With 12 items .* Choose neighbourhood=item"):
+        kind.fit(ratings, rng=np.random.default_rng(0))
+    bounded = kind.fit(ratings, kind.Params(neighbourhood="item", neighbours=3), rng=np.random.default_rng(0))
+    assert np.diff(bounded.neighbour_indptr).max() == 3
