@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.parameters import Parameters, labelled
+from recommenders.ranking import TopN, top_n
 
 __all__ = ["Algorithm"]
 
@@ -146,6 +147,26 @@ class Algorithm(ABC):
                 f"The profiles are over {profiles.n_items} items, but the model was fitted on {self.n_items}."
             )
         return self._score(profiles.on(self.scale).user_items)
+
+    def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
+        """The list for one person: what `top_n` makes of what `score` says, perhaps by a shorter way.
+
+        Parameters
+        ----------
+        items, ratings : arrays, shape (n_rated,)
+            The profile, in any order.
+        scale : Scale
+            Scale of these ratings.
+        n : int
+            Length of the list, >= 1.
+
+        Raises
+        ------
+        ParameterError, DataError
+            As `Profiles.one`, `score` and `top_n`.
+        """
+        profile = Profiles.one(items, ratings, self.n_items, scale)
+        return top_n(self.score(profile)[0], self.popularity, profile.user_items.indices, n)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The model as plain arrays, to be saved one file an array; `params` and `scale` complete it."""

@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import ItemFeatures, Ratings, Scale
 from recommenders.parameters import Parameters, parameter
+from recommenders.ranking import LONGEST_SCANNED, TopN, listing
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
 __all__ = ["CorNgr", "NNCosNgr"]
@@ -88,6 +89,31 @@ class _ItemNeighbourhood(Algorithm):
         kernels.scatter_sums(everyone[is_whole], *profiles, *neighbours, self.is_mean, out)
         kernels.walk_sums(everyone[~is_whole], *profiles, *neighbours, k, self.is_mean, out)
         return out
+
+    def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
+        """As every algorithm's, in one compiled step where nothing has to be mapped or chosen."""
+        columns = np.array(items, dtype=np.int32) if np.asarray(items).dtype.kind in "iu" else None
+        is_short = columns is not None and columns.ndim == 1 and columns.size <= self.params.neighbours
+        if scale != self.scale or not is_short or not 1 <= n <= LONGEST_SCANNED:
+            return super().answer(items, ratings, scale, n)
+        values = np.array(ratings, dtype=np.float32).astype(np.float64)
+        listed, scores = np.empty((1, n), dtype=np.int64), np.empty((1, n))
+        if values.shape != columns.shape or not lazy.ranking_kernels().answer(
+            columns, values, *self._constants, listed, scores
+        ):
+            return super().answer(items, ratings, scale, n)  # which says what is wrong
+        return listing(listed[0], scores[0])
+
+    @cached_property
+    def _constants(self) -> tuple[Any, ...]:
+        """What the compiled step needs besides the profile."""
+        scale = self.scale
+        whole = self.neighbour_indptr, self.neighbour_items, self.neighbour_similarities
+        return (
+            *(scale.low, scale.step, float(scale.codes(scale.high)), float(self.mean[0]), self.item_bias),
+            *(self.params.reg_user, *(self._columns if self.params.neighbourhood == "item" else whole)),
+            *(self.popularity, self.is_mean, getattr(self.params, "sum_of", "residuals") == "ratings"),
+        )
 
     @cached_property
     def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
