@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
 from recommenders.data import Ratings, Scale
 
@@ -22,23 +24,75 @@ class Shape:
 W1 = Shape("W1, the paper's scale", 49_969, 2_137, 7_700_000)
 W2 = Shape("W2, the shape of MovieLens 1M", 6_040, 3_706, 1_000_000)
 SMALL = Shape("small", 600, 1_000, 60_000)
-SHAPES = {"w1": W1, "w2": W2, "small": SMALL}
+LARGE = Shape("large, the shape of MovieLens 25M", 162_000, 59_000, 25_000_000)
+SHAPES = {"w1": W1, "w2": W2, "small": SMALL, "25m": LARGE}
 FACTORS = 8
+# Users that are drawn together: bounds the memory of drawing, not of the result.
+BLOCK_USERS = 5_000
+# Up to so many items every one of them is drawn for; beyond, draws are repeated until nearly enough are different.
+SMALL_CATALOGUE = 6_000
 
 
 def ratings(shape: Shape, *, seed: int = 1) -> Ratings:
     """Draw who rated what by a long tail over items, and how by a low-rank taste plus noise, in whole 1..5."""
     rng = np.random.default_rng(seed)
-    popularity = 1.0 / (np.arange(shape.n_items) + 20.0)
+    popularity = np.cumsum(1.0 / (np.arange(shape.n_items) + 20.0))
+    popularity /= popularity[-1]
     activity = rng.lognormal(0.0, 1.0, shape.n_users)
-    users = rng.choice(shape.n_users, size=int(shape.n_ratings * 1.5), p=activity / activity.sum())
-    items = rng.choice(shape.n_items, size=len(users), p=popularity / popularity.sum())
-    pairs = np.unique(users * np.int64(shape.n_items) + items)
-    if len(pairs) > shape.n_ratings:
-        pairs = np.sort(rng.choice(pairs, size=shape.n_ratings, replace=False))
-    users, items = np.divmod(pairs, shape.n_items)
+    most = 0.6 * shape.n_items
+    wanted = _whole(np.minimum(activity * shape.n_ratings / activity.sum(), most), shape.n_ratings, most)
     of_user = rng.normal(size=(shape.n_users, FACTORS)).astype(np.float32)
     of_item = rng.normal(size=(shape.n_items, FACTORS)).astype(np.float32)
-    taste = np.einsum("ij,ij->i", of_user[users], of_item[items]) / np.sqrt(FACTORS)
-    values = np.clip(np.rint(3.6 + 0.9 * taste + rng.normal(0.0, 0.6, len(taste))), 1, 5)
-    return Ratings.from_triples(users, items, values, shape.n_users, shape.n_items, Scale(1, 5, 1))
+    items, values = [], []
+    for first in range(0, shape.n_users, BLOCK_USERS):
+        block = np.arange(first, min(first + BLOCK_USERS, shape.n_users))
+        pairs = _draw(rng, popularity, wanted[block])
+        users, chosen = block[0] + pairs // shape.n_items, pairs % shape.n_items
+        taste = np.einsum("ij,ij->i", of_user[users], of_item[chosen]) / np.sqrt(FACTORS)
+        noise = rng.normal(0.0, 0.6, len(taste))
+        items.append(chosen.astype(np.int32))
+        values.append(np.clip(np.rint(3.6 + 0.9 * taste + noise), 1, 5).astype(np.float32))
+        wanted[block] = np.bincount(users - block[0], minlength=len(block))
+    indptr = np.concatenate(([0], np.cumsum(wanted)))
+    matrix = sparse.csr_array(
+        (np.concatenate(values), np.concatenate(items), indptr), shape=(shape.n_users, shape.n_items)
+    )
+    return Ratings(matrix, Scale(1, 5, 1))
+
+
+def _whole(shares: np.ndarray, total: int, most: float) -> np.ndarray:
+    """Whole numbers of ratings, what the cap took from the busiest given to the others."""
+    for _ in range(20):
+        shares = np.minimum(shares * total / shares.sum(), most)
+    return np.maximum(np.rint(shares), 1).astype(np.int64)
+
+
+def _draw(rng: np.random.Generator, popularity: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Draw for each row as many different items as are wanted, by popularity; return row * n_items + item, sorted."""
+    n_items = len(popularity)
+    if n_items <= SMALL_CATALOGUE:
+        # The items that come in first when each takes an exponential time with its popularity as the rate.
+        times = rng.standard_exponential((len(wanted), n_items), dtype=np.float32)
+        times /= np.diff(popularity, prepend=0.0).astype(np.float32)
+        last = np.take_along_axis(np.sort(times, axis=1), wanted[:, np.newaxis] - 1, axis=1)
+        return np.flatnonzero(times <= last)
+    pairs = np.empty(0, dtype=np.int64)
+    missing = wanted
+    while missing.sum() > 0.02 * wanted.sum():
+        rows = np.repeat(np.arange(len(wanted)), missing)
+        drawn = np.minimum(np.searchsorted(popularity, rng.random(len(rows))), n_items - 1)
+        pairs = np.union1d(pairs, rows * np.int64(n_items) + drawn)
+        missing = wanted - np.bincount(pairs // n_items, minlength=len(wanted))
+    return pairs
+
+
+def cached(shape: Shape, folder: Path) -> Ratings:
+    """The ratings of seed 1, drawn once and kept as plain arrays."""
+    names = ("data", "indices", "indptr", "shape")
+    if not (folder / "shape.npy").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = ratings(shape).user_items
+        for name in names:
+            np.save(folder / f"{name}.npy", getattr(drawn, name))
+    data, indices, indptr, size = (np.load(folder / f"{name}.npy") for name in names)
+    return Ratings(sparse.csr_array((data, indices, indptr), shape=tuple(size)), Scale(1, 5, 1))

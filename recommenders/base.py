@@ -16,6 +16,7 @@ from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled
 from recommenders.progress import Progress, silent
+from recommenders.ranking import TopN, top_n
 
 __all__ = ["Algorithm"]
 
@@ -242,6 +243,26 @@ class Algorithm(ABC):
         scores = self.score(profile)[0]
         user_items = profile.on(self.scale).user_items
         return tuple(self._explain(user_items, int(item)) if np.isfinite(scores[item]) else None for item in asked)
+
+    def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
+        """The list for one person: what `top_n` makes of what `score` says, perhaps by a shorter way.
+
+        Parameters
+        ----------
+        items, ratings : arrays, shape (n_rated,)
+            The profile, in any order.
+        scale : Scale
+            Scale of these ratings.
+        n : int
+            Length of the list, >= 1.
+
+        Raises
+        ------
+        ParameterError, DataError
+            As `Profiles.one`, `score` and `top_n`.
+        """
+        profile = Profiles.one(items, ratings, self.n_items, scale)
+        return top_n(self.score(profile)[0], self.popularity, profile.user_items.indices, n)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The model as plain arrays, to be saved one file an array; `params` and `scale` complete it."""

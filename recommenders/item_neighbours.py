@@ -7,17 +7,19 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from core.errors import ParameterError
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import ItemFeatures, Ratings, Scale
 from recommenders.explanation import Explanation
 from recommenders.memory import co_rated_pairs, sums_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
+from recommenders.ranking import LONGEST_SCANNED, TopN, listing
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
 __all__ = ["CorNgr", "NNCosNgr"]
@@ -106,6 +108,32 @@ class _ItemNeighbourhood(Algorithm):
         kernels.walk_sums(everyone[~is_whole], *profiles, *neighbours, k, self.is_mean, out)
         return out
 
+    def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
+        """As every algorithm's, in one compiled step where nothing has to be mapped or chosen."""
+        columns = np.array(items, dtype=np.int32) if np.asarray(items).dtype.kind in "iu" else None
+        if columns is None or columns.ndim != 1 or columns.size > self.params.neighbours:
+            return super().answer(items, ratings, scale, n)
+        if scale != self.scale or not 1 <= n <= LONGEST_SCANNED:
+            return super().answer(items, ratings, scale, n)
+        values = np.array(ratings, dtype=np.float32).astype(np.float64)
+        listed, scores = np.empty((1, n), dtype=np.int64), np.empty((1, n))
+        if values.shape != columns.shape or not lazy.ranking_kernels().answer(
+            columns, values, *self._constants, listed, scores
+        ):
+            return super().answer(items, ratings, scale, n)  # which says what is wrong
+        return listing(listed[0], scores[0])
+
+    @cached_property
+    def _constants(self) -> tuple[Any, ...]:
+        """What the compiled step needs besides the profile."""
+        scale = self.scale
+        whole = self.neighbour_indptr, self.neighbour_items, self.neighbour_similarities
+        return (
+            *(scale.low, scale.step, float(scale.codes(scale.high)), float(self.mean[0]), self.item_bias),
+            *(self.params.reg_user, *(self._columns if self.params.neighbourhood == "item" else whole)),
+            *(self.popularity, self.is_mean, getattr(self.params, "sum_of", "residuals") == "ratings"),
+        )
+
     @cached_property
     def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """For each item the items it is a neighbour of, made when first asked for and no part of the model's state."""
@@ -126,8 +154,19 @@ class _ItemNeighbourhood(Algorithm):
         )
 
 
-def _kept(params: NeighbourhoodParameters) -> int | None:
-    return params.neighbours if params.neighbourhood == "item" else None
+# Memory for all pairs of neighbours grows with the square of the items: with so many it is 5 GB.
+MOST_ITEMS = 20_000
+
+
+def _kept(params: NeighbourhoodParameters, ratings: Ratings) -> int | None:
+    if params.neighbourhood == "item":
+        return params.neighbours
+    if ratings.n_items > MOST_ITEMS:
+        raise ParameterError(
+            f"With {ratings.n_items:,} items the similarities of all pairs are too many to keep; up to "
+            f"{MOST_ITEMS:,} can be. Choose neighbourhood=item, which keeps the k most similar of each item."
+        )
+    return None
 
 
 class CorNgr(_ItemNeighbourhood):
@@ -193,7 +232,7 @@ class CorNgr(_ItemNeighbourhood):
         else:
             values = baseline.residuals(ratings.user_items)
         neighbours = pearson_neighbours(
-            ratings, values, shrinkage=params.shrinkage, keep=_kept(params), progress=progress
+            ratings, values, shrinkage=params.shrinkage, keep=_kept(params, ratings), progress=progress
         )
         return cls._holding(neighbours, baseline)
 
@@ -261,7 +300,9 @@ class NNCosNgr(_ItemNeighbourhood):
         progress: Progress,
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
-        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params), progress=progress)
+        neighbours = cosine_neighbours(
+            ratings, shrinkage=params.shrinkage, keep=_kept(params, ratings), progress=progress
+        )
         return cls._holding(neighbours, baseline)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

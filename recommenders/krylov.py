@@ -14,7 +14,7 @@ __all__ = ["leading_right_vectors"]
 
 # A pair has converged when what is left of it is this small a share of the smallest eigenvalue wanted.
 TOLERANCE = 1e-12
-# The basis is first looked at with so many times the vectors wanted and some more, then whenever a tenth was added.
+# The basis is first looked at with so many times the vectors wanted and some more, then whenever it is a tenth larger.
 FIRST_LOOK, FIRST_EXTRA = 4, 200
 # Below this share of the largest eigenvalue a new direction is rounding error.
 EXHAUSTED = 1e-10

@@ -14,7 +14,7 @@ from recommenders import lazy
 from recommenders.data import Profiles
 from recommenders.threads import each, numeric_threads
 
-__all__ = ["Scorer", "TopN", "top_n", "top_n_all", "top_n_batch"]
+__all__ = ["LONGEST_SCANNED", "Scorer", "TopN", "listing", "top_n", "top_n_all", "top_n_batch"]
 
 # Up to this length a list is found in one pass over the scores; longer ones are sorted.
 LONGEST_SCANNED = 100
@@ -100,7 +100,7 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
     if n > LONGEST_SCANNED:
         return _sorted(scores, popularity, own, n)
     items, values = _best(scores[np.newaxis], popularity, np.array([0, own.size]), own, n)
-    return _list(items[0], values[0])
+    return listing(items[0], values[0])
 
 
 def top_n_batch(
@@ -137,7 +137,7 @@ def top_n_batch(
     if n < 1:
         raise ParameterError(f"A recommendation list needs at least one place; n is {n}.")
     lists = _best(scores, popularity, profiles.user_items.indptr, profiles.user_items.indices, n)
-    return tuple(_list(items, values) for items, values in zip(*lists, strict=True))
+    return tuple(listing(items, values) for items, values in zip(*lists, strict=True))
 
 
 def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -209,8 +209,9 @@ def _best(
     return items, values
 
 
-def _list(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
-    used = int((items >= 0).sum())
+def listing(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
+    """A list from a row of items and scores, in which item -1 marks places that are left over."""
+    used = items.size if items[-1] >= 0 else int((items >= 0).sum())
     return TopN(items=items[:used], scores=values[:used], is_filled=np.isneginf(values[:used]))
 
 

@@ -45,8 +45,8 @@ def right_singular_vectors(
     Three routes, chosen by shape alone so that the same input takes the same one: the float64 eigenproblem of
     :math:`A^\top A`, that of :math:`A A^\top`, or block Lanczos with a start drawn from `rng`. The eigenpairs
     of the matrix last asked about are held as long as it lives, so that models with other numbers of factors on
-    the same data cost nothing more. Each vector's sign is fixed: the
-    first of its entries that is as large as any in absolute value is positive.
+    the same data cost nothing more. Each vector's sign is fixed: the first of its entries that is as large as any
+    in absolute value is positive.
 
     Parameters
     ----------

@@ -3,6 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.errors import ParameterError
+from recommenders import item_neighbours
+from recommenders.base import Algorithm
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.item_neighbours import CorNgr, NNCosNgr
 
@@ -145,3 +148,50 @@ def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings):
         together = model.score(Profiles.of(ratings, np.arange(40)))
         for user in range(40):
             assert model.score(Profiles.of(ratings, [user]))[0].tobytes() == together[user].tobytes()
+
+
+@pytest.mark.parametrize("kind", [CorNgr, NNCosNgr])
+def test_a_catalogue_too_large_for_all_pairs_is_refused_unless_neighbours_are_bounded(make_ratings, monkeypatch, kind):
+    monkeypatch.setattr(item_neighbours, "MOST_ITEMS", 10)
+    ratings = make_ratings(3, 20, 12)
+    with pytest.raises(ParameterError, match=r"With 12 items .* Choose neighbourhood=item"):
+        kind.fit(ratings, rng=np.random.default_rng(0))
+    bounded = kind.fit(ratings, kind.Params(neighbourhood="item", neighbours=3), rng=np.random.default_rng(0))
+    assert np.diff(bounded.neighbour_indptr).max() == 3
+
+
+@pytest.mark.parametrize("neighbourhood", ["rated", "item"])
+@pytest.mark.parametrize(
+    ("kind", "options"), [(CorNgr, {}), (NNCosNgr, {}), (NNCosNgr, {"sum_of": "ratings"}), (CorNgr, {"reg_user": 0.0})]
+)
+def test_the_short_way_to_one_list_gives_the_same_bits(make_ratings, kind, options, neighbourhood):
+    ratings = make_ratings(31, 40, 25, density=0.2)
+    params = kind.Params(neighbourhood=neighbourhood, neighbours=6, shrinkage=2.0, **options)
+    model = kind.fit(ratings, params, rng=np.random.default_rng(0))
+    rng = np.random.default_rng(5)
+    for size in (0, 1, 4, 6, 9):
+        items = rng.choice(25, size, replace=False)
+        stars = rng.integers(1, 10, size) / 2
+        found = model.answer(items, stars, ratings.scale, 20)
+        expected = Algorithm.answer(model, items, stars, ratings.scale, 20)
+        assert found.items.tolist() == expected.items.tolist()
+        assert found.scores.tobytes() == expected.scores.tobytes()
+        assert found.is_filled.tolist() == expected.is_filled.tolist()
+
+
+@pytest.mark.parametrize(
+    ("items", "stars", "n", "words"),
+    [
+        ([1, 1], [3, 4], 5, "Item 1 is rated twice"),
+        ([1, 25], [3, 4], 5, "no item number 25"),
+        ([1, 2], [3, 9], 5, "outside the scale"),
+        ([1, 2], [3], 5, "equally long"),
+        ([1.5, 2], [3, 4], 5, "whole numbers"),
+        ([1, 2], [3, 4], 0, "at least one place"),
+    ],
+)
+def test_the_short_way_refuses_what_the_long_one_does(make_ratings, items, stars, n, words):
+    ratings = make_ratings(31, 40, 25, density=0.2)
+    model = CorNgr.fit(ratings, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match=words):
+        model.answer(items, stars, ratings.scale, n)

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from core.errors import DataError, ParameterError
+from recommenders import ranking, threads
 from recommenders.data import Profiles, Scale
-from recommenders.ranking import top_n, top_n_batch
+from recommenders.popularity import TopPop
+from recommenders.puresvd import PureSVD
+from recommenders.ranking import top_n, top_n_all, top_n_batch
 
 pytestmark = pytest.mark.unit
 
@@ -69,3 +73,56 @@ def test_batch_leaves_out_each_profiles_own_items():
     )
     lists = top_n_batch(scores, np.ones(3, dtype=np.int64), profiles, n=2)
     assert [one.items.tolist() for one in lists] == [[1, 2], [0, 1], [0, 1]]
+
+
+def test_lists_of_everybody_are_those_of_each(make_ratings, monkeypatch):
+    monkeypatch.setattr(ranking, "BLOCK_SCORES", 30)
+    ratings = make_ratings(3, 25, 12)
+    model = PureSVD.fit(ratings, PureSVD.Params(factors=3), rng=np.random.default_rng(0))
+    profiles = Profiles(ratings.user_items, ratings.scale)
+    expected = top_n_batch(model.score(profiles), model.popularity, profiles, 9)
+    for n_threads in (1, 2):
+        with threads.using(n_threads):
+            items, scores = top_n_all(model, profiles, 9)
+        for row, one in enumerate(expected):
+            used = len(one.items)
+            assert items[row, :used].tolist() == one.items.tolist()
+            np.testing.assert_allclose(scores[row, :used], one.scores, rtol=0, atol=1e-12)
+            assert (items[row, used:] == -1).all()
+            assert np.isneginf(scores[row, used:]).all()
+
+
+def test_scanned_and_sorted_lists_are_the_same(monkeypatch):
+    rng = np.random.default_rng(2)
+    scores = np.where(rng.random((20, 30)) < 0.2, -np.inf, rng.integers(0, 4, (20, 30)).astype(float))
+    popularity = rng.integers(0, 3, 30)
+    profiles = Profiles(sparse.csr_array(rng.random((20, 30)) < 0.2).astype(np.float32), Scale(1, 5, 1))
+    scanned = top_n_batch(scores, popularity, profiles, 28)
+    monkeypatch.setattr(ranking, "LONGEST_SCANNED", 0)
+    by_sorting = top_n_batch(scores, popularity, profiles, 28)
+    for one, other in zip(scanned, by_sorting, strict=True):
+        assert one.items.tolist() == other.items.tolist()
+        assert one.scores.tolist() == other.scores.tolist()
+        assert one.is_filled.tolist() == other.is_filled.tolist()
+
+
+@pytest.mark.parametrize("longest", [0, 100])
+def test_a_score_that_is_no_number_and_items_that_are_none_are_refused(monkeypatch, longest):
+    monkeypatch.setattr(ranking, "LONGEST_SCANNED", longest)
+    scores, popularity = np.array([1.0, np.nan, 2.0]), np.ones(3, dtype=np.int64)
+    with pytest.raises(DataError, match="score of item 1 is not a number"):
+        top_n(scores, popularity, [], 2)
+    assert top_n(scores, popularity, [1], 2).items.tolist() == [2, 0]
+    with pytest.raises(DataError, match="numbers from 0 to 2; got 1, 3"):
+        top_n(scores, popularity, [1, 3], 2)
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_lists_without_a_place_are_refused(make_ratings, n):
+    ratings = make_ratings(3, 5, 6)
+    model = TopPop.fit(ratings, rng=np.random.default_rng(0))
+    profiles = Profiles(ratings.user_items, ratings.scale)
+    with pytest.raises(ParameterError, match="at least one place"):
+        top_n_all(model, profiles, n)
+    with pytest.raises(ParameterError, match="at least one place"):
+        top_n_batch(model.score(profiles), model.popularity, profiles, n)
