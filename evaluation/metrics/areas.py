@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.errors import ParameterError
 from evaluation.metrics.curves import Scale, area_until, precision_recall, roc
 from evaluation.metrics.customer_curves import croc
-from evaluation.metrics.listed import Overall, mean_of_users
+from evaluation.metrics.means import Overall, mean_of_users
 from evaluation.metrics.registry import Metric
 from evaluation.metrics.user_curves import eleven_points, roc_areas
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
-from evaluation.metrics.listed import Overall, mean_of_users
+from evaluation.metrics.means import Overall, mean_of_users
 from evaluation.metrics.registry import Metric
 
 Floats = NDArray[np.float64]
