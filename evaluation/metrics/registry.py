@@ -200,7 +200,7 @@ def metric(name: str) -> Metric:
             takes = f"takes {' and '.join(known.choices)}, each once" if known.choices else "takes no choices"
             example = f", as in '{choice_example(known.options[0])}'" if known.options else ""
             raise ParameterError(f"{part!r} in {name!r} cannot be read: {key} {takes}{example}.")
-        read[choice] = next(option for option in known.options if option.name == choice).read(text, name)
+        read[choice] = next(option for option in known.options if option.name == choice).check(text, name)
     g = read.pop("g", None)
     ties: Ties
     match read.pop("ties", "expected"):
