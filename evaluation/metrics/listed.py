@@ -24,6 +24,8 @@ from evaluation.metrics.means import Overall, mean_of_users
 from evaluation.metrics.ranks import Floats, Ranks
 from evaluation.metrics.registry import Metric
 
+__all__ = ["LISTED", "Overall", "mean_of_users", "overall", "user_values"]
+
 _BY_KEY = {
     "precision": precision,
     "recall": recall,

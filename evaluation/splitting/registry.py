@@ -23,7 +23,7 @@ from evaluation.splitting.options import DevEval
 from evaluation.splitting.partition import Partition
 from evaluation.splitting.rows import RatingRows
 
-__all__ = ["SPLITS", "SplitKind", "SplitSpec", "parse_split", "partitions", "split_kind", "split_spec"]
+__all__ = ["SPLITS", "Pairs", "SplitKind", "SplitSpec", "parse_split", "partitions", "split_kind", "split_spec"]
 
 
 @dataclass(frozen=True, slots=True)
