@@ -51,29 +51,13 @@ class Choice:
     is_open: bool = False
     is_printed: bool = True
 
-    def read(self, text: str, of: str) -> Value:
-        """Read the choice as a metric's name writes it; `of` is that name, for the complaint.
-
-        Raises
-        ------
-        ParameterError
-            Not a number, or not a value that is allowed.
-        """
-        if self.words:
-            return self.check(text, of)
-        try:
-            number = float(text)
-        except ValueError:
-            raise ParameterError(f"{self.name} in {of!r} is {text!r}: it has to be a number.") from None
-        return self.check(number, of)
-
     def check(self, value: Value, of: str) -> Value:
-        """Give the value as its type (whole numbers as int); `of` names the metric.
+        """Give the value, or text, as its type (whole numbers as int); `of` names the metric for the complaint.
 
         Raises
         ------
         ParameterError
-            A word that is none of `words`; a number outside the limits, or not whole where it has to be.
+            A word that is none of `words`; no number, one outside the limits, or not whole where it has to be.
 
         Examples
         --------
@@ -85,9 +69,12 @@ class Choice:
                 allowed = " or ".join(repr(word) for word in self.words)
                 raise ParameterError(f"{self.name} of {of} can be {allowed}, not {value!r}.")
             return value
-        number = float(value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ParameterError(f"{self.name} of {of} is {value!r}: it has to be a number.") from None
         is_low = number <= self.low if self.is_open else number < self.low
-        if math.isnan(number) or math.isinf(number) or is_low or number > self.high:
+        if not math.isfinite(number) or is_low or number > self.high:
             raise ParameterError(f"{self.name} of {of} is {value!r}: it has to be {self.limits()}.")
         if isinstance(self.default, int):
             if number != int(number):

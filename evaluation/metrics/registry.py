@@ -4,10 +4,11 @@ A name prints every choice that changes the value: ``recall@5``, ``ndcg@10(gain=
 ``ap@10(over=relevant)``, ``precision-raghavan@5(g=.8)``. Of two choices the default is left out of the name:
 how ties count (in expectation), and g (the share of relevant cases).
 
-`METRICS` holds the definitions; `metric` reads a name and `str` writes it. Values come from
-`evaluation.metrics.listed` for metrics of lists, `rating` for errors of predictions, `orders` and `half_life`
-for whole lists, `curves`, `customer_curves` and `user_curves` for curves and their areas, and
-`beyond_accuracy`; ``python -m evaluation.metrics.reference`` prints the table of the documentation.
+`METRICS` holds the definitions; `metric` reads a name and `str` writes it. Values come from `listed` for metrics of
+lists (made by `ranks` and `lists`), `rating` for errors of predictions, `orders` and `half_life` for whole lists,
+`curves`, `customer_curves` and `user_curves` for curves, `areas` for their areas by name, and `beyond_accuracy`;
+`resampling` makes those of one-plus-random from sums over users. ``python -m evaluation.metrics.reference`` prints
+the table of the documentation.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def metric(name: str) -> Metric:
             takes = f"takes {' and '.join(known.choices)}, each once" if known.choices else "takes no choices"
             example = f", as in '{choice_example(known.options[0])}'" if known.options else ""
             raise ParameterError(f"{part!r} in {name!r} cannot be read: {key} {takes}{example}.")
-        read[choice] = next(option for option in known.options if option.name == choice).read(text, name)
+        read[choice] = next(option for option in known.options if option.name == choice).check(text, name)
     g = read.pop("g", None)
     ties: Ties
     match read.pop("ties", "expected"):

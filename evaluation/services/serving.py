@@ -15,7 +15,6 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import Profiles, Scale
 from recommenders.explanation import Explanation
-from recommenders.ranking import top_n
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,9 @@ def opened_model(digest: str) -> Algorithm:
 
 
 def warm(*, model: TrainedModel) -> None:
-    """Open a model and score one profile, so that the first participant does not wait for either."""
+    """Open a model and ask it for one list, so that the first participant does not wait for either."""
     opened = opened_model(model.digest)
-    scale = opened.scale
-    best = int(opened.popularity.argmax())
-    opened.score(Profiles.one([best], [scale.high], opened.n_items, scale))
+    opened.answer([int(opened.popularity.argmax())], [opened.scale.high], opened.scale, 1)
 
 
 def recommend(
@@ -93,8 +90,7 @@ def recommend(
     started = time.perf_counter()
     opened = opened_model(model.digest)
     try:
-        profile = Profiles.one(list(items), list(ratings), opened.n_items, Scale(*scale))
-        best = top_n(opened.score(profile)[0], opened.popularity, list(items), n)
+        best = opened.answer(list(items), list(ratings), Scale(*scale), n)
     except DataError as wrong:
         raise ParallaxError("model.bad_profile", str(wrong)) from wrong
     return Served(

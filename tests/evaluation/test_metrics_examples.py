@@ -12,7 +12,15 @@ pytestmark = pytest.mark.unit
 
 
 PACKAGES = ("metrics", "protocols", "splitting")
-WITHOUT_EXAMPLES = {"metrics.catalogue", "protocols.kernels", "splitting.options"}
+WITHOUT_EXAMPLES = {
+    "metrics.catalogue",
+    "metrics.curve_definitions",
+    "metrics.list_definitions",
+    "metrics.order_definitions",
+    "protocols.kernels",
+    "splitting.kinds",
+    "splitting.options",
+}
 MODULES = sorted(
     f"{package}.{path.stem}"
     for package in PACKAGES

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from evaluation.metrics import listed
+from evaluation.metrics import lists
 from evaluation.metrics.half_life import half_life
-from evaluation.metrics.listed import Overall, mean_of_users, overall, user_values
+from evaluation.metrics.listed import overall, user_values
+from evaluation.metrics.means import Overall, mean_of_users
 from evaluation.metrics.ranks import Ranks, find_ranks
 from evaluation.metrics.registry import metric
 
@@ -79,7 +80,7 @@ def test_f_is_a_mean_of_users_or_that_of_the_means():
     assert overall(metric("f1@2(of=means)"), ranks).value == pytest.approx(2 * 0.5 * 0.625 / 1.125)
     assert one("f-beta@2(beta=2)", ranks)[0] == pytest.approx(5 * 0.5 * 1 / (4 * 0.5 + 1))
     with pytest.raises(ParameterError, match="beta is 0"):
-        listed.f_of(np.ones(1), np.ones(1), 0)
+        lists.f_of(np.ones(1), np.ones(1), 0)
 
 
 @pytest.mark.unit
@@ -128,9 +129,9 @@ def test_half_life_halves_attention_and_is_one_ratio_of_sums():
     [
         (lambda r: one("rmse", r), "no metric of one list a user"),
         (lambda r: one("recall@5(ties=worst)", r), "none in a finished list"),
-        (lambda r: listed.average_precision(r, [5], over="all"), "'capped'"),
-        (lambda r: listed.ndcg(r, [5], gain="square"), "'linear' or 'exponential'"),
-        (lambda r: listed.precision(r, [0]), "at least 1"),
+        (lambda r: lists.average_precision(r, [5], over="all"), "'capped'"),
+        (lambda r: lists.ndcg(r, [5], gain="square"), "'linear' or 'exponential'"),
+        (lambda r: lists.precision(r, [0]), "at least 1"),
     ],
 )
 def test_choices_that_do_not_exist_are_refused(systems, call, message):
@@ -143,10 +144,10 @@ def test_choices_that_do_not_exist_are_refused(systems, call, message):
 @pytest.mark.unit
 def test_a_perfect_list_is_worth_one_and_values_stay_in_range(seed):
     rng = np.random.default_rng(seed)
-    lists = np.argsort(rng.random((4, 12)), axis=1)
+    shown = np.argsort(rng.random((4, 12)), axis=1)
     users, items = np.nonzero(rng.random((4, 12)) < 0.4)
     gains = rng.integers(1, 4, len(users)).astype(float)
-    ranks = find_ranks(lists, users, items, gains, n_candidates=[12] * 4)
+    ranks = find_ranks(shown, users, items, gains, n_candidates=[12] * 4)
     for name in ("precision@5", "recall@5", "f1@5", "hit-rate@5", "ap@5", "ap@5(over=capped)", "rr@5", "ndcg@5",
                  "ndcg@5(gain=exponential)", "fpr@5", "fdr@5", "half-life"):  # fmt: skip
         values = user_values(metric(name), ranks)
@@ -163,19 +164,19 @@ def test_a_perfect_list_is_worth_one_and_values_stay_in_range(seed):
 def test_values_equal_those_of_pytrec_eval(seed):
     rng = np.random.default_rng(seed)
     n_users, n_items, depth = 60, 50, 20
-    lists = np.argsort(rng.random((n_users, n_items)), axis=1)[:, :depth]
+    shown = np.argsort(rng.random((n_users, n_items)), axis=1)[:, :depth]
     users, items = np.nonzero(rng.random((n_users, n_items)) < 0.15)
     gains = rng.integers(1, 5, len(users))
     truth = {f"u{user}": {} for user in np.unique(users)}
     for user, item, gain in zip(users, items, gains.tolist(), strict=True):
         truth[f"u{user}"][f"i{item}"] = gain
     run = {
-        f"u{user}": {f"i{item}": float(depth - place) for place, item in enumerate(lists[user])}
+        f"u{user}": {f"i{item}": float(depth - place) for place, item in enumerate(shown[user])}
         for user in range(n_users)
     }
     measures = {"P.1,5,10", "recall.1,5,10", "map_cut.1,5,10", "ndcg_cut.1,5,10", "recip_rank", "success.1,5,10"}
     theirs = pytrec_eval.RelevanceEvaluator(truth, measures).evaluate(run)
-    ours = find_ranks(lists, users, items, gains)
+    ours = find_ranks(shown, users, items, gains)
     for name, key in (
         *((f"precision@{k}", f"P_{k}") for k in (1, 5, 10)),
         *((f"recall@{k}", f"recall_{k}") for k in (1, 5, 10)),

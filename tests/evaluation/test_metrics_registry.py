@@ -172,6 +172,9 @@ def test_options_a_metric_has_not_are_refused():
         Metric("ndcg", 5, ties="worst")
     with pytest.raises(ParameterError, match=r"g of f is 2: it has to be between 0 and 1"):
         Metric("f", 5, g=2)
+    for wrong in ("many", None):
+        with pytest.raises(ParameterError, match="has to be a number"):
+            Metric("half-life", options=(("alpha", wrong),))
     with pytest.raises(ParameterError, match="not measured by one-plus-random"):
         metric("ndcg@5").value(result_with())
 
