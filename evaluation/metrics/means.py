@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,5 +36,5 @@ def mean_of_users(values: NDArray[np.float64]) -> Overall:
     Overall(value=0.75, n_users=2, n_empty=1)
     """
     known = values[~np.isnan(values)]
-    mean = math.fsum(known.tolist()) / len(known) if len(known) else None
+    mean = float(known.mean()) if len(known) else None
     return Overall(value=mean, n_users=len(known), n_empty=len(values) - len(known))

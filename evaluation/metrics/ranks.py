@@ -184,16 +184,27 @@ def _lengths(lists: NDArray[np.integer[Any]]) -> Ints:
     is_full = bool(is_item.all())
     if not is_full and (is_item[:, 1:] & ~is_item[:, :-1]).any():
         raise DataError("A list goes on after a -1: fill short lists with -1 at their end only.")
-    ordered = np.sort(lists, axis=1)
-    is_twice = ordered[:, 1:] == ordered[:, :-1]
-    if not is_full:
-        is_twice &= ordered[:, 1:] >= 0
+    is_twice = _repeats(lists)
     if is_twice.any():
-        raise DataError(f"The list of user {int(np.flatnonzero(is_twice.any(axis=1))[0])} holds an item twice.")
+        raise DataError(f"The list of user {int(np.flatnonzero(is_twice)[0])} holds an item twice.")
     if is_full:
         return np.full(len(lists), lists.shape[1], dtype=np.int64)
     lengths: Ints = is_item.sum(axis=1, dtype=np.int64)
     return lengths
+
+
+def _repeats(lists: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Which lists hold an item twice."""
+    if lists.shape[1] > SHORT:
+        ordered = np.sort(lists, axis=1)
+        return np.asarray(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1))
+    columns = np.ascontiguousarray(lists.T)
+    is_twice = np.zeros(len(lists), dtype=np.bool_)
+    for apart in range(1, len(columns)):
+        is_same = columns[apart:] == columns[:-apart]
+        if is_same.any():  # seldom: the empty places of short lists, or a fault
+            is_twice |= (is_same & (columns[apart:] >= 0)).any(axis=0)
+    return is_twice
 
 
 def _compared(lists: NDArray[Any], users: NDArray[Any], items: NDArray[Any]) -> Ints:
@@ -202,7 +213,8 @@ def _compared(lists: NDArray[Any], users: NDArray[Any], items: NDArray[Any]) -> 
     step = max(1, CELLS // max(1, lists.shape[1]))
     for start in range(0, len(users), step):
         part = slice(start, start + step)
-        pairs, places = np.nonzero(lists[users[part]] == items[part, None])
+        is_there = lists[users[part]] == items[part, None]
+        pairs, places = np.divmod(np.flatnonzero(is_there), lists.shape[1])
         ranks[start + pairs] = places + 1
     return ranks
 
