@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -148,6 +148,25 @@ class Table:
     def file(self, row: int, usual: str) -> str:
         """The file of a row: `usual`, unless the table was read from several."""
         return usual if isinstance(self.lines, int) else self.lines.file(row) or usual
+
+    def selected(self, is_kept: NDArray[np.bool_]) -> Table:
+        """The table with some of its rows; they keep their lines."""
+        if is_kept.all():
+            return self
+        rows = np.flatnonzero(is_kept)
+        given = self.lines if isinstance(self.lines, Stretches) else None
+        places = given.starts if given is not None else np.zeros(1, dtype=np.int64)
+        first_lines = given.first_lines if given is not None else np.array([self.lines])
+        stretch = np.searchsorted(places, rows, side="right") - 1
+        lines = first_lines[stretch] + rows - places[stretch]
+        # A stretch ends where lines are left out, and where another began.
+        starts = np.flatnonzero((np.diff(lines, prepend=-1) != 1) | (np.diff(stretch, prepend=-1) != 0))
+        files = tuple(given.files[stretch[start]] for start in starts) if given is not None and given.files else ()
+        return replace(
+            self,
+            columns={name: column[is_kept] for name, column in self.columns.items()},
+            lines=Stretches(starts, lines[starts], files),
+        )
 
 
 def first_line(file: SourceFile, encoding: str) -> str:
