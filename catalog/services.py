@@ -228,14 +228,15 @@ def _item_facts(item: ParsedItem) -> list[Any]:
 def _create_items(version: DatasetVersion, parsed: ParsedDataset) -> None:
     """Write the rows as plain tuples: a model instance for each costs ten times the insertion."""
     counts = np.bincount(parsed.items_rated, minlength=parsed.n_items).tolist()
-    links = Item._meta.get_field("links")
+    prepared = Item._meta.get_field("links").get_db_prep_save
+    no_links = prepared({}, connection)
     _insert(
         Item,
         ("version", "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url",
          "trailer_url", "links", "n_ratings"),
         (
             (version.pk, index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, "",
-             item.image_url, item.trailer_url, links.get_db_prep_save(dict(item.links), connection), counts[index])
+             item.image_url, item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links, counts[index])
             for index, item in enumerate(parsed.items)
         ),
     )  # fmt: skip

@@ -199,5 +199,5 @@ _ENCODING_ADVICE = "Save the file in this encoding, or say in which one it is."
 
 def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
     """What is wrong with a line that cannot be decoded."""
-    name = "UTF-8" if encoding == "utf-8-sig" else encoding
+    name = "UTF-8" if encoding in ("utf-8", "utf-8-sig") else encoding
     return f"byte 0x{error.object[error.start]:02x} at position {error.start + 1} of the line is not {name}"

@@ -115,6 +115,8 @@ def assemble(
     """
     if len(table) == 0:
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
+    if scale is None and columns.rating is not None and policy.on_bad_row == "refuse":
+        problems.refuse(ADVICE_ROWS)  # before a scale is sought in what is left
     checked = _check(table, columns, items, scale, problems)
     if policy.on_bad_row == "refuse":
         problems.refuse(ADVICE_ROWS)
