@@ -236,7 +236,8 @@ def _create_items(version: DatasetVersion, parsed: ParsedDataset) -> None:
          "trailer_url", "links", "n_ratings"),
         (
             (version.pk, index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, "",
-             item.image_url, item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links, counts[index])
+             item.image_url, item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links,
+             counts[index])
             for index, item in enumerate(parsed.items)
         ),
     )  # fmt: skip

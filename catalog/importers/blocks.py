@@ -1,10 +1,10 @@
-"""Lines of nothing but numbers as columns: in compiled blocks, and by line where a block is unusual."""
+"""Lines of nothing but digits as columns: in compiled blocks, and by line where a block is unusual."""
 
 from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, BinaryIO
 
@@ -13,18 +13,53 @@ from numpy.typing import NDArray
 
 from catalog.importers import lazy
 from catalog.importers.base import Progress
-from catalog.importers.layout import LONGEST_LINE, Layout, Stretches, Table
-from catalog.importers.lines import TYPES, read_part
+from catalog.importers.layout import LONGEST_LINE, Kind, Layout, Stretches, Table
+from catalog.importers.lines import read_part
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
 
-BLOCK = 1 << 22  # bytes; at least the longest line
+BLOCK = 1 << 20  # bytes: what a processor keeps at hand, and no less than the longest line
 THREADS = 2
 _Columns = dict[str, NDArray[Any]]
+_WHOLE, _NUMBER, _ID = 1, 0, 2  # as the compiled reader knows them
+_CODES: dict[Kind, int] = {"whole": _WHOLE, "time": _WHOLE, "number": _NUMBER, "id": _ID}
+
+
+class _Growing:
+    """Columns that blocks are added to, grown in place: joining blocks at the end would touch every value again."""
+
+    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+        self._columns: _Columns = {
+            name: np.empty(0, dtype=np.float32 if kind == "number" else np.int32) for name, kind in kinds.items()
+        }
+        self._n_rows = 0
+
+    def add(self, columns: _Columns) -> None:
+        """Add the rows of a block."""
+        n_rows = len(next(iter(columns.values())))
+        end = self._n_rows + n_rows
+        for name, column in columns.items():
+            if n_rows and column.dtype.itemsize > self._columns[name].dtype.itemsize:
+                self._columns[name] = self._columns[name].astype(column.dtype)
+            if end > len(self._columns[name]):
+                self._columns[name].resize(end + end // 4, refcheck=False)  # nobody else holds it
+            self._columns[name][self._n_rows : end] = column
+        self._n_rows = end
+
+    def take(self) -> _Columns:
+        """The columns, cut to their rows."""
+        for column in self._columns.values():
+            column.resize(self._n_rows, refcheck=False)
+        return self._columns
+
+
+def is_for_blocks(layout: Layout) -> bool:
+    """Whether every column is read, and may well hold nothing but digits."""
+    return all(layout.kinds.get(name, "text") in _CODES for name in layout.columns)
 
 
 def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: Progress | None) -> Table | None:
-    """The file's columns; None where a quotation mark might join lines, so that no block stands alone.
+    """The file's columns; None where blocks cannot be taken one by one, because lines may go together or ids be text.
 
     The problems, and the rows kept, are those of reading the whole file by line.
 
@@ -34,9 +69,11 @@ def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: 
         The file is empty, has no row, is damaged or is no table.
     """
     parse = lazy.number_kernels().parse_numbers
+    is_strict = layout.has_free_text
     found = Problems()  # merged at the end: a file that is given up is read again
-    parts: list[Table] = []
-    rows, ends_open = 0, False
+    growing = _Growing(layout.kinds)
+    places: list[tuple[int, Stretches | int, str]] = []
+    rows, ends_open, is_swept = 0, False, True
     lines_before = 0
     with file.open() as (stream, watch), ThreadPoolExecutor(THREADS) as threads:
         if layout.has_header:
@@ -52,15 +89,20 @@ def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: 
                 if layout.has_quotes and b'"' in block:
                     return None
                 waiting.append((block, threads.submit(_columns_of, parse, block, layout)))
-                if len(waiting) <= THREADS:
+                if len(waiting) <= 2 * THREADS:
                     continue
             if waiting:
                 block, parsed = waiting.popleft()
-                part = _table(parsed.result(), block, file.name, layout, found, lines_before)
-                parts.append(part)
+                columns = parsed.result()
+                if columns is None and is_strict:
+                    return None
+                part = _table(columns, block, file.name, layout, found, lines_before)
+                growing.add(part.columns)
+                places.append((len(part), part.lines, ""))
+                is_swept &= part.is_swept
                 rows += part.rows_read
                 ends_open = part.ends_open
-                lines_before += block.count(b"\n")
+                lines_before += part.rows_read if part.is_swept else block.count(b"\n")
                 if progress is not None:
                     progress(file.name, rows)
         if watch.bytes_read == 0:
@@ -68,11 +110,9 @@ def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: 
     if rows == 0:
         raise refuse(file.name, "there is no row after the header", line=2)
     problems.merge(found)
-    is_swept = all(part.is_swept for part in parts)
-    by_part = [(len(part), part.lines, "") for part in parts]
     return Table(
-        columns=joined_columns(layout, [part.columns for part in parts]),
-        lines=1 + layout.has_header if is_swept else Stretches.joined(by_part),
+        columns=growing.take(),
+        lines=1 + layout.has_header if is_swept else Stretches.joined(places),
         is_swept=is_swept,
         rows_read=rows,
         ends_open=ends_open,
@@ -85,7 +125,7 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     while block := stream.read(BLOCK):
         end = block.rfind(b"\n") + 1
         if end:
-            yield rest + block[:end]
+            yield b"".join((rest, memoryview(block)[:end]))
             rest = block[end:]
         else:
             rest += block
@@ -99,15 +139,19 @@ def _columns_of(parse: Any, block: bytes, layout: Layout) -> _Columns | None:
     """A block's columns by the compiled reader; None where something in it is unusual."""
     data = np.frombuffer(block, dtype=np.uint8)
     n_rows = block.count(b"\n")
-    is_whole = np.array([layout.kinds[name] == "whole" for name in layout.columns], dtype=np.uint8)
-    wholes = np.empty((int(is_whole.sum()), n_rows), dtype=np.int64)
-    numbers = np.empty((len(is_whole) - len(wholes), n_rows), dtype=np.float64)
+    codes = np.array([_CODES[layout.kinds[name]] for name in layout.columns], dtype=np.uint8)
+    is_number = codes == _NUMBER
+    wholes = np.empty((int((~is_number).sum()), n_rows), dtype=np.int64)
+    numbers = np.empty((int(is_number.sum()), n_rows), dtype=np.float64)
     if not block.endswith(b"\n"):
         return None
-    if parse(data, is_whole, np.frombuffer(layout.delimiter.encode(), dtype=np.uint8), wholes, numbers) != n_rows:
+    if parse(data, codes, np.frombuffer(layout.delimiter.encode(), dtype=np.uint8), wholes, numbers) != n_rows:
         return None
     of_wholes, of_numbers = iter(wholes), iter(numbers)
-    return {name: narrow(next(of_wholes if layout.kinds[name] == "whole" else of_numbers)) for name in layout.columns}
+    return {
+        name: narrow(next(of_numbers if kind == _NUMBER else of_wholes))
+        for name, kind in zip(layout.columns, codes, strict=True)
+    }
 
 
 def _table(
@@ -115,17 +159,8 @@ def _table(
 ) -> Table:
     if columns is None:
         return read_part(io.BytesIO(block), file, layout, problems, lines_before=lines_before)
-    return Table(columns, lines_before + 1, is_swept=True, rows_read=len(next(iter(columns.values()))), ends_open=False)
-
-
-def joined_columns(layout: Layout, parts: list[_Columns]) -> _Columns:
-    """Columns of blocks set one under the other; the parts are given up as they are joined."""
-    joined = {}
-    for name, kind in layout.kinds.items():
-        columns = [part.pop(name) for part in parts]
-        filled = [column for column in columns if len(column)]  # an empty one would widen the others
-        joined[name] = np.concatenate(filled) if filled else np.empty(0, dtype=TYPES.get(kind, object))
-    return joined
+    n_rows = len(next(iter(columns.values())))
+    return Table(columns, lines_before + 1, is_swept=True, rows_read=n_rows, ends_open=False)
 
 
 def narrow(numbers: NDArray[Any]) -> NDArray[Any]:

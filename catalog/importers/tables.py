@@ -8,7 +8,7 @@ line that cannot be taken and gives the columns of those that can.
 from __future__ import annotations
 
 from catalog.importers.base import Progress
-from catalog.importers.blocks import read_blocks
+from catalog.importers.blocks import is_for_blocks, read_blocks
 from catalog.importers.layout import Layout, Table
 from catalog.importers.lines import read_lines
 from catalog.importers.problems import Problems
@@ -46,7 +46,9 @@ def read_table(
         The file is empty, damaged or beyond its limit.
     """
     if not by_line and not layout.escape:
-        found = sweep(file, layout, progress) if layout.has_free_text else read_blocks(file, layout, problems, progress)
+        found = read_blocks(file, layout, problems, progress) if is_for_blocks(layout) else None
+        if found is None and layout.has_free_text:
+            found = sweep(file, layout, progress)
         if found is not None:
             return found
     return read_lines(file, layout, problems, progress)

@@ -17,20 +17,24 @@ __all__ = ["parse_numbers"]
 MOST_DIGITS_WHOLE = 18  # any such number fits 64 bits
 MOST_DIGITS = 15  # of a number with a fraction: digits and power of ten are both exact, so is their quotient
 POWERS = 10.0 ** np.arange(MOST_DIGITS + 1)
+NUMBER, ID = 0, 2  # kinds of column; any other holds whole numbers
 READ_BYTES = numba.types.Array(uint8, 1, "C", readonly=True)
 
 
 @numba.njit(int64(READ_BYTES, READ_BYTES, READ_BYTES, int64[:, ::1], float64[:, ::1]), cache=True, nogil=True)
 def parse_numbers(
     data: NDArray[np.uint8],
-    is_whole: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
     delimiter: NDArray[np.uint8],
     wholes: NDArray[np.int64],
     numbers: NDArray[np.float64],
 ) -> int:
-    """Write the fields of whole lines, column by column; return the rows read, or -1 at anything unusual."""
+    """Write the fields of whole lines, column by column; return the rows read, or -1 at anything unusual.
+
+    `kinds` says of each column whether it holds numbers (0), whole numbers (1) or ids in digits (2).
+    """
     n = data.shape[0]
-    n_columns = is_whole.shape[0]
+    n_columns = kinds.shape[0]
     width = delimiter.shape[0]
     position = 0
     row = 0
@@ -54,7 +58,9 @@ def parse_numbers(
             digits = position - start
             if digits == 0:
                 return -1
-            if is_whole[column]:
+            if kinds[column] == ID and (is_negative or (digits > 1 and data[start] == 48)):
+                return -1  # as text "007" is not "7"
+            if kinds[column] != NUMBER:
                 wholes[of_wholes, row] = -value if is_negative else value
                 of_wholes += 1
             else:
