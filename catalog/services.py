@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -132,9 +133,13 @@ def import_parsed(
         arrays, scale = _arrays_of(parsed)
     except DataError as problem:
         raise ParallaxError("import.bad_data", f"The ratings cannot be used: {problem}") from problem
-    facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in parsed.items]]
-    content_hash = digest_of([CONTENT_FORMAT, digest_of_arrays(arrays), facts])
-    digest = artefacts.store(ARTEFACT_KIND, arrays, {"low": scale.low, "high": scale.high, "step": scale.step})
+    with ThreadPoolExecutor(1) as beside:  # one writes the arrays while the other reads the facts
+        stored = beside.submit(
+            artefacts.store, ARTEFACT_KIND, arrays, {"low": scale.low, "high": scale.high, "step": scale.step}
+        )
+        facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in parsed.items]]
+        content_hash = digest_of([CONTENT_FORMAT, digest_of_arrays(arrays), facts])
+        digest = stored.result()
     with transaction.atomic():
         dataset, _ = Dataset.objects.select_for_update().get_or_create(
             name=name, defaults={"title": title or name, "owner": owner}

@@ -87,9 +87,10 @@ class Scale:
                 answer[part] = self.holds(numbers[part])
             return answer
         codes = self.codes(numbers)
+        highest = self.codes(self.high)
         with np.errstate(invalid="ignore"):
             is_point = np.abs(codes - np.rint(codes)) <= GRID_TOLERANCE
-        return np.asarray(self.covers(numbers) & is_point)
+        return np.asarray(is_point & (codes >= -GRID_TOLERANCE) & (codes <= highest + GRID_TOLERANCE))
 
     def convert(self, values: ArrayLike, to: Scale) -> NDArray[np.float64]:
         """The same values on another scale, by the linear map that takes end points to end points.
