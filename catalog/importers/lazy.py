@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["number_kernels", "parquet", "section_kernels"]
+__all__ = ["httpx", "number_kernels", "parquet", "section_kernels"]
 
 
 def number_kernels() -> ModuleType:
@@ -25,3 +25,8 @@ def section_kernels() -> ModuleType:
 def parquet() -> ModuleType:
     """Parquet files (`pyarrow.parquet`)."""
     return import_module("pyarrow.parquet")
+
+
+def httpx() -> ModuleType:
+    """Requests over HTTP (`httpx`)."""
+    return import_module("httpx")
