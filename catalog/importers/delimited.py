@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from catalog.importers.base import ParsedDataset, ParsedItem, Policy, Progress
 from catalog.importers.items import USUAL_ITEM_NAMES, parse_items
 from catalog.importers.layout import Kind
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
 from catalog.importers.rows import RatingColumns, assemble
-from catalog.importers.sheets import column_of, open_sheet
+from catalog.importers.sheets import column_of, open_sheet, read_header
 from catalog.importers.sources import SourceFile, open_source, refuse
 
+__all__ = ["USUAL_NAMES", "Options", "parse_table", "read_header"]
+
 # Headers that need no naming, compared without case, spaces, "_", "." and "-".
-_USER_NAMES = ("user", "userid", "uid", "customer", "customerid", "visitorid", "reviewerid")
+USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
+    "user": ("user", "userid", "uid", "customer", "customerid", "visitorid", "reviewerid"),
+    "item": USUAL_ITEM_NAMES,
+    "rating": ("rating", "ratings", "score", "stars", "bookrating", "overall"),
+    "time": ("timestamp", "time", "date", "ts", "ratedat", "unixreviewtime"),
+}
 _BASKET_NAMES = ("basket", "basketid", "invoice", "invoiceno", "transaction", "transactionid", "session", "sessionid")
-_RATING_NAMES = ("rating", "ratings", "score", "stars", "bookrating", "overall")
-_TIME_NAMES = ("timestamp", "time", "date", "ts", "ratedat", "unixreviewtime")
 _NO_RATINGS = (
     "The first line has to name the columns: say which is which, or that there are no ratings and each row says "
     "that the user took the item (usage)."
@@ -33,13 +40,13 @@ def parse_table(
         A header without the columns, or rows that the policy refuses.
     """
     sheet = open_sheet(ratings, options)
-    users = _USER_NAMES + (_BASKET_NAMES if options.usage else ())
+    users = USUAL_NAMES["user"] + (_BASKET_NAMES if options.usage else ())
     user = column_of(sheet, options.user, users, "users")
-    item = column_of(sheet, options.item, USUAL_ITEM_NAMES, "items")
+    item = column_of(sheet, options.item, USUAL_NAMES["item"], "items")
     rating = None
     if not options.usage:
-        rating = column_of(sheet, options.rating, _RATING_NAMES, "ratings", advice=_NO_RATINGS)
-    time = column_of(sheet, options.time, _TIME_NAMES, "times", is_needed=options.time is not None) or None
+        rating = column_of(sheet, options.rating, USUAL_NAMES["rating"], "ratings", advice=_NO_RATINGS)
+    time = column_of(sheet, options.time, USUAL_NAMES["time"], "times", is_needed=options.time is not None) or None
     utility = column_of(sheet, options.utility, (), "utilities", is_needed=options.utility is not None) or None
     roles: tuple[tuple[str | None, Kind], ...] = (
         (user, "id"),

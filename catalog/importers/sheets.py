@@ -80,11 +80,11 @@ def open_sheet(file: SourceFile, options: Options) -> DelimitedSheet | ParquetSh
         return open_parquet(file)
     if name.endswith(RECORDS):
         return open_records(file)
-    delimiter, header = _header(file, options)
+    delimiter, header = read_header(file, options)
     return DelimitedSheet(file, tuple(header), delimiter, options.codec)
 
 
-def _header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
+def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
     """The delimiter and the names of the columns."""
     line = first_line(file, options.codec)
     delimiter = options.delimiter or max(DELIMITERS, key=line.count)

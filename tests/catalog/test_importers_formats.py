@@ -306,9 +306,7 @@ def test_parquet_takes_ids_and_ratings_of_any_type(tmp_path, columns):
 
 def test_parquet_drops_rows_and_names_them(tmp_path):
     broken = table(rating=[4.0, None, float("inf")], time=["1000", "1001", "soon"])
-    pq.write_table(
-        pa.concat_tables([broken, table(time=["5", "6", "7"], user=["eve", "b\0", ""])]), tmp_path / "r.pq"
-    )
+    pq.write_table(pa.concat_tables([broken, table(time=["5", "6", "7"], user=["eve", "b\0", ""])]), tmp_path / "r.pq")
     dataset = parse(tmp_path / "r.pq", options=Options(scale=ONE_TO_FIVE), policy=Policy(on_bad_row="drop"))
     assert triples(dataset) == [("ann", "1", 4), ("eve", "1", 4)]
     found = {(one.line, one.column) for kept in dataset.report.examples.values() for one in kept}
