@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Model
+from django.db.models import Field, Model
 from django.utils import timezone
 from scipy import sparse
 
@@ -260,7 +260,7 @@ def _create_items(version: DatasetVersion, parsed: ParsedDataset) -> None:
 
 def _insert(model: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     quoted = connection.ops.quote_name
-    columns = ", ".join(quoted(model._meta.get_field(name).column) for name in names)
+    columns = ", ".join(quoted(cast(Field[Any, Any], model._meta.get_field(name)).attname) for name in names)
     places = ", ".join(["%s"] * len(names))
     statement = f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608  # our own names
     pending = iter(rows)

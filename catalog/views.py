@@ -64,7 +64,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             "versions": versions_of(version.dataset),
             "shape": shape,
             "figures": [
-                charts.ratings_per_value(shape.values),
+                *([charts.ratings_per_value(shape.values)] if len(shape.values) > 1 else []),
                 charts.tail(shape.counts.tolist(), shape.tail, shape.half_items),
                 *([charts.ratings_by_mean(shape.by_mean)] if shape.by_mean else []),
             ],
