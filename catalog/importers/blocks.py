@@ -137,14 +137,14 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 def _columns_of(parse: Any, block: bytes, layout: Layout) -> _Columns | None:
     """A block's columns by the compiled reader; None where something in it is unusual."""
+    if not block.endswith(b"\n"):
+        return None
     data = np.frombuffer(block, dtype=np.uint8)
     n_rows = block.count(b"\n")
     codes = np.array([_CODES[layout.kinds[name]] for name in layout.columns], dtype=np.uint8)
     is_number = codes == _NUMBER
     wholes = np.empty((int((~is_number).sum()), n_rows), dtype=np.int64)
     numbers = np.empty((int(is_number.sum()), n_rows), dtype=np.float64)
-    if not block.endswith(b"\n"):
-        return None
     if parse(data, codes, np.frombuffer(layout.delimiter.encode(), dtype=np.uint8), wholes, numbers) != n_rows:
         return None
     of_wholes, of_numbers = iter(wholes), iter(numbers)
@@ -171,8 +171,6 @@ def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     >>> narrow(np.array([1, 2])).dtype, narrow(np.array([1, 2**40])).dtype, narrow(np.array([0.1])).dtype
     (dtype('int32'), dtype('int64'), dtype('float64'))
     """
-    if not len(numbers):
-        return numbers
     if numbers.dtype.kind == "f":
         short = numbers.astype(np.float32)
         return short if (short == numbers).all() else numbers

@@ -57,6 +57,8 @@ def read_sections(file: SourceFile, problems: Problems) -> Iterator[Part]:
 
 def _compiled(block: bytes, file: str, movie: int | None, lines_before: int) -> tuple[Part, int | None] | None:
     """A block's rows by the compiled reader, and the movie that the next block's first lines are of."""
+    if not block.endswith(b"\n"):
+        return None  # the reader counts on a line's end after every row
     n_lines = block.count(b"\n")
     users, values, seconds, headings = (np.empty(n_lines, dtype=np.int32) for _ in range(4))
     heading_rows = np.empty(n_lines, dtype=np.int64)

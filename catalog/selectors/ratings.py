@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from catalog.importers.items import UTILITY_KIND
+from catalog.importers.items import UTILITY_KIND, utility_of
 from catalog.models import DatasetVersion, Feature
 from catalog.selectors.folding import LITTLE_WORDS, fold
 from core import artefacts
-from core.errors import ArtefactError
+from core.errors import ArtefactError, ParallaxError
 from recommenders.data import ItemFeatures, Ratings, Scale
 
 __all__ = [
@@ -127,7 +127,7 @@ def _features(version_id: int, content_hash: str) -> ItemFeatures:
     worth: dict[int, float] = {}
     for kind, value, index in facts.iterator(chunk_size=10_000):
         if kind == UTILITY_KIND:
-            worth[index] = float(value)
+            worth[index] = _utility(index, value)
         else:
             found.setdefault((kind, value), []).append(index)
     plots = version.items.exclude(plot="").values_list("index", "plot").order_by()
@@ -146,6 +146,16 @@ def _features(version_id: int, content_hash: str) -> ItemFeatures:
     counts = sparse.coo_array((weights, (items, columns)), shape=(version.n_items, len(terms))).tocsr()
     counts.sum_duplicates()
     return ItemFeatures(counts, tuple(terms))
+
+
+def _utility(index: int, value: str) -> float:
+    worth = utility_of(value)
+    if not worth:
+        raise ParallaxError(
+            "dataset.bad_utility",
+            f"The utility of item {index + 1} is {value!r}, which is not a number above 0. Correct the source.",
+        )
+    return worth
 
 
 def plot_words(plot: str) -> list[str]:

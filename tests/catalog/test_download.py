@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -66,6 +67,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(206, CONTENT[5:], Content_Range=f"bytes 5-{len(CONTENT) - 1}/{len(CONTENT)}")
             case "/cut.zip":
                 self.answer(200, CONTENT[:1000], length=len(CONTENT), ETag='"one"')
+            case "/endless.zip":
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(CONTENT)
+            case "/silent.zip":
+                time.sleep(1)
             case "/weak.zip":
                 self.answer(200, CONTENT, ETag='W/"one"')
             case "/moved.zip":
@@ -78,10 +85,17 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(503)
 
 
+class Server(ThreadingHTTPServer):
+    """Says nothing of clients that hang up, as some here are to."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing."""
+
+
 @pytest.fixture
 def server() -> Iterator[Any]:
     """A server at 127.0.0.1, with the requests it was asked."""
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found = Server(("127.0.0.1", 0), Handler)
     found.daemon_threads = True
     found.asked = []  # type: ignore[attr-defined]
     thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
@@ -160,6 +174,14 @@ def test_a_redirection_at_the_same_host_is_followed(server: Any, tmp_path: Path)
 def test_a_file_that_is_too_large_is_refused(server: Any, tmp_path: Path) -> None:
     with pytest.raises(DownloadFailed, match="at most 1,000 are fetched"):
         download(f"{server.address}/set.zip", tmp_path, most_bytes=1000)
+    with pytest.raises(DownloadFailed, match="has more than 1,000 bytes"):
+        download(f"{server.address}/endless.zip", tmp_path, most_bytes=1000)
+
+
+def test_a_server_that_falls_silent_is_given_up(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SECONDS", 0.2)
+    with pytest.raises(DownloadFailed, match="has not answered for"):
+        download(f"{server.address}/silent.zip", tmp_path)
 
 
 def test_another_file_of_the_name_is_left_alone(server: Any, tmp_path: Path) -> None:
@@ -205,5 +227,6 @@ def test_the_command_says_where_it_is_and_under_which_terms(
     assert f"right by its MD5 {MD5}" in printed
     assert "no commercial use" in printed
     assert "import_dataset" in printed
+    assert address_of("ml-1m").endswith("/ml-1m.zip")
     with pytest.raises(CommandError, match="There is no file at"):
         call_command("download_dataset", "ml-1m", "--url", f"{server.address}/gone.zip", "--dir", str(tmp_path))

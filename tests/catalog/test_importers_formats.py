@@ -113,9 +113,7 @@ def test_netflix_drops_bad_lines_and_keeps_the_lines_of_the_others(tmp_path):
 
 # BookCrossing
 
-BOOK_HEADER = (
-    '"ISBN";"Book-Title";"Book-Author";"Year-Of-Publication";"Publisher";"Image-URL-S";"Image-URL-M";"Image-URL-L"\n'
-)
+BOOK_HEADER = "ISBN;Book-Title;Book-Author;Year-Of-Publication;Publisher;Image-URL-S;Image-URL-M;Image-URL-L\n"
 BOOKS = BOOK_HEADER + (
     '"000X";"Salt &amp; Rope: \\"A Tale\\"";"B. Écrivain";"1999";"Quay";"";"";"http://images.example/x.jpg"\n'
     '"0002";"Tide; Tables";"A. Writer";"0";"Quay";"";"";"n/a"\n'
