@@ -43,7 +43,6 @@ def sweep(file: SourceFile, layout: Layout, progress: Progress | None) -> Table 
                 quoting=csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE,
                 encoding=layout.encoding,
                 chunksize=ROWS_AT_A_TIME,
-                float_precision="round_trip",  # as Python reads them; the usual way is off by a last bit here and there
                 low_memory=False,  # the chunks are small already
             )
             for chunk in chunks:
