@@ -253,7 +253,7 @@ def value_of(text: str, kind: Kind) -> Any:
 
 
 def _whole(text: str) -> int:
-    number = int(text.removesuffix("."))  # "3." is whole, and pandas takes it for 3
+    number = int(text)
     if "_" in text or not -(2**63) <= number < 2**63:  # Python reads 1_000; a table does not mean it
         raise ValueError(text)
     return number

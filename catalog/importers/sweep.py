@@ -15,7 +15,7 @@ from catalog.importers.blocks import narrow
 from catalog.importers.layout import ROWS_AT_A_TIME, Kind, Layout, Table
 from catalog.importers.sources import SourceFile, Watched
 
-_DTYPES: dict[str, str] = {"whole": "int64", "number": "float64", "time": "str", "id": "str", "text": "str"}
+_DTYPES: dict[str, str] = {"whole": "str", "number": "float64", "time": "str", "id": "str", "text": "str"}
 
 
 def sweep(file: SourceFile, layout: Layout, progress: Progress | None) -> Table | None:
@@ -104,7 +104,9 @@ def _hides_something(watch: Watched, layout: Layout, rows: int, ends_open: bool)
 def _swept_column(series: pd.Series[Any], kind: Kind) -> NDArray[Any] | None:
     """A chunk's column in its final type; None where a value is not of its kind."""
     if kind == "whole":
-        return narrow(series.to_numpy())
+        # Typed as whole numbers pandas would take "3." and "1e3" for some.
+        digits = series.str.strip()
+        return narrow(digits.astype("int64").to_numpy()) if digits.str.fullmatch(r"[+-]?[0-9]+").all() else None
     if kind == "number":
         numbers: NDArray[Any] = series.to_numpy()
         return numbers if np.isfinite(numbers).all() else None
