@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from charting.marks import histogram, long_tail
+from charting.marks import bars, histogram, long_tail
 from charting.theme import Spec, both_modes
 
 
@@ -54,4 +54,30 @@ def tail(counts: Sequence[int], shares: Sequence[tuple[int, float, float]], half
         specs=both_modes(long_tail(counts, title=title)),
         columns=("Most rated items", "Share of items", "Share of ratings"),
         rows=tuple((f"{items:,}", f"{100 * of:.1f} %", f"{100 * have:.1f} %") for items, of, have in shares),
+    )
+
+
+def ratings_by_mean(bins: Sequence[tuple[float, float, int, float]]) -> Figure:
+    """Are well-liked items rated more? (lowest mean, highest mean, items, ratings an item) from the lowest.
+
+    The first figure of Gunawardana & Shani (2009), whose answer tells that ratings are not missing at random.
+    """
+    names = [f"{low:g} to {high:g}" for low, high, _, _ in bins]
+    most = max(range(len(bins)), key=lambda place: bins[place][3])
+    title = f"Items with a mean of {names[most]} have the most ratings: {bins[most][3]:,.1f} each"
+    means = {name: (ratings, ratings, ratings) for name, (_, _, _, ratings) in zip(names, bins, strict=True)}
+    chart = bars(
+        {"ratings an item": means},
+        title=title,
+        x_title="Ratings of an item, on average, by its mean rating",
+        side="neutral",
+        decimals=1,
+        is_share=False,
+    )
+    return Figure(
+        key="by-mean",
+        title=title,
+        specs=both_modes(chart),
+        columns=("Mean rating", "Items", "Ratings an item"),
+        rows=tuple((name, f"{n:,}", f"{each:,.1f}") for name, (_, _, n, each) in zip(names, bins, strict=True)),
     )

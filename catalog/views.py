@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from catalog import charts
 from catalog.forms import BrowseForm, MetadataForm
+from catalog.importers.auto import FORMATS
 from catalog.models import DatasetVersion, Item
 from catalog.permissions import may_add_metadata, may_retire
 from catalog.posters import poster_svg
@@ -38,7 +39,7 @@ A_YEAR = 365 * 24 * 3600
 @require_safe
 def dataset_list(request: HttpRequest) -> HttpResponse:
     """Every dataset with its newest version."""
-    return render(request, "console/catalog/list.html", {"lines": dataset_lines()})
+    return render(request, "console/catalog/list.html", {"lines": dataset_lines(), "formats": FORMATS.items()})
 
 
 @require_safe
@@ -63,8 +64,9 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             "versions": versions_of(version.dataset),
             "shape": shape,
             "figures": [
-                charts.ratings_per_value(shape.values),
+                *([charts.ratings_per_value(shape.values)] if len(shape.values) > 1 else []),
                 charts.tail(shape.counts.tolist(), shape.tail, shape.half_items),
+                *([charts.ratings_by_mean(shape.by_mean)] if shape.by_mean else []),
             ],
             "dropped": [
                 {"reason": reason, "rows": rows, "examples": version.report["examples"].get(reason, [])}

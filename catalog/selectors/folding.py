@@ -36,8 +36,10 @@ def fold(text: str) -> str:
     >>> fold("Amélie  Poulain: L'Été!")
     'amelie poulain lete'
     """
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(letter for letter in decomposed if not unicodedata.combining(letter)).translate(_UNDIVIDED)
+    bare = text.casefold()
+    if not bare.isascii():  # most titles are, and have no accents to take off
+        bare = "".join(letter for letter in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(letter))
+    bare = bare.translate(_UNDIVIDED)
     return _NOT_A_WORD.sub(" ", _APOSTROPHES.sub("", bare)).strip()
 
 

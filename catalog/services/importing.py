@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from catalog.importers.addresses import address_problem
 from catalog.importers.auto import parse
 from catalog.importers.base import ParsedDataset, Policy
-from catalog.importers.delimited import Options
+from catalog.importers.options import Options
+from catalog.importers.rows import is_in_order
 from catalog.models import DatasetVersion
 from catalog.services.refusals import refusals_told
 from catalog.services.versions import keep_version
@@ -22,7 +24,7 @@ from core.errors import DataError, ParallaxError
 from recommenders.data import Ratings, Scale
 
 POLICY_OPTIONS = ("on_bad_row", "duplicates")
-DELIMITED_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options))
+FORMAT_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options))
 Progress = Callable[[str, int, int | None], None]
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
@@ -39,7 +41,7 @@ def import_dataset(
 ) -> DatasetVersion:
     """Read a dataset from files and keep it, whole or not at all.
 
-    `options` are the fields of `catalog.importers.delimited.Options` for delimited files, and those of
+    `options` are the fields of `catalog.importers.options.Options` that the format takes, and those of
     `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `progress` is called with what is
     being done, how far, and of how much where that is known.
 
@@ -51,7 +53,7 @@ def import_dataset(
     _check_name(name)
     given = {key: value for key, value in (options or {}).items() if value is not None}
     policy_given = {key: given.pop(key) for key in POLICY_OPTIONS if key in given}
-    unknown = sorted(set(given) - DELIMITED_OPTIONS)
+    unknown = sorted(set(given) - FORMAT_OPTIONS)
     if unknown:
         raise ParallaxError("import.bad_option", f"An import has no option called {', '.join(unknown)}.")
 
@@ -132,20 +134,30 @@ def _arrays_of(parsed: ParsedDataset) -> tuple[artefacts.Arrays, Scale]:
     if parsed.n_ratings == 0:
         raise DataError("there are none.")
     scale = Scale(parsed.scale.low, parsed.scale.high, parsed.scale.step)
-    ratings = Ratings.from_triples(
-        parsed.users, parsed.items_rated, parsed.values, parsed.n_users, parsed.n_items, scale
-    )
+    order: Any = slice(None)  # most sources are in the order of the matrix
+    if is_in_order(parsed.users, parsed.items_rated):
+        starts = np.concatenate(([0], np.cumsum(np.bincount(parsed.users, minlength=parsed.n_users))))
+        shape = (parsed.n_users, parsed.n_items)
+        ratings = Ratings(sparse.csr_array((parsed.values, parsed.items_rated, starts), shape=shape), scale)
+    else:
+        order = np.lexsort((parsed.items_rated, parsed.users))
+        ratings = Ratings.from_triples(
+            parsed.users, parsed.items_rated, parsed.values, parsed.n_users, parsed.n_items, scale
+        )
     user_items = ratings.user_items
     small = np.int32 if user_items.nnz <= np.iinfo(np.int32).max else np.int64
-    timestamps = np.empty(0, dtype=np.int64)
-    if parsed.timestamps is not None:
-        timestamps = parsed.timestamps[np.lexsort((parsed.items_rated, parsed.users))].astype(np.int64)
+    timestamps = np.empty(0, dtype=np.int64) if parsed.timestamps is None else parsed.timestamps[order]
     arrays: artefacts.Arrays = {
-        "indptr": user_items.indptr.astype(small),
-        "indices": user_items.indices.astype(small),
+        "indptr": user_items.indptr.astype(small, copy=False),
+        "indices": user_items.indices.astype(small, copy=False),
         "values": user_items.data,
         "user_ids": parsed.user_ids,
         "item_ids": parsed.item_ids,
-        "timestamps": timestamps,
+        "timestamps": timestamps.astype(np.int64, copy=False),
     }
+    # Only where a source has them: the arrays of the others keep their digests.
+    if parsed.utilities is not None:
+        arrays["utilities"] = parsed.utilities[order]
+    if parsed.probe is not None:
+        arrays["probe"] = parsed.probe
     return arrays, scale

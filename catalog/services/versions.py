@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models import Field, Model
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -22,7 +24,6 @@ from recommenders.data import Scale
 
 CONTENT_FORMAT = 1
 ROWS_AT_ONCE = 2_000
-FEATURES_AT_ONCE = 20_000
 
 
 def keep_version(
@@ -44,9 +45,13 @@ def keep_version(
     are written before the rows: a crash in between leaves arrays that nothing names, never rows without them.
     Arrays that are there already are not written again, so versions with the same ratings share them.
     """
-    facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in items]]
-    content_hash = digest_of([CONTENT_FORMAT, digest_of_arrays(arrays), facts])
-    digest = artefacts.store(ARTEFACT_KIND, arrays, {"low": scale.low, "high": scale.high, "step": scale.step})
+    with ThreadPoolExecutor(1) as beside:  # one writes the arrays while the other reads the facts
+        stored = beside.submit(
+            artefacts.store, ARTEFACT_KIND, arrays, {"low": scale.low, "high": scale.high, "step": scale.step}
+        )
+        facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in items]]
+        content_hash = digest_of([CONTENT_FORMAT, digest_of_arrays(arrays), facts])
+        digest = stored.result()
     with transaction.atomic():
         dataset, _ = Dataset.objects.select_for_update().get_or_create(
             name=name, defaults={"title": title or name, "owner": owner}
@@ -93,33 +98,42 @@ def _item_facts(item: ParsedItem) -> list[Any]:
 
 
 def _create_items(version: DatasetVersion, items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> None:
-    rows = Item.objects.bulk_create(
-        [
-            Item(
-                version=version,
-                index=index,
-                external_id=item.external_id,
-                title=item.title,
-                sort_title=sort_title(item.title),
-                year=item.year,
-                plot=item.plot,
-                image_url=item.image_url,
-                trailer_url=item.trailer_url,
-                links=dict(item.links),
-                n_ratings=int(counts[index]),
-            )
+    """Write the rows as plain tuples: a model instance for each costs ten times the insertion."""
+    n_ratings = counts.tolist()
+    prepared = Item._meta.get_field("links").get_db_prep_save
+    no_links = prepared({}, connection)
+    _insert(
+        Item,
+        ("version", "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url",
+         "trailer_url", "links", "n_ratings"),
+        (
+            (version.pk, index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, "",
+             item.image_url, item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links,
+             n_ratings[index])
             for index, item in enumerate(items)
-        ],
-        batch_size=ROWS_AT_ONCE,
+        ),
+    )  # fmt: skip
+    keys = dict(version.items.order_by().values_list("index", "pk"))
+    _insert(
+        Feature,
+        ("item", "kind", "value", "position"),
+        (
+            (keys[index], kind, value, position)
+            for index, item in enumerate(items)
+            for position, (kind, value) in enumerate(item.features)
+        ),
     )
-    features = (
-        Feature(item=row, kind=kind, value=value, position=position)
-        for row, item in zip(rows, items, strict=True)
-        for position, (kind, value) in enumerate(item.features)
-    )
-    # A million of them at once would take a gigabyte.
-    while some := list(islice(features, FEATURES_AT_ONCE)):
-        Feature.objects.bulk_create(some, batch_size=ROWS_AT_ONCE)
+
+
+def _insert(model: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    quoted = connection.ops.quote_name
+    columns = ", ".join(quoted(cast(Field[Any, Any], model._meta.get_field(name)).attname) for name in names)
+    places = ", ".join(["%s"] * len(names))
+    statement = f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608  # our own names
+    pending = iter(rows)
+    with connection.cursor() as cursor:
+        while batch := list(islice(pending, ROWS_AT_ONCE)):
+            cursor.executemany(statement, batch)
 
 
 def _count_rows() -> None:

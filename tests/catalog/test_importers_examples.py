@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize("name", ["ids", "titles"])
+@pytest.mark.parametrize("name", ["blocks", "download", "ids", "items", "layout", "rows", "titles"])
 def test_examples_print_what_they_say(name):
     failed, tried = doctest.testmod(importlib.import_module(f"catalog.importers.{name}"))
     assert failed == 0

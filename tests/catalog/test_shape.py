@@ -51,3 +51,6 @@ def test_figures_say_their_finding_and_carry_their_numbers() -> None:
     assert tail.title == "The most rated of 4 items has half of the ratings"
     assert tail.rows == (("2", "50.0 %", "90.0 %"),)
     assert charts.tail([3, 3, 2], [], 2).title == "The 2 most rated of 3 items have half of the ratings"
+    means = charts.ratings_by_mean([(1, 2, 3, 4.25), (2, 3, 1, 1000)])
+    assert means.title == "Items with a mean of 2 to 3 have the most ratings: 1,000.0 each"
+    assert means.rows == (("1 to 2", "3", "4.2"), ("2 to 3", "1", "1,000.0"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -13,7 +14,7 @@ from accounts.models import User
 from catalog.importers.base import ImportProblem
 from catalog.models import Item
 from catalog.selectors.shape import shape_of
-from catalog.services import import_parsed, load_demo_dataset, retire_version
+from catalog.services import import_dataset, import_parsed, load_demo_dataset, retire_version
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_parsed, make_version
 
@@ -65,7 +66,7 @@ def test_a_version_shows_its_size_its_shape_and_that_it_is_synthetic(console: Cl
     assert version.content_hash in page
     for value, count in shape.values:
         assert re.search(rf'<td class="n">{value:g}</td>\s*<td class="n">{count:,}</td>', page)
-    assert page.count('type="application/json"') == page.count("data-chart=") == 2
+    assert page.count('type="application/json"') == page.count("data-chart=") == 3
     assert "style=" not in page.split("<main")[1]
 
 
@@ -230,3 +231,15 @@ def test_pages_are_closed_to_strangers(client: Client) -> None:
     retire_version(version=version)
     for address in ("/catalog/", "/catalog/small/1/", "/catalog/small/1/items/", "/catalog/small/1/items/0/"):
         assert client.get(address).headers["Location"].startswith("/account/sign-in/")
+
+
+def test_usage_without_ratings_has_a_page_that_says_so(console: Client, tmp_path: Path) -> None:
+    (tmp_path / "retail.dat").write_text("1 2 3\n2 3\n3\n")
+    import_dataset(path=tmp_path / "retail.dat", name="retail")
+    page = console.get("/catalog/retail/1/").text
+    assert "taken or not: nobody rated" in page
+    assert "usage: taken or not, nobody rated" in page
+    assert page.count("data-chart=") == 1
+    listed = console.get("/catalog/").text
+    assert "taken or not" in listed
+    assert "--format netflix" in listed
