@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection
 from django.test import Client
 
 from catalog import forms
@@ -139,15 +140,15 @@ def test_what_is_refused_leaves_nothing(
     assert counts() == stands
 
 
-def test_a_failure_among_the_rows_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_among_the_rows_leaves_none(tmp_path: Path) -> None:
     base = make_version()
     stands = counts()
-
-    def full(*args: object, **kwargs: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Feature.objects, "bulk_create", full)
-    with pytest.raises(OSError, match="disk full"):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TRIGGER full_disk BEFORE INSERT ON catalog_feature WHEN NEW.position > 1 "
+            "BEGIN SELECT RAISE(ABORT, 'No space left on device'); END"
+        )
+    with pytest.raises(DatabaseError, match="No space left"):
         add_metadata(version=base, path=facts(tmp_path))
     assert counts() == stands
 
