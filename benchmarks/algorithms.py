@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from generator import SHAPES, cached
+from generator import SHAPES, cached, features
 from machine import description, rates
 from peers import CACHE, Peer
 from table import Row, in_turn
@@ -44,7 +44,9 @@ def timed(work: Callable[[], object]) -> dict[str, float]:
 def fit(data: Ratings, specification: str) -> Any:
     """A model; the data are wrapped anew, so that nothing is remembered from the last repetition."""
     ((key, params),) = registry.parse_many(specification)
-    return registry.algorithm(key).fit(data, params, features=None, rng=np.random.default_rng(1))
+    found = registry.algorithm(key)
+    cast = features(data.n_items) if found.needs_features else None
+    return found.fit(data, params, features=cast, rng=np.random.default_rng(1))
 
 
 def anew(data: Ratings) -> Ratings:
@@ -232,9 +234,15 @@ def measure(shape: str, algorithms: list[str], threads: int, out: Path) -> None:
     out.write_text("\n".join(lines) + "\n")
 
 
-STUDY = "toppop,corngr,nncosngr,asysvd,puresvd:factors=50,puresvd:factors=300"
-OTHERS = "userknn-pearson,userknn-cosine,itemitem,popularity-likes,ease,ials,aspect,lpca,expected-utility"
-BOUNDED = "toppop,corngr:neighbourhood=item,nncosngr:neighbourhood=item,asysvd:epochs=5,puresvd,puresvd:factors=300"
+STUDY = "toppop,corngr,nncosngr,asysvd,puresvd:factors=50,puresvd:factors=300,lsa"
+OTHERS = (
+    "userknn-pearson,userknn-cosine,itemitem,expected-utility,popularity-likes,random,ease,ials,aspect,"
+    "aspect-content,naive-bayes,lpca"
+)
+BOUNDED = (
+    "toppop,corngr:neighbourhood=item,nncosngr:neighbourhood=item,asysvd:epochs=5,puresvd:factors=50,"
+    "puresvd:factors=300,lsa"
+)
 
 
 def main() -> None:
@@ -245,7 +253,7 @@ def main() -> None:
     options.add_argument("--out", type=Path)
     options.add_argument("--table", action="store_true", help="time and memory of every algorithm's fit instead")
     options.add_argument("--shape", choices=sorted(SHAPES), default="w1", help="data of --table")
-    options.add_argument("--algorithms", help="of --table; all that need no features if left out")
+    options.add_argument("--algorithms", help="of --table; all of them if left out")
     chosen = options.parse_args()
     if chosen.table:
         usual = BOUNDED if SHAPES[chosen.shape].n_items > 20_000 else f"{STUDY},{OTHERS}"

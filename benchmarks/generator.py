@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from recommenders.data import Ratings, Scale
+from recommenders.data import ItemFeatures, Ratings, Scale
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,17 @@ def ratings(shape: Shape, *, seed: int = 1) -> Ratings:
         (np.concatenate(values), np.concatenate(items), indptr), shape=(shape.n_users, shape.n_items)
     )
     return Ratings(matrix, Scale(1, 5, 1))
+
+
+def features(n_items: int, *, seed: int = 2, a_item: int = 20) -> ItemFeatures:
+    """Draw who acts in what: so many people an item, out of twice as many as there are items, by a long tail."""
+    rng = np.random.default_rng(seed)
+    n_people = 2 * n_items
+    fame = np.cumsum(1.0 / (np.arange(n_people) + 20.0))
+    people = np.minimum(np.searchsorted(fame / fame[-1], rng.random((n_items, a_item))), n_people - 1)
+    pairs = np.unique(np.arange(n_items)[:, np.newaxis] * np.int64(n_people) + people)
+    cast = sparse.csr_array((np.ones(pairs.size), np.divmod(pairs, n_people)), shape=(n_items, n_people))
+    return ItemFeatures(cast, tuple(("cast", f"person {number}") for number in range(n_people)))
 
 
 def _whole(shares: np.ndarray, total: int, most: float) -> np.ndarray:
