@@ -14,7 +14,7 @@ from catalog.selectors.ratings import ratings_of, user_ids_of
 from core import artefacts
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
-from evaluation.protocols.one_plus_random import Cases
+from evaluation.protocols.cases import Cases
 from recommenders.data import Profiles, Ratings, Scale
 
 # Damping of means, as the study's algorithms have it: an item counts as if 25 more ratings stood at the mean.
@@ -34,6 +34,7 @@ class RunCases:
     trained: NDArray[np.int64]
     reserved: NDArray[np.int64]
     training_digest: str
+    file_rows: NDArray[np.int64] | None = None  # of each case, where cases were given as a file
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,16 @@ def opened_cases(digest: str) -> RunCases:
             users=arrays["users"],
             items=arrays["items"],
             is_relevant=arrays["is_relevant"],
+            values=arrays["values"],
             rated_indptr=arrays["rated_indptr"],
             rated_items=arrays["rated_items"],
             n_items=kept.meta["n_items"],
             negatives=kept.meta["negatives"],
             seed=kept.meta["seed"],
+            bits=arrays.get("bits"),
+            is_given=kept.meta["is_given"],
         ),
+        file_rows=arrays.get("file_rows"),
         trained=arrays["trained"],
         reserved=arrays["reserved"],
         training_digest=kept.meta["training_digest"],

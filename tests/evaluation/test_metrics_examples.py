@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.unit
@@ -16,7 +17,17 @@ pytestmark = pytest.mark.unit
         "metrics.hits",
         "metrics.ranking",
         "metrics.registry",
+        "protocols.blocks",
+        "protocols.case_files",
+        "protocols.cases",
+        "protocols.exact",
+        "protocols.full_ranking",
+        "protocols.hits",
+        "protocols.observations",
         "protocols.one_plus_random",
+        "protocols.outcomes",
+        "protocols.registry",
+        "protocols.unconstrained",
         "splitting.draws",
         "splitting.probe",
         "splitting.profile",
@@ -24,6 +35,6 @@ pytestmark = pytest.mark.unit
     ],
 )
 def test_examples_print_what_they_say(name):
-    failed, tried = doctest.testmod(importlib.import_module(f"evaluation.{name}"))
+    failed, tried = doctest.testmod(importlib.import_module(f"evaluation.{name}"), extraglobs={"np": np})
     assert failed == 0
     assert tried > 0
