@@ -1,119 +1,31 @@
 """The metrics by name: what each one is, when it has no value, and its exact spelling.
 
-A name prints every choice that changes the value: ``recall@5``, ``fallout@5(ties=worst)``,
-``precision-raghavan@5(g=.8)``. A choice that is not printed has its default.
+A name prints every choice that changes the value: ``recall@5``, ``ndcg@10(gain=linear)``,
+``ap@10(over=relevant)``, ``precision-raghavan@5(g=.8)``. Of two choices the default is left out of the name:
+how ties count (in expectation), and g (the share of relevant cases).
+
+`METRICS` holds the definitions; `metric` reads a name and `str` writes it. Values come from
+`evaluation.metrics.listed` for metrics of lists, `rating` for errors of predictions, `orders` and `half_life`
+for whole lists, `curves`, `customer_curves` and `user_curves` for curves and their areas, and
+`beyond_accuracy`; ``python -m evaluation.metrics.reference`` prints the table of the documentation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal, get_args
+from typing import get_args
 
 from core.errors import ParameterError
+from evaluation.metrics.catalogue import METRICS
+from evaluation.metrics.definition import TASKS, Choice, Definition, Value, written
 from evaluation.metrics.hits import Ties
 from evaluation.metrics.ranking import RankingResult
 
+__all__ = ["METRICS", "TASKS", "Choice", "Definition", "Metric", "definition", "metric"]
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """What a metric is.
-
-    Parameters
-    ----------
-    key : str
-        The name before "@".
-    title : str
-        As tables print it.
-    formula : str
-        In TeX.
-    low, high : float
-        The range of its values.
-    direction : {"higher", "lower"}
-        Which is better.
-    choices : tuple of str
-        What a name may state in parentheses.
-    empty : str
-        When it has no value; such a cell is None, never NaN.
-    task : str
-        The recommendation task it suits, and why.
-    has_user_values : bool
-        Whether it is a mean of values by user, which paired tests need.
-    """
-
-    key: str
-    title: str
-    formula: str
-    low: float
-    high: float
-    direction: Literal["higher", "lower"]
-    choices: tuple[str, ...]
-    empty: str
-    task: str
-    has_user_values: bool
-
-
-METRICS: Mapping[str, Definition] = MappingProxyType(
-    {
-        definition.key: definition
-        for definition in (
-            Definition(
-                key="recall",
-                title="Recall",
-                formula=r"\frac{1}{|T^+|} \sum_{(u,i) \in T^+} h(u,i)",
-                low=0.0,
-                high=1.0,
-                direction="higher",
-                choices=("ties",),
-                empty="No value without a relevant case; a user without one has no value of their own.",
-                task="Recommend some good items: how often an item the person likes reaches the list.",
-                has_user_values=True,
-            ),
-            Definition(
-                key="fallout",
-                title="Fallout",
-                formula=r"\frac{1}{|T^-|} \sum_{(u,i) \in T^-} h(u,i)",
-                low=0.0,
-                high=1.0,
-                direction="lower",
-                choices=("ties",),
-                empty="No value without an irrelevant case; a user without one has no value of their own.",
-                task="Recommend some good items: how often an item the person dislikes reaches the list.",
-                has_user_values=True,
-            ),
-            Definition(
-                key="precision-raghavan",
-                title="Precision (Raghavan)",
-                formula=r"\frac{r g}{r g + f (1 - g)}",
-                low=0.0,
-                high=1.0,
-                direction="higher",
-                choices=("g", "ties"),
-                empty="No value where recall or fallout has none, or where nothing was retrieved (0/0).",
-                task="Recommend some good items: recall and fallout in one number, given the generality g. "
-                "It is not the precision of the list, and close to 1 where g is.",
-                has_user_values=False,
-            ),
-            Definition(
-                key="f",
-                title="F",
-                formula=r"\frac{2 P r}{P + r}",
-                low=0.0,
-                high=1.0,
-                direction="higher",
-                choices=("g", "ties"),
-                empty="No value where recall or fallout has none; 0 where nothing was retrieved.",
-                task="Recommend some good items: where P is close to 1 it is about 2r/(1 + r) and repeats "
-                "recall, so the two count as one metric in comparisons.",
-                has_user_values=False,
-            ),
-        )
-    }
-)
-
-_SPELLING = re.compile(r"(?P<key>[a-z][a-z-]*)@(?P<n>[0-9]+)(?:\((?P<choices>[^()]*)\))?")
+_SPELLING = re.compile(r"(?P<key>[a-z][a-z0-9-]*)(?:@(?P<n>[0-9]+))?(?:\((?P<choices>[^()]*)\))?")
+_ALSO = {"f1": "f-beta", "map": "ap", "mrr": "rr"}  # names that people write
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +36,39 @@ class Metric:
     ----------
     key : str
         Of `METRICS`.
-    n : int
-        List length, >= 1.
+    n : int or None
+        List length, >= 1; None for a metric without one.
     g : float, optional
         Generality, in [0, 1]; None: the share of relevant cases.
     ties : {"expected", "worst", "best"}
+    options : tuple of (name, value)
+        Every other choice of the definition; those left out are filled in with their defaults, in order.
+
+    Raises
+    ------
+    ParameterError
+        An unknown metric; a list length where there is none, or none where there is one; a choice the
+        metric does not have, or a value it does not allow.
+
+    Examples
+    --------
+    >>> str(Metric("ndcg", 10))
+    'ndcg@10(gain=linear)'
     """
 
     key: str
-    n: int
+    n: int | None = None
     g: float | None = None
     ties: Ties = "expected"
+    options: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
         known = definition(self.key)
-        if self.n < 1:
+        if known.needs_n and self.n is None:
+            raise ParameterError(f"{self.key} needs a list length: write one, as '{self.key}@5'.")
+        if not known.needs_n and self.n is not None:
+            raise ParameterError(f"{self.key} takes no list length, but {self.n} was given.")
+        if self.n is not None and self.n < 1:
             raise ParameterError(f"The list length of {self.key} is {self.n}: it has to be at least 1.")
         if self.g is not None and "g" not in known.choices:
             raise ParameterError(f"{self.key} has no choice of g.")
@@ -146,28 +76,64 @@ class Metric:
             raise ParameterError(f"g of {self.key} is {self.g!r}: it has to be between 0 and 1.")
         if self.ties not in get_args(Ties):
             raise ParameterError(f"Ties can count as 'expected', 'worst' or 'best', not {self.ties!r}.")
+        if self.ties != "expected" and "ties" not in known.choices:
+            raise ParameterError(f"{self.key} has no choice of ties.")
+        stated = dict(self.options)
+        others = [option for option in known.options if option.name not in ("g", "ties")]
+        unknown = sorted(set(stated) - {option.name for option in others})
+        if unknown:
+            raise ParameterError(f"{self.key} has no choice of {unknown[0]}.")
+        filled = tuple(
+            (option.name, option.check(stated.get(option.name, option.default), self.key))  # type: ignore[arg-type]
+            for option in others
+        )
+        object.__setattr__(self, "options", filled)
 
     def __str__(self) -> str:
+        values: dict[str, Value | None] = {"g": self.g, "ties": self.ties, **dict(self.options)}
         stated = []
-        if self.g is not None:
-            stated.append(f"g={repr(float(self.g)).removeprefix('0') if 0 < self.g < 1 else f'{self.g:g}'}")
-        if self.ties != "expected":
-            stated.append(f"ties={self.ties}")
-        return f"{self.key}@{self.n}" + (f"({','.join(stated)})" if stated else "")
+        for option in self.definition.options:
+            value = values[option.name]
+            if value is not None and (option.is_printed or value != option.default):
+                stated.append(f"{option.name}={written(float(value) if option.name == 'g' else value)}")
+        length = "" if self.n is None else f"@{self.n}"
+        return f"{self.key}{length}" + (f"({','.join(stated)})" if stated else "")
 
     @property
     def definition(self) -> Definition:
         """What it is."""
         return METRICS[self.key]
 
-    def value(self, result: RankingResult) -> float | None:
-        """The metric's value in a result that was measured with the same choices.
+    def option(self, name: str) -> Value:
+        """The value of one of `options`, for example ``metric("ap@10").option("over")``.
 
         Raises
         ------
         ParameterError
-            The result has no list length `n`, or was measured with another g or rule for ties.
+            The metric has no such choice.
         """
+        values = dict(self.options)
+        if name not in values:
+            raise ParameterError(f"{self.key} has no choice of {name}.")
+        return values[name]
+
+    def value(self, result: RankingResult) -> float | None:
+        """The metric's value in a result of one-plus-random that was measured with the same choices.
+
+        Raises
+        ------
+        ParameterError
+            The metric is not one of that protocol; the result has no list length `n`, or was measured with
+            another g or rule for ties.
+        """
+        by_key = {
+            "recall": result.recall,
+            "fallout": result.fallout,
+            "precision-raghavan": result.precision,
+            "f": result.f,
+        }
+        if self.key not in by_key:
+            raise ParameterError(f"{self} is not measured by one-plus-random, whose metrics are {', '.join(by_key)}.")
         if self.n not in result.ns:
             raise ParameterError(f"{self} needs list length {self.n}, but {list(result.ns)} were measured.")
         if self.ties != result.ties:
@@ -176,12 +142,7 @@ class Metric:
         if "g" in self.definition.choices and self.g != measured_g:
             measured = "the share of relevant cases" if measured_g is None else f"{measured_g:g}"
             raise ParameterError(f"{self} was asked for, but the g of the result is {measured}.")
-        values = {
-            "recall": result.recall,
-            "fallout": result.fallout,
-            "precision-raghavan": result.precision,
-            "f": result.f,
-        }[self.key]
+        values = by_key[self.key]
         return None if values is None else values[result.ns.index(self.n)]
 
 
@@ -209,7 +170,8 @@ def metric(name: str) -> Metric:
     Parameters
     ----------
     name : str
-        "recall@5", "f@10(g=.8)", "recall@5(ties=worst)", "f@5(g=.8,ties=best)".
+        "recall@5", "f@10(g=.8)", "recall@5(ties=worst)", "rmse", "half-life(alpha=10)"; "f1", "map" and "mrr"
+        stand for "f-beta", "ap" and "rr".
 
     Returns
     -------
@@ -222,36 +184,46 @@ def metric(name: str) -> Metric:
 
     Examples
     --------
-    >>> str(metric("precision-raghavan@5(g=0.80)"))
-    'precision-raghavan@5(g=.8)'
+    >>> str(metric("precision-raghavan@5(g=0.80)")), str(metric("ap@10"))
+    ('precision-raghavan@5(g=.8)', 'ap@10(over=relevant)')
     """
     match = _SPELLING.fullmatch(name.strip())
     if match is None:
-        raise ParameterError(f"{name!r} is no metric's name: write one with a list length, as 'recall@5'.")
-    key, known = match["key"], definition(match["key"])
-    chosen: dict[str, str] = {}
-    for part in (match["choices"] or "").split(",") if match["choices"] is not None else []:
+        raise ParameterError(f"{name!r} is no metric's name: write one with its list length, as 'recall@5'.")
+    key = _ALSO.get(match["key"], match["key"])
+    known = definition(key)
+    read: dict[str, Value] = {}
+    for part in match["choices"].split(",") if match["choices"] is not None else []:
         choice, _, text = (piece.strip() for piece in part.partition("="))
-        if choice not in known.choices or choice in chosen or not text:
-            raise ParameterError(
-                f"{part!r} in {name!r} cannot be read: {key} takes {' and '.join(known.choices)}, each once, "
-                "as in 'g=.8' or 'ties=worst'."
-            )
-        chosen[choice] = text
-    g: float | None = None
-    if "g" in chosen:
-        try:
-            g = float(chosen["g"])
-        except ValueError:
-            raise ParameterError(f"g in {name!r} is {chosen['g']!r}: it has to be a number.") from None
+        if choice not in known.choices or choice in read or not text:
+            takes = f"takes {' and '.join(known.choices)}, each once" if known.choices else "takes no choices"
+            example = f", as in '{choice_example(known.options[0])}'" if known.options else ""
+            raise ParameterError(f"{part!r} in {name!r} cannot be read: {key} {takes}{example}.")
+        read[choice] = next(option for option in known.options if option.name == choice).read(text, name)
+    g = read.pop("g", None)
     ties: Ties
-    match chosen.get("ties", "expected"):
-        case "expected":
-            ties = "expected"
+    match read.pop("ties", "expected"):
         case "worst":
             ties = "worst"
         case "best":
             ties = "best"
-        case other:
-            raise ParameterError(f"Ties can count as 'expected', 'worst' or 'best', not {other!r}.")
-    return Metric(key=key, n=int(match["n"]), g=g, ties=ties)
+        case _:
+            ties = "expected"
+    return Metric(
+        key=key,
+        n=None if match["n"] is None else int(match["n"]),
+        g=None if g is None else float(g),
+        ties=ties,
+        options=tuple(read.items()),
+    )
+
+
+def choice_example(option: Choice) -> str:
+    """A choice as a name may state it.
+
+    Examples
+    --------
+    >>> choice_example(definition("ndcg").options[0])
+    'gain=linear'
+    """
+    return f"{option.name}={written(0.8 if option.default is None else option.default)}"

@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "metrics.hits",
-        "metrics.ranking",
-        "metrics.registry",
-        "protocols.blocks",
-        "protocols.case_files",
-        "protocols.cases",
-        "protocols.exact",
-        "protocols.full_ranking",
-        "protocols.hits",
-        "protocols.observations",
-        "protocols.one_plus_random",
-        "protocols.outcomes",
-        "protocols.registry",
-        "protocols.unconstrained",
-        "splitting.draws",
-        "splitting.probe",
-        "splitting.profile",
-        "splitting.reserve",
-    ],
+PACKAGES = ("metrics", "protocols", "splitting")
+WITHOUT_EXAMPLES = {"metrics.catalogue", "protocols.kernels"}
+MODULES = sorted(
+    f"{package}.{path.stem}"
+    for package in PACKAGES
+    for path in Path(importlib.import_module(f"evaluation.{package}").__path__[0]).glob("*.py")
+    if path.stem != "__init__"
 )
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - WITHOUT_EXAMPLES))
 def test_examples_print_what_they_say(name):
-    failed, tried = doctest.testmod(importlib.import_module(f"evaluation.{name}"), extraglobs={"np": np})
+    failed, tried = doctest.testmod(importlib.import_module(f"evaluation.{name}"))
     assert failed == 0
     assert tried > 0

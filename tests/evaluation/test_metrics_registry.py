@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.errors import ParameterError
 from evaluation.metrics.ranking import measure_ranking
-from evaluation.metrics.registry import METRICS, Metric, definition, metric
+from evaluation.metrics.registry import METRICS, TASKS, Metric, definition, metric
 
 pytestmark = pytest.mark.unit
 
@@ -43,15 +43,33 @@ def test_metric_has_one_canonical_name(written, canonical):
     assert metric(canonical) == metric(written)
 
 
+@st.composite
+def metrics(draw):
+    """Any metric with any choices."""
+    key = draw(st.sampled_from(sorted(METRICS)))
+    known = definition(key)
+    stated = {}
+    for option in known.options:
+        if option.name in ("g", "ties") or not draw(st.booleans()):
+            continue
+        low, high = max(option.low, -1e6), min(option.high, 1e6)
+        numbers = st.floats(low, high, exclude_min=option.is_open).map(lambda number: number + 0.0)
+        whole = st.integers(2, 10**6)
+        stated[option.name] = draw(
+            st.sampled_from(option.words) if option.words else whole if isinstance(option.default, int) else numbers
+        )
+    return Metric(
+        key,
+        draw(st.integers(1, 1000)) if known.needs_n else None,
+        draw(st.none() | st.floats(0, 1).map(abs)) if "g" in known.choices else None,
+        draw(st.sampled_from(["expected", "worst", "best"])) if "ties" in known.choices else "expected",
+        tuple(stated.items()),
+    )
+
+
 @settings(deadline=None)
-@given(
-    st.sampled_from(sorted(METRICS)),
-    st.integers(1, 1000),
-    st.none() | st.floats(0, 1).map(abs),
-    st.sampled_from(["expected", "worst", "best"]),
-)
-def test_metric_name_reads_back(key, n, g, ties):
-    one = Metric(key, n, g if "g" in definition(key).choices else None, ties)
+@given(metrics())
+def test_metric_name_reads_back(one):
     assert metric(str(one)) == one
 
 
@@ -71,6 +89,14 @@ def test_metric_name_reads_back(key, n, g, ties):
         ("f@5(g=1.5)", "between 0 and 1"),
         ("f@5(g=nan)", "between 0 and 1"),
         ("f@5(ties=none)", "not 'none'"),
+        ("rmse@5", "takes no list length"),
+        ("precision@5(g=.8)", "precision takes no choices"),
+        ("ndcg@5(gain=double)", "'linear' or 'exponential', not 'double'"),
+        ("half-life(alpha=1)", "has to be above 1"),
+        ("half-life(default=inf)", "a finite number"),
+        ("kendall(least=2.5)", "whole number"),
+        ("kendall(least=1)", "at least 2"),
+        ("croc-area(until=0)", "above 0, at most 1"),
     ],
 )
 def test_metric_refuses_other_spellings(name, message):
@@ -114,8 +140,57 @@ def test_value_refuses_a_result_with_other_choices():
 
 def test_every_definition_is_whole():
     for key, known in METRICS.items():
-        assert known.key == key == metric(f"{key}@5").definition.key
+        one = metric(f"{key}@5" if known.needs_n else key)
+        assert known.key == key == one.definition.key
         assert known.low < known.high
         assert all(text.strip() for text in (known.title, known.formula, known.empty, known.task))
-        assert known.direction == ("lower" if key == "fallout" else "higher")
-        assert set(known.choices) <= {"g", "ties"}
+        assert known.group in ("list", "rating", "whole list", "curve", "beyond accuracy")
+        assert set(known.tasks) <= set(TASKS)
+        for option in known.options:
+            assert option.description.endswith(".")
+            if option.default is not None:
+                assert option.check(option.default, key) == option.default
+
+
+def test_names_print_every_choice_that_changes_a_value():
+    assert str(metric("ndcg@10")) == "ndcg@10(gain=linear)"
+    assert str(metric("map@10")) == "ap@10(over=relevant)"
+    assert str(metric("mrr@5")) == "rr@5"
+    assert str(metric("f1@10")) == "f-beta@10(beta=1,of=users)"
+    assert str(metric("f-beta@10(of=means,beta=0.5)")) == "f-beta@10(beta=.5,of=means)"
+    assert str(metric("croc-area(until=0.3,scale=standardised)")) == "croc-area(until=.3,scale=standardised)"
+    assert str(metric("half-life(alpha=10)")) == "half-life(alpha=10,default=0)"
+    assert metric("kendall(least=5.0)").option("least") == 5
+
+
+def test_options_a_metric_has_not_are_refused():
+    with pytest.raises(ParameterError, match="ndcg has no choice of over"):
+        Metric("ndcg", 5, options=(("over", "relevant"),))
+    with pytest.raises(ParameterError, match="ndcg has no choice of over"):
+        metric("ndcg@5").option("over")
+    with pytest.raises(ParameterError, match="ndcg has no choice of ties"):
+        Metric("ndcg", 5, ties="worst")
+    with pytest.raises(ParameterError, match=r"g of f is 2: it has to be between 0 and 1"):
+        Metric("f", 5, g=2)
+    with pytest.raises(ParameterError, match="not measured by one-plus-random"):
+        metric("ndcg@5").value(result_with())
+
+
+def test_a_metric_says_which_task_it_suits_and_why():
+    assert definition("recall").suits("some") is None
+    comment = definition("rmse").suits("some")
+    assert "does not suit the task “recommend some good items” but “predict ratings”" in comment
+    assert "none of the tasks alone" in definition("gini").suits("all")
+    assert definition("gini").task.startswith("No task alone: ")
+    with pytest.raises(ParameterError, match="tasks are some, all, utility, prediction"):
+        definition("recall").suits("sell")
+
+
+def test_choices_say_what_they_allow():
+    said = {option.name: option.limits() for one in METRICS.values() for option in one.options}
+    assert said["ties"] == "expected or worst or best"
+    assert said["g"] == "between 0 and 1"
+    assert said["until"] == "above 0, at most 1"
+    assert said["alpha"] == "above 1"
+    assert said["least"] == "at least 2"
+    assert said["negative"] == "a finite number"

@@ -1,0 +1,237 @@
+"""What lists are like apart from being right: coverage, exposure, novelty, diversity, overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from core.errors import DataError, ParameterError
+
+Floats = NDArray[np.float64]
+Lists = NDArray[np.integer[Any]]
+
+
+def exposure(lists: Lists, n_items: int, n: int) -> NDArray[np.int64]:
+    """How often each item is among the first n of anyone's list.
+
+    Parameters
+    ----------
+    lists : int array, shape (n_users, depth)
+        Item indices, best first; -1 fills the end of a short list.
+    n_items : int
+    n : int
+        >= 1.
+
+    Returns
+    -------
+    int64 array, shape (n_items,)
+
+    Raises
+    ------
+    ParameterError, DataError
+        `n` below 1; lists that are not two-dimensional, or name an item that is not in the catalogue.
+
+    Examples
+    --------
+    >>> exposure(np.array([[0, 1], [0, -1]]), 3, 2).tolist()
+    [2, 1, 0]
+    """
+    cut = _cut(lists, n)
+    named = cut[cut >= 0]
+    if named.size and named.max() >= n_items:
+        raise DataError(f"A list names item {named.max()}, but the catalogue has {n_items} items.")
+    return np.bincount(named, minlength=n_items).astype(np.int64)
+
+
+def _cut(lists: Lists, n: int) -> Lists:
+    if n < 1:
+        raise ParameterError(f"The list length is {n}: it has to be at least 1.")
+    if lists.ndim != 2:
+        raise DataError(f"The lists have {lists.ndim} dimensions: give one row a user, one column a place.")
+    return lists[:, :n]
+
+
+def catalogue_coverage(lists: Lists, n_items: int, n: int) -> float | None:
+    """Share of the catalogue that is among the first n of anyone's list; None without a catalogue.
+
+    Parameters and errors as for `exposure`.
+
+    Examples
+    --------
+    >>> catalogue_coverage(np.array([[0, 1], [0, 2]]), 6, 2)
+    0.5
+    """
+    counts = exposure(lists, n_items, n)
+    return int(np.count_nonzero(counts)) / n_items if n_items else None
+
+
+def gini(counts: NDArray[np.integer[Any]]) -> float | None:
+    r"""Gini index of items' exposure: 0 where all are equal, (n - 1)/n where one item has everything.
+
+    .. math:: G = \frac{\sum_i (2 i - n - 1) e_{(i)}}{n \sum_i e_i}
+
+    Parameters
+    ----------
+    counts : int array, shape (n_items,)
+        From `exposure`, >= 0; items that are never recommended belong to it.
+
+    Returns
+    -------
+    float or None
+        None where nothing is recommended.
+
+    Raises
+    ------
+    DataError
+        A count below 0.
+
+    Examples
+    --------
+    >>> gini(np.array([1, 1, 1, 1])), gini(np.array([0, 0, 0, 9]))
+    (0.0, 0.75)
+    """
+    if len(counts) and counts.min() < 0:
+        raise DataError(f"An item is recommended {counts.min()} times: counts are 0 or more.")
+    total = int(counts.sum())
+    if total == 0:
+        return None
+    n = len(counts)
+    weights = 2 * np.arange(1, n + 1) - n - 1
+    return int((weights * np.sort(counts).astype(np.int64)).sum()) / (n * total)
+
+
+def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n: int) -> Floats:
+    r"""Mean self-information of the first n items of each list, in bits.
+
+    .. math:: -\frac{1}{|L|} \sum_{i \in L} \log_2 \frac{c_i}{U}
+
+    Parameters
+    ----------
+    lists : int array, shape (n_lists, depth)
+    item_counts : int array, shape (n_items,)
+        Training users who rated each item, 0 to n_users.
+    n_users : int
+        Training users, >= 1.
+    n : int
+        >= 1.
+
+    Returns
+    -------
+    float array, shape (n_lists,)
+        >= 0. Items nobody rated have no popularity and are left out of the mean; NaN where none is left.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `exposure`; more raters of an item than users, or no user.
+
+    References
+    ----------
+    Zhou, Kuscsik, Liu, Medo, Wakeling & Zhang (2010), PNAS 107(10):4511-4515, doi:10.1073/pnas.1000488107.
+
+    Examples
+    --------
+    >>> novelty(np.array([[0, 1], [2, -1]]), np.array([4, 1, 0]), 4, 2).tolist()
+    [1.0, nan]
+    """
+    cut = _cut(lists, n)
+    if n_users < 1 or (len(item_counts) and not 0 <= item_counts.min() <= item_counts.max() <= n_users):
+        raise DataError(f"Items need between 0 and {n_users} raters, and there has to be a user.")
+    exposure(cut, len(item_counts), n)
+    bits = np.full(len(item_counts) + 1, np.nan)  # the last one stands for the empty places, -1
+    is_rated = np.asarray(item_counts) > 0
+    bits[:-1][is_rated] = np.log2(n_users) - np.log2(item_counts[is_rated])
+    of = bits[cut]
+    known = ~np.isnan(of)
+    sums, sizes = np.where(known, of, 0.0).sum(axis=1), known.sum(axis=1)
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
+
+
+def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
+    r"""Intra-list diversity: one less the mean cosine of the features of every two of the first n items.
+
+    .. math:: 1 - \frac{2}{m (m - 1)} \sum_{i < j} \frac{x_i \cdot x_j}{|x_i| |x_j|}
+
+    Parameters
+    ----------
+    lists : int array, shape (n_lists, depth)
+    item_terms : sparse float array, shape (n_items, n_terms)
+        >= 0, as `recommenders.data.ItemFeatures` has them.
+    n : int
+        >= 1.
+
+    Returns
+    -------
+    float array, shape (n_lists,)
+        In [0, 1]. Items without features are left out; NaN with fewer than two others.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `exposure`.
+
+    References
+    ----------
+    Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2. Deviation: a mean instead of a sum, one less it.
+
+    Examples
+    --------
+    >>> diversity(np.array([[0, 1], [0, 2]]), sparse.csr_array([[1.0, 0.0], [3.0, 0.0], [0.0, 1.0]]), 2).tolist()
+    [0.0, 1.0]
+    """
+    cut = _cut(lists, n)
+    matrix = sparse.csr_array(item_terms, dtype=np.float64)
+    exposure(cut, matrix.shape[0], n)
+    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    has_terms = lengths > 0
+    unit = sparse.diags_array(np.where(has_terms, 1.0 / np.where(has_terms, lengths, 1.0), 0.0)) @ matrix
+    rows, places = np.nonzero(cut >= 0)
+    items = cut[rows, places]
+    rows, items = rows[has_terms[items]], items[has_terms[items]]
+    membership = sparse.csr_array((np.ones(len(rows)), (rows, items)), shape=(len(cut), matrix.shape[0]))
+    together = sparse.csr_array(membership @ unit)
+    sizes = np.bincount(rows, minlength=len(cut))
+    # The squared length of a sum of unit vectors is their number and twice their cosines.
+    squares = np.asarray(together.multiply(together).sum(axis=1)).ravel()
+    pairs = sizes * (sizes - 1)
+    means = np.where(pairs > 0, (squares - sizes) / np.maximum(pairs, 1), np.nan)
+    return 1.0 - np.clip(means, 0.0, 1.0)
+
+
+def overlap(first: Lists, second: Lists, n: int) -> Floats:
+    """Items that two algorithms' lists share among their first n, over n, user by user.
+
+    Parameters
+    ----------
+    first, second : int array, shape (n_users, depth)
+        Of the same users; -1 fills the end of a short list. An item comes once in a list.
+    n : int
+        >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users,)
+        In [0, 1]; NaN where both lists are empty.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `n` below 1; different numbers of users.
+
+    Examples
+    --------
+    >>> overlap(np.array([[0, 1, 2]]), np.array([[2, 9, 0]]), 3).round(4).tolist()
+    [0.6667]
+    """
+    of_first, of_second = _cut(first, n), _cut(second, n)
+    if len(of_first) != len(of_second):
+        raise DataError(f"There are lists of {len(of_first)} users and of {len(of_second)}: they have to be the same.")
+    shared = np.zeros(len(of_first))
+    for place in range(of_first.shape[1]):
+        item = of_first[:, place, None]
+        shared += ((of_second == item) & (item >= 0)).any(axis=1)
+    is_empty = (of_first < 0).all(axis=1) & (of_second < 0).all(axis=1)
+    return np.where(is_empty, np.nan, shared / n)

@@ -1,0 +1,231 @@
+"""Curves over one list of all pairs, and areas: ROC (GROC where pairs of all people are pooled), precision-recall.
+
+Curves within people are in `user_curves`, with the same number of recommendations for everyone in
+`customer_curves`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError, ParameterError
+
+Floats = NDArray[np.float64]
+Scale = Literal["raw", "standardised"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Points of a curve, from the shortest list to the longest.
+
+    Parameters
+    ----------
+    name : str
+        Which curve it is.
+    x_name, y_name : str
+    x, y : float array, shape (n_points,)
+    area : float or None
+        The curve's own summary; None where it has none, as the plot of recall against false discoveries.
+    """
+
+    name: str
+    x_name: str
+    y_name: str
+    x: Floats
+    y: Floats
+    area: float | None
+
+
+FALSE_ALARMS, HITS = "False-alarm rate", "Hit rate"
+
+
+def _checked(scores: ArrayLike, is_good: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    score, good = np.asarray(scores, dtype=np.float64), np.asarray(is_good, dtype=np.bool_)
+    if score.ndim != 1 or score.shape != good.shape:
+        raise DataError(f"Scores have shape {score.shape}, outcomes {good.shape}: one of each a pair is needed.")
+    return np.where(np.isnan(score), -np.inf, score), good
+
+
+def _steps(score: Floats, good: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Good pairs, and all pairs, down to the end of each run of equal scores, from the highest; 0 first."""
+    order = np.argsort(-score, kind="stable")
+    ordered = score[order]
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(order) else np.empty(0, np.int64)
+    hits = np.cumsum(good[order])[ends]
+    return np.concatenate([[0], hits]), np.concatenate([[0], ends + 1])
+
+
+def roc(scores: ArrayLike, is_good: ArrayLike, *, name: str = "ROC") -> Curve | None:
+    """Hit rate against false-alarm rate over one list of pairs, tied pairs taken together.
+
+    Parameters
+    ----------
+    scores : float array, shape (n_pairs,)
+        NaN: no score, which ranks below every score.
+    is_good : bool array, shape (n_pairs,)
+    name : str
+        "GROC" where the list pools all people's pairs: scores then have to compare across people.
+
+    Returns
+    -------
+    Curve or None
+        From (0, 0) to (1, 1); its area, by trapezoid, is the probability that a good pair is above another one,
+        ties half (Mann and Whitney; Swets' A). None where all pairs are good, or none is.
+
+    Raises
+    ------
+    DataError
+        Arrays of different shapes, or not of one dimension.
+
+    References
+    ----------
+    Bamber (1975), Journal of Mathematical Psychology 12:387-415; Schein, Popescul, Ungar & Pennock (2005),
+    Electronic Commerce Research 5:51-74, section 3.1.
+
+    Examples
+    --------
+    >>> roc([3, 2, 2, 1], [True, True, False, False]).area
+    0.875
+    """
+    score, good = _checked(scores, is_good)
+    n_good, n_bad = int(good.sum()), int((~good).sum())
+    if n_good == 0 or n_bad == 0:
+        return None
+    hits, taken = _steps(score, good)
+    x, y = (taken - hits) / n_bad, hits / n_good
+    return Curve(name, FALSE_ALARMS, HITS, x, y, trapezoid(x, y))
+
+
+def precision_recall(scores: ArrayLike, is_good: ArrayLike) -> Curve | None:
+    r"""Precision against recall over one list of pairs, tied pairs taken together; its area is average precision.
+
+    .. math:: \sum_k (r_k - r_{k-1}) P_k
+
+    Parameters and errors as for `roc`.
+
+    Returns
+    -------
+    Curve or None
+        One point a run of equal scores, without a point at recall 0, whose precision is not defined. None without
+        a good pair.
+
+    References
+    ----------
+    Davis & Goadrich (2006), ICML: points of this curve may not be joined by straight lines.
+
+    Examples
+    --------
+    >>> round(precision_recall([3, 2, 1], [True, False, True]).area, 4)
+    0.8333
+    """
+    score, good = _checked(scores, is_good)
+    n_good = int(good.sum())
+    if n_good == 0:
+        return None
+    hits, taken = _steps(score, good)
+    recall, precision = hits[1:] / n_good, hits[1:] / taken[1:]
+    area = float(np.sum(np.diff(hits) / n_good * precision))
+    return Curve("Precision-recall", "Recall", "Precision", recall, precision, area)
+
+
+def trapezoid(x: Floats, y: Floats) -> float:
+    """Area below straight lines between points whose x do not fall.
+
+    Examples
+    --------
+    >>> trapezoid(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    0.5
+    """
+    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+
+
+def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
+    r"""Area below a ROC or CROC up to a false-alarm rate, by trapezoid.
+
+    Parameters
+    ----------
+    curve : Curve
+        Running from (0, 0) to false-alarm rate 1.
+    until : float
+        In (0, 1]; the curve is cut there by a straight line between its neighbours.
+    scale : {"raw", "standardised"}
+        Raw: at most `until`. Standardised: chance (the diagonal) is .5, perfection 1,
+
+        .. math:: \tfrac12 \Big(1 + \frac{A - t^2 / 2}{t - t^2 / 2}\Big)
+
+    Raises
+    ------
+    ParameterError
+        `until` outside (0, 1], or another scale.
+
+    References
+    ----------
+    McClish (1989), Medical Decision Making 9(3):190-195, doi:10.1177/0272989X8900900307.
+
+    Examples
+    --------
+    >>> diagonal = roc([1, 1], [True, False])
+    >>> round(area_until(diagonal, 0.3), 3), area_until(diagonal, 0.3, "standardised")
+    (0.045, 0.5)
+    """
+    if not 0 < until <= 1:
+        raise ParameterError(f"The area runs up to a false-alarm rate of {until!r}: it has to be above 0, at most 1.")
+    if scale not in ("raw", "standardised"):
+        raise ParameterError(f"An area is 'raw' or 'standardised', not {scale!r}.")
+    stop = int(np.searchsorted(curve.x, until, side="right"))
+    x, y = curve.x[:stop], curve.y[:stop]
+    if stop < len(curve.x):
+        share = (until - curve.x[stop - 1]) / (curve.x[stop] - curve.x[stop - 1])
+        x = np.append(x, until)
+        y = np.append(y, curve.y[stop - 1] + share * (curve.y[stop] - curve.y[stop - 1]))
+    area = trapezoid(x, y)
+    chance = until**2 / 2
+    return area if scale == "raw" else 0.5 * (1 + (area - chance) / (until - chance))
+
+
+def recall_against_false_discoveries(is_good: ArrayLike, n_relevant: int) -> Curve:
+    """Recall against false discovery rate down one list: what some course notes draw as a ROC curve.
+
+    False discoveries are counted against what was recommended, not against what is irrelevant, so the line may run
+    back and forth, and no area below it means anything.
+
+    Parameters
+    ----------
+    is_good : bool array, shape (n_listed,)
+        Whether each item is relevant, best first.
+    n_relevant : int
+        Relevant items there are, in the list or not; >= 1 and no fewer than in the list.
+
+    Returns
+    -------
+    Curve
+        One point a place; no area.
+
+    Raises
+    ------
+    ParameterError
+        Fewer relevant items than the list holds, or none.
+
+    Examples
+    --------
+    >>> curve = recall_against_false_discoveries([True, True, False, True], 10)
+    >>> curve.x.round(2).tolist(), curve.y.tolist()
+    ([0.0, 0.0, 0.33, 0.25], [0.1, 0.2, 0.2, 0.3])
+    """
+    hits = np.cumsum(np.asarray(is_good, dtype=np.bool_))
+    if n_relevant < max(1, int(hits.max(initial=0))):
+        raise ParameterError(f"There are {n_relevant} relevant items, but the list holds {hits.max(initial=0)}.")
+    taken = np.arange(1, len(hits) + 1)
+    return Curve(
+        "Recall against false discovery rate",
+        "False discovery rate",
+        "Recall",
+        (taken - hits) / taken,
+        hits / n_relevant,
+        None,
+    )

@@ -1,0 +1,132 @@
+"""CROC: hit rate against false-alarm rate with the same number of recommendations for everyone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError
+from evaluation.metrics.curves import FALSE_ALARMS, HITS, Curve, trapezoid
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CustomerCurves:
+    """A CROC with the two lines it is read against.
+
+    Parameters
+    ----------
+    curve, omniscient, random : Curve
+        One point a list length k, from 0 to the longest list.
+    k : int array, shape (n_points,)
+    tp, fp, fn, tn : float array, shape (n_points,)
+        Of the curve, summed over people; fractions where items tie.
+    n_people : int
+    """
+
+    curve: Curve
+    omniscient: Curve
+    random: Curve
+    k: NDArray[np.int64]
+    tp: Floats
+    fp: Floats
+    fn: Floats
+    tn: Floats
+    n_people: int
+
+
+def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCurves | None:
+    r"""The customer ROC of scores, its omniscient line, and its random line exactly.
+
+    At each k everyone is recommended the best min(k, n(p)) of their own n(p) test items; hits and false alarms are
+    summed over people. Items that tie share their outcomes evenly, the mean over their random order.
+
+    The omniscient line recommends good items first. The random line expects
+
+    .. math:: \sum_p \min(k, n_p) \frac{s_p}{n_p} \text{ hits}, \quad
+              \sum_p \min(k, n_p) \frac{n_p - s_p}{n_p} \text{ false alarms}
+
+    for s_p good items, which is the diagonal where all n(p) are equal (theorem 1 of the source).
+
+    Parameters
+    ----------
+    people : int array, shape (n_observations,)
+        >= 0, in any order.
+    scores : float array, shape (n_observations,)
+        NaN: no score, which ranks below every score.
+    is_good : bool array, shape (n_observations,)
+
+    Returns
+    -------
+    CustomerCurves or None
+        None where all observations are good, or none is.
+
+    Raises
+    ------
+    DataError
+        Arrays of different shapes, or a person below 0.
+
+    References
+    ----------
+    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1. The
+    random line for unequal n(p), which the paper leaves to simulation, is the mean of the hypergeometric law.
+
+    Examples
+    --------
+    >>> found = croc([0, 0, 1, 1], [2, 1, 4, 3], [True, False, False, True])
+    >>> found.curve.x.tolist(), found.curve.y.tolist(), found.curve.area
+    ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0], 0.5)
+    """
+    of = np.asarray(people, dtype=np.int64)
+    score = np.asarray(scores, dtype=np.float64)
+    good = np.asarray(is_good, dtype=np.bool_)
+    if of.ndim != 1 or not of.shape == score.shape == good.shape:
+        raise DataError(f"There are {of.size} people, {score.size} scores and {good.size} outcomes: give one of each.")
+    if of.size and of.min() < 0:
+        raise DataError(f"There is no person {of.min()}: they are numbered from 0.")
+    n_good, n_bad = int(good.sum()), int((~good).sum())
+    if n_good == 0 or n_bad == 0:
+        return None
+    of = np.unique(of, return_inverse=True)[1]
+    score = np.where(np.isnan(score), -np.inf, score)
+    n_items = np.bincount(of)
+    n_liked = np.bincount(of, weights=good).astype(np.int64)
+    order = np.lexsort((-score, of))
+    starts = np.cumsum(n_items) - n_items
+    places = np.arange(len(of)) - starts[of[order]]
+    # A run of ties within a person: each of its places holds the run's share of good items.
+    is_first = np.append(True, (np.diff(of[order]) != 0) | (score[order][1:] != score[order][:-1]))
+    run = np.cumsum(is_first) - 1
+    shares = np.bincount(run, weights=good[order]) / np.bincount(run)
+    longest = int(n_items.max())
+    n_at_place = np.bincount(places, minlength=longest)
+    hits_at_place = np.bincount(places, weights=shares[run], minlength=longest)
+
+    k = np.arange(longest + 1)
+    taken = np.concatenate([[0], np.cumsum(n_at_place)])  # the sum over people of min(k, n(p))
+    tp = np.minimum(np.concatenate([[0.0], np.cumsum(hits_at_place)]), n_good)
+    tp[-1] = n_good  # everything is recommended; sums of shares may miss it by their last bit
+    chance = np.bincount(places, weights=(n_liked / n_items)[of[order]], minlength=longest)
+    tp_random = np.concatenate([[0.0], np.cumsum(chance)])
+    tp_random[-1] = n_good
+    liked_at_place = np.bincount(places, weights=places < n_liked[of[order]], minlength=longest)
+    tp_best = np.concatenate([[0.0], np.cumsum(liked_at_place)])
+
+    def drawn(name: str, hits: Floats) -> Curve:
+        x, y = (taken - hits) / n_bad, hits / n_good
+        return Curve(name, FALSE_ALARMS, HITS, x, y, trapezoid(x, y))
+
+    return CustomerCurves(
+        curve=drawn("CROC", tp),
+        omniscient=drawn("CROC, omniscient", tp_best),
+        random=drawn("CROC, random", tp_random),
+        k=k,
+        tp=tp,
+        fp=taken - tp,
+        fn=n_good - tp,
+        tn=n_bad - (taken - tp),
+        n_people=len(n_items),
+    )

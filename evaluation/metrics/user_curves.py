@@ -1,0 +1,267 @@
+"""Curves within people, then their mean: at each list length (Sarwar), at eleven recalls (TREC), and Swets' A."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError, ParameterError
+from evaluation.metrics.curves import FALSE_ALARMS, HITS, Curve, Scale, area_until, roc
+
+Floats = NDArray[np.float64]
+LEVELS = np.arange(11) / 10
+ROUNDING = 1e-9  # a recall this close below a level reaches it
+CELLS = 1 << 22  # places of lists held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class UserCurve:
+    """A curve averaged over people.
+
+    Parameters
+    ----------
+    curve : Curve
+        Without an area: points of a mean curve are not those of one list.
+    n_people : int
+        People averaged over.
+    n_one_class : int
+        People left out, because their items are all good or none is (for precision and recall: none is).
+    user_values : float array, shape (n_users,) or (n_users, 11)
+        Precision at the eleven recalls by user, NaN for those left out; empty for means at each length.
+    """
+
+    curve: Curve
+    n_people: int
+    n_one_class: int
+    user_values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Lists:
+    """Some people's outcomes in the order of their scores, tied ones sharing theirs: one row a person."""
+
+    shares: Floats  # (n_people, longest of all), 0 behind the end
+    n_items: NDArray[np.int64]
+    n_good: NDArray[np.int64]
+    people: NDArray[np.int64]
+
+    def taken(self) -> NDArray[np.int64]:
+        """Items of each person at each length: the length, or all there are."""
+        return np.minimum(np.arange(1, self.shares.shape[1] + 1), self.n_items[:, None])
+
+    def where(self, kept: NDArray[np.bool_]) -> _Lists:
+        """Some of these people."""
+        return _Lists(self.shares[kept], self.n_items[kept], self.n_good[kept], self.people[kept])
+
+
+def _observations(
+    people: ArrayLike, scores: ArrayLike, is_good: ArrayLike
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]:
+    """The arrays, checked, by person and then from the highest score."""
+    of, score = np.asarray(people, dtype=np.int64), np.asarray(scores, dtype=np.float64)
+    good = np.asarray(is_good, dtype=np.bool_)
+    if of.ndim != 1 or not of.shape == score.shape == good.shape:
+        raise DataError(f"There are {of.size} people, {score.size} scores and {good.size} outcomes: give one of each.")
+    if of.size and of.min() < 0:
+        raise DataError(f"There is no person {of.min()}: they are numbered from 0.")
+    score = np.where(np.isnan(score), -np.inf, score)
+    order = np.lexsort((-score, of))
+    return of[order], score[order], good[order]
+
+
+def _blocks(of: NDArray[np.int64], score: Floats, good: NDArray[np.bool_]) -> Iterator[_Lists]:
+    """The lists of a few people at a time, so that memory does not grow with their number."""
+    people, starts, sizes = np.unique(of, return_index=True, return_counts=True)
+    longest = int(sizes.max(initial=1))
+    step = max(1, CELLS // longest)
+    for first in range(0, len(people), step):
+        n_items = sizes[first : first + step]
+        part = slice(starts[first], starts[first] + int(n_items.sum()))
+        row = np.repeat(np.arange(len(n_items)), n_items)
+        places = np.arange(len(row)) - np.repeat(starts[first : first + step] - starts[first], n_items)
+        own, outcome = score[part], good[part]
+        is_first = np.ones(len(row), dtype=np.bool_)
+        is_first[1:] = (row[1:] != row[:-1]) | (own[1:] != own[:-1])
+        run = np.cumsum(is_first) - 1
+        shares = np.zeros((len(n_items), longest))
+        shares[row, places] = (np.bincount(run, weights=outcome) / np.bincount(run))[run]
+        n_good = np.bincount(row, weights=outcome).astype(np.int64)
+        yield _Lists(shares, n_items, n_good, people[first : first + step])
+
+
+def mean_at_lengths(
+    people: ArrayLike,
+    scores: ArrayLike,
+    is_good: ArrayLike,
+    *,
+    axes: Literal["roc", "precision-recall"] = "roc",
+) -> UserCurve | None:
+    """Mean over people of their rates at each list length.
+
+    At length k each person gets the best min(k, n) of their own n items. For ROC axes the mean false-alarm rate and
+    the mean hit rate, over people who have good items and others; for precision and recall, over people who have a
+    good item, precision over min(k, n). Tied items count in expectation.
+
+    Parameters
+    ----------
+    people : int array, shape (n_observations,)
+    scores : float array, shape (n_observations,)
+        NaN ranks below every score.
+    is_good : bool array, shape (n_observations,)
+    axes : {"roc", "precision-recall"}
+
+    Returns
+    -------
+    UserCurve or None
+        One point a length; ROC axes begin at (0, 0). None where nobody is left.
+
+    Raises
+    ------
+    ParameterError, DataError
+        Other axes; arrays of different shapes, a person below 0.
+
+    References
+    ----------
+    Sarwar, Karypis, Konstan & Riedl (2000), EC; Gunawardana & Shani (2009), JMLR 10, section 5.2.1.
+
+    Examples
+    --------
+    >>> found = mean_at_lengths([0, 0, 1, 1], [2, 1, 4, 3], [True, False, False, True])
+    >>> found.curve.x.tolist(), found.curve.y.tolist()
+    ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])
+    """
+    if axes not in ("roc", "precision-recall"):
+        raise ParameterError(f"The axes are 'roc' or 'precision-recall', not {axes!r}.")
+    n_people = n_left_out = 0
+    across: Floats = np.zeros(1)  # false-alarm rates, or precisions, added up over people
+    recalls: Floats = np.zeros(1)
+    for block in _blocks(*_observations(people, scores, is_good)):
+        has_other = block.n_items > block.n_good
+        kept = (block.n_good > 0) & (has_other | (axes != "roc"))
+        n_people, n_left_out = n_people + int(kept.sum()), n_left_out + int((~kept).sum())
+        lists = block.where(kept)
+        hits, taken = np.cumsum(lists.shares, axis=1), lists.taken()
+        below = (lists.n_items - lists.n_good)[:, None] if axes == "roc" else taken
+        across = across + ((taken - hits if axes == "roc" else hits) / below).sum(axis=0)
+        recalls = recalls + (hits / lists.n_good[:, None]).sum(axis=0)
+    if n_people == 0:
+        return None
+    across, recalls = across / n_people, recalls / n_people
+    if axes == "roc":
+        x, y = np.append(0.0, across), np.append(0.0, recalls)
+        curve = Curve("Mean ROC at each length", FALSE_ALARMS, HITS, x, y, None)
+    else:
+        curve = Curve("Mean precision and recall at each length", "Recall", "Precision", recalls, across, None)
+    return UserCurve(curve, n_people, n_left_out, np.empty(0))
+
+
+def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n_users: int) -> UserCurve | None:
+    r"""Each person's interpolated precision at recall 0, .1, … 1, averaged over people.
+
+    .. math:: P(l) = \max_{k: r_k \ge l} P_k
+
+    Parameters
+    ----------
+    people : int array, shape (n_observations,)
+        In 0 to n_users - 1.
+    scores : float array, shape (n_observations,)
+        NaN ranks below every score; tied items share their outcomes evenly.
+    is_good : bool array, shape (n_observations,)
+        All good items of a person have to be among their observations.
+    n_users : int
+
+    Returns
+    -------
+    UserCurve or None
+        Eleven points; `user_values` by user. The metric precision-recall-11 is their mean over the eleven. None
+        where nobody has a good item.
+
+    Raises
+    ------
+    DataError
+        Arrays of different shapes, people out of range.
+
+    References
+    ----------
+    Voorhees (2002), Overview of TREC 2002, NIST SP 500-251, appendix. Deviation: trec_eval asks for floor(l R + .9)
+    hits in floating point, so that a recall a tenth of an item short may pass (2 of 3 as .7); here it does not.
+
+    Examples
+    --------
+    >>> eleven_points([0, 0, 0], [3, 2, 1], [True, False, True], n_users=1).curve.y.round(2).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.67, 0.67, 0.67, 0.67, 0.67]
+    """
+    of, score, good = _observations(people, scores, is_good)
+    if len(of) and of[-1] >= n_users:
+        raise DataError(f"There is no person {of[-1]}: they are numbered from 0 to {n_users - 1}.")
+    values = np.full((n_users, len(LEVELS)), np.nan)
+    for block in _blocks(of, score, good):
+        lists = block.where(block.n_good > 0)
+        hits = np.cumsum(lists.shares, axis=1)
+        precisions, recalls = hits / lists.taken(), hits / lists.n_good[:, None]
+        # The best precision from here on; places behind a person's end repeat their last one.
+        ahead = np.maximum.accumulate(precisions[:, ::-1], axis=1)[:, ::-1]
+        for column, level in enumerate(LEVELS):
+            first = np.argmax(recalls >= level - ROUNDING, axis=1)
+            values[lists.people, column] = ahead[np.arange(len(first)), first]
+    kept = ~np.isnan(values[:, 0])
+    if not kept.any():
+        return None
+    curve = Curve(
+        "Mean 11-point precision",
+        "Recall",
+        "Interpolated precision",
+        LEVELS.copy(),
+        values[kept].mean(axis=0),
+        None,
+    )
+    return UserCurve(curve, int(kept.sum()), n_users - int(kept.sum()), values)
+
+
+def roc_areas(
+    people: ArrayLike,
+    scores: ArrayLike,
+    is_good: ArrayLike,
+    *,
+    n_users: int,
+    until: float = 1.0,
+    scale: Scale = "raw",
+) -> Floats:
+    """Swets' A of each person's own test items, whole or up to a false-alarm rate.
+
+    Parameters
+    ----------
+    people, scores, is_good, n_users
+        As for `eleven_points`.
+    until, scale
+        As for `evaluation.metrics.curves.area_until`.
+
+    Returns
+    -------
+    float array, shape (n_users,)
+        NaN for people whose items are all good, or none is.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `area_until` and `eleven_points`.
+
+    Examples
+    --------
+    >>> roc_areas([0, 0, 2], [1.0, 2.0, 1.0], [True, False, True], n_users=3).tolist()
+    [0.0, nan, nan]
+    """
+    of, score, good = _observations(people, scores, is_good)
+    if len(of) and of[-1] >= n_users:
+        raise DataError(f"There is no person {of[-1]}: they are numbered from 0 to {n_users - 1}.")
+    values = np.full(n_users, np.nan)
+    known, starts, sizes = np.unique(of, return_index=True, return_counts=True)
+    for person, start, stop in zip(known.tolist(), starts, starts + sizes, strict=True):
+        curve = roc(score[start:stop], good[start:stop])
+        if curve is not None:
+            values[person] = area_until(curve, until, scale)
+    return values

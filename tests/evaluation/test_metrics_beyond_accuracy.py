@@ -1,0 +1,77 @@
+"""Coverage, exposure, novelty, diversity and overlap of lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from core.errors import DataError, ParameterError
+from evaluation.metrics.beyond_accuracy import catalogue_coverage, diversity, exposure, gini, novelty, overlap
+
+pytestmark = pytest.mark.unit
+LISTS = np.array([[0, 1, 2], [0, 3, -1], [0, -1, -1]])
+
+
+def test_exposure_and_coverage_count_the_first_n():
+    assert exposure(LISTS, 6, 3).tolist() == [3, 1, 1, 1, 0, 0]
+    assert exposure(LISTS, 6, 1).tolist() == [3, 0, 0, 0, 0, 0]
+    assert catalogue_coverage(LISTS, 6, 3) == 4 / 6
+    assert catalogue_coverage(np.empty((0, 3), dtype=int), 0, 3) is None
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=12).filter(any))
+def test_gini_is_the_mean_difference_of_exposures(counts):
+    array = np.array(counts)
+    differences = np.abs(array[:, None] - array[None, :]).mean()
+    assert gini(array) == pytest.approx(differences / (2 * array.mean()))
+
+
+def test_gini_without_exposure_has_no_value():
+    assert gini(np.zeros(3, dtype=int)) is None
+    assert gini(np.zeros(0, dtype=int)) is None
+    with pytest.raises(DataError, match="0 or more"):
+        gini(np.array([1, -1]))
+
+
+def test_novelty_is_mean_self_information():
+    values = novelty(LISTS, np.array([8, 4, 2, 1, 0]), 8, 3)
+    assert values.tolist() == [(0 + 1 + 2) / 3, 1.5, 0.0]
+    unrated = novelty(np.array([[4, 0], [4, -1]]), np.array([4, 4, 4, 4, 0]), 8, 2)
+    assert unrated[0] == 1.0
+    assert np.isnan(unrated[1])
+    for counts, n_users in ((np.array([9]), 8), (np.array([-1]), 8), (np.array([], dtype=int), 0)):
+        with pytest.raises(DataError, match="raters"):
+            novelty(np.array([[0]]), counts, n_users, 1)
+
+
+def test_diversity_is_one_less_the_mean_cosine():
+    rng = np.random.default_rng(2)
+    terms = rng.integers(0, 3, (9, 5)).astype(float)
+    terms[4] = 0.0  # without features: left out
+    lists = np.argsort(rng.random((6, 9)), axis=1)[:, :5]
+    lists[3, 2:] = -1
+    found = diversity(lists, sparse.csr_array(terms), 4)
+    for row, value in zip(lists[:, :4], found, strict=True):
+        own = [terms[item] / np.linalg.norm(terms[item]) for item in row if item >= 0 and terms[item].any()]
+        cosines = [own[i] @ own[j] for i in range(len(own)) for j in range(i)]
+        assert np.isnan(value) if not cosines else value == pytest.approx(1 - np.mean(cosines))
+
+
+def test_overlap_is_what_two_lists_share():
+    assert overlap(LISTS, LISTS, 3)[0] == 1.0
+    assert overlap(LISTS, np.array([[1, 2, 3], [3, 0, -1], [-1, -1, -1]]), 3) == pytest.approx([2 / 3, 2 / 3, 0])
+    assert np.isnan(overlap(np.array([[-1]]), np.array([[-1]]), 1))[0]
+    with pytest.raises(DataError, match="have to be the same"):
+        overlap(LISTS, LISTS[:2], 3)
+
+
+def test_lists_that_cannot_be_are_refused():
+    with pytest.raises(ParameterError, match="at least 1"):
+        exposure(LISTS, 6, 0)
+    with pytest.raises(DataError, match="one row a user"):
+        exposure(LISTS[0], 6, 3)
+    with pytest.raises(DataError, match="names item 3, but the catalogue has 3"):
+        exposure(LISTS, 3, 3)
