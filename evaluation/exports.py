@@ -6,11 +6,14 @@ from typing import Any
 
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import curves, table
+from evaluation.selectors.results import case_counts, curves, model_rows, table
+from evaluation.selectors.runs import metric_names
 
 
-def run_document(run: EvaluationRun) -> dict[str, Any]:
+def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, Any]:
     """Give a finished run's inputs, hashes, counts and results, by algorithm and profile length.
+
+    With `has_cases`, each algorithm at whole profiles has the candidates `above` and `tied` with each case.
 
     Raises
     ------
@@ -18,7 +21,11 @@ def run_document(run: EvaluationRun) -> dict[str, Any]:
         The run has no results.
     """
     n_cases = (run.n_relevant or 0) + (run.n_irrelevant or 0)
-    given = run.protocol["g"]
+    given = run.protocol.get("g")
+    algorithms = _rows(run, 0)
+    if has_cases:
+        for row, (above, tied) in zip(algorithms, case_counts(run), strict=True):
+            row |= {"above": above.tolist(), "tied": tied.tolist()}
     return {
         "run": run.pk,
         "dataset": run.version.dataset.name,
@@ -29,6 +36,9 @@ def run_document(run: EvaluationRun) -> dict[str, Any]:
         "training_hash": cases_of(run).training_digest,
         "split": run.split,
         "protocol": run.protocol,
+        "task": run.task,
+        "metrics": metric_names(run),
+        "comments": run.comments,
         "reserve": run.reserve,
         "seed": run.seed,
         "n": run.n,
@@ -39,13 +49,13 @@ def run_document(run: EvaluationRun) -> dict[str, Any]:
         "left_out": run.left_out,
         "counted": run.counted,
         "environment": run.environment,
-        "algorithms": _rows(run, 0),
+        "algorithms": algorithms,
         "at_profile_length": {str(length): _rows(run, length) for length in run.profile_lengths},
     }
 
 
 def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
-    return [
+    rows = [
         {
             "key": row.algorithm,
             "label": row.label,
@@ -53,20 +63,29 @@ def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
             "model_hash": row.model_hash,
             "recipe": row.recipe,
             "was_reused": row.was_reused,
-            "recall": row.recall,
-            "fallout": row.fallout,
-            "precision": row.precision,
-            "f_measure": row.f_measure,
             "fit_seconds": row.fit_seconds,
             "score_seconds": row.score_seconds,
             "users_hash": row.users_digest,
-            "by_n": {
-                "n": list(curve.n),
-                "recall": list(curve.recall),
-                "fallout": list(curve.fallout),
-                "precision": list(curve.precision),
-                "f_measure": list(curve.f_measure),
+            "values": {
+                name: {"value": cell.value, "reason": cell.reason, "by_n": list(cell.by_n)}
+                for name, cell in row.cells.items()
             },
         }
-        for row, curve in zip(table(run, profile_length), curves(run, profile_length), strict=True)
+        for row in model_rows(run, profile_length)
     ]
+    if run.protocol["name"] == "one-plus-random":
+        for line, row, curve in zip(rows, table(run, profile_length), curves(run, profile_length), strict=True):
+            line |= {
+                "recall": row.recall,
+                "fallout": row.fallout,
+                "precision": row.precision,
+                "f_measure": row.f_measure,
+                "by_n": {
+                    "n": list(curve.n),
+                    "recall": list(curve.recall),
+                    "fallout": list(curve.fallout),
+                    "precision": list(curve.precision),
+                    "f_measure": list(curve.f_measure),
+                },
+            }
+    return rows

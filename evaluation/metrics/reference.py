@@ -1,6 +1,6 @@
 """The metrics' table of the documentation, written from their definitions.
 
-    python -m evaluation.metrics.reference docs/reference/metrics.md
+python -m evaluation.metrics.reference docs/reference/metrics.md
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -100,6 +101,17 @@ def named_settings(*, text: str) -> dict[str, Any]:
         except ValueError:
             found[key] = value
     return found
+
+
+def split_names(text: str) -> list[str]:
+    """Part names of metrics at the commas between them; those inside parentheses belong to a name.
+
+    Examples
+    --------
+    >>> split_names("recall@5, f@5(g=.8,ties=best)")
+    ['recall@5', 'f@5(g=.8,ties=best)']
+    """
+    return [name.strip() for name in re.split(r",(?![^()]*\))", text) if name.strip()]
 
 
 def _algorithms(

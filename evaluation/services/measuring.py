@@ -12,9 +12,10 @@ from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.protocols.blocks import joined, measure_block
 from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.selectors.runs import longest_list
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.parts import Outcome
-from evaluation.services.runs import BLOCK_USERS, longest_list
+from evaluation.services.runs import BLOCK_USERS
 from evaluation.services.serving import opened_model
 from evaluation.splitting.profile import cut_profiles
 from recommenders.data import Profiles

@@ -18,8 +18,8 @@ from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
 from evaluation.protocols.outcomes import ModelFacts, Outcomes, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
+from evaluation.selectors.runs import longest_list, metric_names
 from evaluation.services.parts import Outcome
-from evaluation.services.runs import longest_list, metric_names
 from evaluation.services.tidying import remove_parts
 from recommenders import registry
 

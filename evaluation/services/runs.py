@@ -15,9 +15,7 @@ from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.provenance import digest_of
 from core.transitions import move
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
-from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
-from evaluation.protocols import registry as protocols
 from evaluation.services.hints import hint
 from evaluation.services.inputs import checked
 
@@ -25,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 BLOCK_USERS = 256  # users scored at once, counted from the first test user: never a matter of how a run is cut
 PART_USERS = 16 * BLOCK_USERS
-CURVE_N = 20  # curves go at least this far
 
 
 @transaction.atomic
@@ -114,16 +111,6 @@ def create_run(
     RunPart.objects.create(run=run, kind=PartKind.PREPARE)
     hint(run=run)
     return run
-
-
-def metric_names(run: EvaluationRun) -> list[str]:
-    """The metrics of the run by name: those asked for, or the usual ones of its protocol."""
-    return run.metrics or [name.format(n=run.n) for name in protocols.protocol(run.protocol["name"]).usual]
-
-
-def longest_list(run: EvaluationRun) -> int:
-    """The longest list that any result of the run speaks of."""
-    return max([run.n, CURVE_N, *(metric(name).n or 0 for name in metric_names(run))])
 
 
 def start_run(*, run: EvaluationRun) -> None:

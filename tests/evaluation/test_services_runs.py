@@ -10,9 +10,9 @@ from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.services.parts import lease_part
 from evaluation.services.inputs import named_settings
-from evaluation.services.runs import BLOCK_USERS, cancel_run, create_run, fail_part, resume_run
+from evaluation.services.parts import lease_part
+from evaluation.services.runs import BLOCK_USERS, cancel_run, create_run, fail_part
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
