@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
+from catalog.selectors.ratings import user_ids_of
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import case_counts, curves, model_rows, table
+from evaluation.selectors.comparing import Comparison
+from evaluation.selectors.results import case_counts, curves, model_rows, table, tested_metrics, user_values
 from evaluation.selectors.runs import metric_names
 
 
@@ -89,3 +93,50 @@ def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
                 },
             }
     return rows
+
+
+def comparison_document(found: Comparison) -> dict[str, Any]:
+    """Give a comparison of two runs, with what differs between them and every test."""
+    return {
+        "runs": [
+            {"run": run.pk, "dataset": run.version.dataset.name, "inputs_hash": run.inputs_hash}
+            for run in (found.a, found.b)
+        ],
+        "settings_that_differ": {name: list(pair) for name, pair in found.settings.items()},
+        "has_same_cases": found.has_same_cases,
+        "test": "sign test by user, two-sided",
+        "correction": found.correction,
+        "differences": [asdict(one) for one in found.differences],
+        "only_in_a": list(found.only_a),
+        "only_in_b": list(found.only_b),
+        "metrics_of_one_run_alone": list(found.not_compared),
+    }
+
+
+def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
+    """Give a run's values by user as rows of a table: a line for each user, metric, algorithm and profile length."""
+    yield ["user", "metric", "algorithm", "profile_length", "value"]
+    ids = user_ids_of(run.version)
+    for length in (0, *run.profile_lengths):
+        for metric in tested_metrics(run):
+            found = user_values(run, metric, length)
+            for user, values in zip(found.user_ids, found.values.tolist(), strict=True):
+                for label, value in zip(found.labels, values, strict=True):
+                    if value == value:  # NaN: the user has none
+                        yield [ids[user], metric, label, length or "whole", repr(value)]
+
+
+def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
+    """Give a run's metrics as rows of a table: a line for each algorithm, profile length and metric."""
+    yield ["algorithm", "profile_length", "metric", "n", "value", "remark"]
+    for length in (0, *run.profile_lengths):
+        for row in model_rows(run, length):
+            for name, cell in row.cells.items():
+                if not cell.by_n:
+                    yield [row.label, length or "whole", name, "", _text(cell.value), cell.reason]
+                for n, value in enumerate(cell.by_n, start=1):
+                    yield [row.label, length or "whole", name, n, _text(value), cell.reason]
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else repr(value)

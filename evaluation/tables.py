@@ -8,13 +8,13 @@ def share(value: float | None) -> str:
 
     Examples
     --------
-    >>> share(0.41666), share(1.0), share(None)
-    ('.417', '1.000', '–')
+    >>> share(0.41666), share(1.0), share(-0.0101), share(None)
+    ('.417', '1.000', '-.010', '–')
     """
     if value is None:
         return "–"
-    text = f"{value:.3f}"
-    return text[1:] if text.startswith("0") else text
+    text = f"{value:.3f}".replace("-0.", "-.")
+    return text[1:] if text.startswith("0") else text.replace("-.000", ".000")
 
 
 def seconds(value: float) -> str:
@@ -54,3 +54,16 @@ def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
     [('reserved users', '1,200')]
     """
     return [(what, f"{count:,}") for what, count in counts.items()]
+
+
+def p_value(value: float | None) -> str:
+    """Write a p with three decimals and no leading zero; a dash where nothing was tested.
+
+    Examples
+    --------
+    >>> p_value(0.0321), p_value(0.0000002), p_value(None)
+    ('.032', '< .001', '–')
+    """
+    if value is None:
+        return "–"
+    return "< .001" if value < 0.001 else share(value)
