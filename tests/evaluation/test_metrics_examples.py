@@ -12,7 +12,7 @@ pytestmark = pytest.mark.unit
 
 
 PACKAGES = ("metrics", "protocols", "splitting")
-WITHOUT_EXAMPLES = {"metrics.catalogue", "protocols.kernels"}
+WITHOUT_EXAMPLES = {"metrics.catalogue", "protocols.kernels", "splitting.options"}
 MODULES = sorted(
     f"{package}.{path.stem}"
     for package in PACKAGES

@@ -1,0 +1,148 @@
+"""Whether a partition lets a model see what it is tested on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError
+from evaluation.splitting.partition import Partition
+from evaluation.splitting.rows import RatingRows
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """One way in which hidden ratings are known.
+
+    Parameters
+    ----------
+    kind : str
+        "two-sides", "duplicate-pair", "future", "reserved-user", "cold-item", "profile-user", "untested-user" or
+        "uncounted".
+    count : int
+        Ratings (or pairs) concerned.
+    message : str
+        A full sentence with the first of them.
+    """
+
+    kind: str
+    count: int
+    message: str
+
+
+def find_leaks(rows: RatingRows, partition: Partition) -> tuple[Leak, ...]:
+    """Look for every known way in which a hidden rating may reach a model.
+
+    Parameters
+    ----------
+    rows : RatingRows
+        What was split.
+    partition : Partition
+        Of these rows, or altered.
+
+    Returns
+    -------
+    tuple of Leak
+        Empty where there is none. Looked for: a rating on two sides; a pair of user and item on the hidden side and
+        on a known one, as two ratings; a training rating at or after the partition's test time, or (where it splits
+        by time) a known rating of a test user later than one of theirs that is hidden; a reserved user's rating, or
+        a reserved test user; a training rating of a cold item; a training rating of a user with a profile of their
+        own; a hidden rating of a user who is not tested; ratings on no side that nothing accounts for.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.splitting.holdout import share_of_all
+    >>> rows = RatingRows.of(csr_array(np.ones((4, 5), dtype=np.float32)))
+    >>> made = share_of_all(rows, share=0.2, seed=1)
+    >>> find_leaks(rows, made)
+    ()
+    >>> leaky = replace(made, train=np.arange(20))
+    >>> [leak.kind for leak in find_leaks(rows, leaky)]
+    ['two-sides', 'duplicate-pair', 'uncounted']
+    """
+    found: list[Leak] = []
+
+    def report(kind: str, places: NDArray[np.integer], what: str) -> None:
+        if len(places):
+            first = int(places[0])
+            where = f"the first is rating {first}, of user {rows.users[first]} and item {rows.items[first]}"
+            found.append(Leak(kind, len(places), f"{len(places):,} {what}; {where}."))
+
+    known = np.union1d(partition.train, partition.profile)
+    hidden = partition.hidden
+    is_tested = _marked(rows.n_users, partition.test_users)
+    is_reserved = _marked(rows.n_users, rows.reserved)
+
+    both = np.union1d(np.intersect1d(known, hidden), np.intersect1d(partition.train, partition.profile))
+    report("two-sides", both, "ratings are on two sides")
+
+    keys = rows.users.astype(np.int64) * rows.n_items + rows.items
+    report("duplicate-pair", known[np.isin(keys[known], keys[hidden])], "known ratings have the pair of a hidden one")
+
+    report("future", _later(rows, partition, known), "known ratings are later than what they are to predict")
+
+    sides = np.union1d(known, hidden)
+    report("reserved-user", sides[is_reserved[rows.users[sides]]], "ratings of reserved users are on a side")
+    reserved_tests = np.intersect1d(partition.test_users, rows.reserved)
+    if len(reserved_tests):
+        message = f"{len(reserved_tests):,} test users are reserved; the first is user {reserved_tests[0]}."
+        found.append(Leak("reserved-user", len(reserved_tests), message))
+
+    if partition.test_items is not None:
+        is_cold = _marked(rows.n_items, partition.test_items)
+        report("cold-item", partition.train[is_cold[rows.items[partition.train]]], "training ratings touch cold items")
+    if len(partition.profile):
+        has_profile = _marked(rows.n_users, rows.users[partition.profile])
+        is_trained = has_profile[rows.users[partition.train]]
+        report("profile-user", partition.train[is_trained], "training ratings are of users scored by a profile")
+    report("untested-user", hidden[~is_tested[rows.users[hidden]]], "hidden ratings are of users who are not tested")
+
+    n_placed = len(partition.train) + len(partition.profile) + len(hidden) + sum(partition.left_out.values())
+    if n_placed != len(rows):
+        message = f"{n_placed:,} ratings are on a side or left out, but there are {len(rows):,}."
+        found.append(Leak("uncounted", abs(n_placed - len(rows)), message))
+    return tuple(found)
+
+
+def refuse_leaks(rows: RatingRows, partition: Partition) -> None:
+    """Raise on the first partition that leaks.
+
+    Raises
+    ------
+    DataError
+        With a sentence for each leak.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.splitting.holdout import share_of_all
+    >>> rows = RatingRows.of(csr_array(np.ones((4, 5), dtype=np.float32)))
+    >>> refuse_leaks(rows, share_of_all(rows, share=0.2, seed=1))
+    """
+    leaks = find_leaks(rows, partition)
+    if leaks:
+        where = f" ({partition.label})" if partition.label else ""
+        raise DataError(f"The split{where} leaks: {' '.join(leak.message for leak in leaks)}")
+
+
+def _marked(n: int, numbers: NDArray[np.integer]) -> NDArray[np.bool_]:
+    marks = np.zeros(n, dtype=np.bool_)
+    marks[numbers] = True
+    return marks
+
+
+def _later(rows: RatingRows, partition: Partition, known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Known ratings that come too late, ascending."""
+    if rows.times is None or not partition.is_by_time:
+        return np.empty(0, dtype=np.int64)
+    earliest = np.full(rows.n_users, np.iinfo(np.int64).max)
+    np.minimum.at(earliest, rows.users[partition.hidden], rows.times[partition.hidden])
+    is_late = rows.times[known] > earliest[rows.users[known]]
+    if partition.test_time is not None:
+        is_late |= rows.times[known] >= partition.test_time
+    late: NDArray[np.int64] = known[is_late]
+    return late

@@ -1,0 +1,124 @@
+"""The options of each split: types, defaults, limits and descriptions, for commands, forms and documentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import ParameterError
+from recommenders.parameters import Parameters, parameter
+
+BELOW_ONE = 0.999
+
+
+def _test_users(default: int = 0) -> int:
+    return parameter(default, description="Users tested, drawn at random; 0: everyone who can be.", minimum=0)
+
+
+@dataclass(frozen=True)
+class Holdout(Parameters):
+    """Options of ``holdout``."""
+
+    share: float = parameter(0.2, description="Share of ratings to hide.", minimum=0.0, maximum=BELOW_ONE)
+    within: str = parameter("all", description="Of all ratings, or of each user's.", choices=("all", "user"))
+
+
+@dataclass(frozen=True)
+class Probe(Parameters):
+    """Options of ``probe``."""
+
+    share: float = parameter(0.014, description="Share of ratings to hide.", minimum=0.0, maximum=BELOW_ONE)
+    list: str = parameter("", description="A file of pairs to hide instead of a random share.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.list and self.share != Probe.share:
+            raise ParameterError("Give a share or a list, not both: a list says itself what is hidden.")
+
+
+@dataclass(frozen=True)
+class TemporalExact(Parameters):
+    """Options of ``temporal-exact``."""
+
+    test_users: int = _test_users(100)
+
+
+@dataclass(frozen=True)
+class TemporalShare(Parameters):
+    """Options of ``temporal-global`` and ``temporal-per-user``."""
+
+    share: float = parameter(
+        0.2,
+        description="Share of the latest ratings that sets the test time; 0: the time of a rating drawn at random.",
+        minimum=0.0,
+        maximum=BELOW_ONE,
+    )
+    test_users: int = _test_users()
+
+
+@dataclass(frozen=True)
+class RandomPerUser(Parameters):
+    """Options of ``random-per-user``."""
+
+    test_users: int = _test_users(2000)
+
+
+@dataclass(frozen=True)
+class GivenN(Parameters):
+    """Options of ``given-n``."""
+
+    n: int = parameter(5, description="Known ratings of each test user.", minimum=1)
+    test_users: int = _test_users()
+
+
+@dataclass(frozen=True)
+class AllButN(Parameters):
+    """Options of ``all-but-n``."""
+
+    n: int = parameter(1, description="Hidden ratings of each test user.", minimum=1)
+    test_users: int = _test_users()
+
+
+@dataclass(frozen=True)
+class KFold(Parameters):
+    """Options of ``k-fold``."""
+
+    k: int = parameter(5, description="Number of folds.", minimum=2)
+    over: str = parameter("ratings", description="What is cut into folds.", choices=("ratings", "users"))
+    hide: float = parameter(
+        0.2, description="Over users: share of a test user's ratings to hide.", minimum=0.0, maximum=BELOW_ONE
+    )
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Parameters):
+    """Options of ``leave-one-out``."""
+
+    which: str = parameter("last", description="Which rating is hidden.", choices=("last", "random"))
+    test_users: int = _test_users()
+
+
+@dataclass(frozen=True)
+class ColdStartItems(Parameters):
+    """Options of ``cold-start-items``."""
+
+    share: float = parameter(
+        0.1, description="Share of items (hot: of ratings) to hide.", minimum=0.0, maximum=BELOW_ONE
+    )
+    start: str = parameter(
+        "cold", description="Whole items, or ratings of items that keep some.", choices=("cold", "hot")
+    )
+    outcome: str = parameter(
+        "implicit",
+        description="What is good: that the item was rated, or that it was rated high.",
+        choices=("implicit", "explicit"),
+    )
+    threshold: float = parameter(4.0, description="Explicit: the rating from which an item is good.")
+
+
+@dataclass(frozen=True)
+class DevEval(Parameters):
+    """Options of ``dev-eval`` itself; the others are those of the split named by ``of``."""
+
+    development: float = parameter(
+        0.5, description="Share of the test users to choose on.", minimum=0.001, maximum=BELOW_ONE
+    )

@@ -1,0 +1,224 @@
+"""Splits by name: what every one of them has to hold, and how they are written."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from core.errors import DataError, ParameterError
+from evaluation.splitting import reference
+from evaluation.splitting.leaks import find_leaks
+from evaluation.splitting.probe import check_csr, probe
+from evaluation.splitting.registry import SPLITS, parse_split, partitions, split_kind, split_spec
+from evaluation.splitting.reserve import reserve, without_users
+from evaluation.splitting.rows import RatingRows
+
+pytestmark = pytest.mark.unit
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "splits.md"
+WRITTEN = [
+    "holdout",
+    "holdout:within=user,share=.3",
+    "probe:share=.1",
+    "temporal-exact:test_users=6",
+    "temporal-global",
+    "temporal-global:share=0,test_users=5",
+    "temporal-per-user",
+    "temporal-per-user:share=0,test_users=7",
+    "random-per-user:test_users=10",
+    "given-n:n=3",
+    "all-but-n:n=2,test_users=8",
+    "k-fold:k=4",
+    "k-fold:k=3,over=users",
+    "leave-one-out",
+    "leave-one-out:which=random,test_users=9",
+    "cold-start-items:share=.2",
+    "cold-start-items:start=hot,outcome=explicit,share=.4",
+    "dev-eval:of=given-n,n=2",
+    "dev-eval:of=temporal-global,development=.3",
+]
+
+
+def data(seed: int = 1, n_users: int = 30, n_items: int = 25):
+    """Ratings of users with 0 to many of them, and times with ties."""
+    rng = np.random.default_rng(seed)
+    density = rng.beta(1, 3, n_users)
+    density[:2] = 0.0, 0.05
+    is_rated = rng.random((n_users, n_items)) < density[:, None]
+    user_items = csr_array(np.where(is_rated, rng.integers(1, 6, (n_users, n_items)), 0).astype(np.float32))
+    return user_items, rng.integers(0, 40, user_items.nnz)
+
+
+def made(text: str, rows: RatingRows, seed: int = 5):
+    return list(partitions(parse_split(text), rows, seed))
+
+
+def same(first, second) -> bool:
+    return all(
+        np.array_equal(getattr(first, name), getattr(second, name))
+        for name in ("train", "hidden", "profile", "test_users", "development_users")
+    )
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_every_rating_is_on_one_side_or_accounted_for_and_nothing_leaks(text):
+    user_items, times = data()
+    reserved = reserve(30, 0.2, seed=5)
+    rows = RatingRows.of(user_items, times=times, reserved=reserved)
+    found = made(text, rows)
+    assert found
+    assert len(found) == 1 or parse_split(text).trains_many
+    for one in found:
+        assert find_leaks(rows, one) == ()
+        assert len(one.hidden)
+        together = np.concatenate([one.train, one.hidden, one.profile])
+        assert len(np.unique(together)) == len(together)
+        assert len(together) + sum(one.left_out.values()) == len(rows)
+        assert one.left_out["ratings of reserved users"] == np.isin(rows.users, reserved).sum()
+        assert not np.isin(one.test_users, reserved).any()
+        assert set(rows.users[one.hidden]) <= set(one.test_users.tolist())
+        assert all(count >= 0 for count in one.counted.values())
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_seed_says_everything_and_other_seeds_say_something_else(text):
+    user_items, times = data()
+    rows = RatingRows.of(user_items, times=times)
+    first, again = made(text, rows), made(text, rows)
+    assert [one.label for one in first] == [one.label for one in again]
+    assert all(same(one, other) for one, other in zip(first, again, strict=True))
+    depends_on_time_alone = text in ("temporal-global", "temporal-per-user")
+    if not depends_on_time_alone:
+        others = [made(text, rows, seed) for seed in (6, 7, 8)]
+        assert not all(
+            len(other) == len(first) and all(same(one, two) for one, two in zip(first, other, strict=True))
+            for other in others
+        )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["holdout:within=user,share=.3", "temporal-per-user", "temporal-per-user:share=0", "random-per-user",
+     "given-n:n=3", "all-but-n:n=2", "leave-one-out", "leave-one-out:which=random"],
+)  # fmt: skip
+def test_users_appended_do_not_move_what_others_have_hidden(text):
+    """Draws are keyed by user and item, not by the place in the file."""
+    user_items, times = data()
+    more = csr_array(np.vstack([user_items.toarray(), np.ones((1, 25), dtype=np.float32)]))
+    rows = RatingRows.of(user_items, times=times)
+    longer = RatingRows.of(more, times=np.concatenate([times, np.arange(25)]))
+    for one, two in zip(made(text, rows), made(text, longer), strict=True):
+        assert np.array_equal(one.hidden, two.hidden[two.hidden < len(rows)])
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_split_is_written_as_it_is_read(text):
+    spec = parse_split(text)
+    assert parse_split(str(spec)) == spec
+    assert spec.may_back_a_study == (not text.startswith(("k-fold", "temporal-exact")))
+    assert spec.needs_times == ("temporal" in text or (text.startswith("leave-one-out") and "random" not in text))
+
+
+def test_probe_hides_what_it_always_hid():
+    user_items, _ = data()
+    reserved = reserve(30, 0.2, seed=3)
+    spec = split_spec("probe", {"share": 0.1})
+    one = next(partitions(spec, RatingRows.of(user_items, reserved=reserved), 3))
+    before = probe(without_users(user_items, reserved), share=0.1, seed=3)
+    now = one.split(user_items)
+    assert (now.train != before.train).nnz == 0
+    assert now.hidden_users.tolist() == before.hidden_users.tolist()
+    assert now.hidden_items.tolist() == before.hidden_items.tolist()
+    assert now.hidden_values.tolist() == before.hidden_values.tolist()
+    assert {key: now.left_out[key] for key in before.left_out} == dict(before.left_out)
+
+
+def test_matrices_keep_every_index():
+    user_items, _ = data()
+    fold = made("k-fold:k=3,over=users", RatingRows.of(user_items))[1]
+    split, profiles = fold.split(user_items), fold.profiles(user_items)
+    check_csr(split.train)
+    assert split.train.shape == profiles.shape == user_items.shape
+    assert split.is_hidden.sum() == len(split.hidden_values) == len(fold.hidden)
+    assert profiles.nnz == split.train.nnz + len(fold.profile)
+    assert np.diff(split.train.indptr)[fold.test_users].sum() == 0
+    whole = profiles + csr_array(
+        (split.hidden_values, (split.hidden_users, split.hidden_items)), shape=user_items.shape
+    )
+    assert (whole != user_items).nnz == 0
+    with pytest.raises(DataError, match="but the matrix has"):
+        fold.split(user_items[:5])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("random", "no split 'random'; the splits are: holdout, probe"),
+        ("holdout:share", "not of the form name=value"),
+        ("holdout:share=.1,share=.2", "comes twice"),
+        ("holdout:size=.1", "Split holdout: There is no parameter size"),
+        ("holdout:share=1", "at most 0.999"),
+        ("holdout:within=item", "one of all, user"),
+        ("given-n:n=0", "at least 1"),
+        ("k-fold:k=1", "at least 2"),
+        ("probe:share=.5,list=probe.txt", "a share or a list, not both"),
+        ("dev-eval", "wraps another split"),
+        ("dev-eval:of=dev-eval", "wraps another split"),
+        ("dev-eval:of=k-fold", "one model per algorithm; k-fold trains several"),
+        ("dev-eval:of=given-n,share=.4", "Split given-n: There is no parameter share"),
+    ],
+)
+def test_other_spellings_are_refused(text, message):
+    with pytest.raises(ParameterError, match=message):
+        parse_split(text)
+
+
+def test_splits_by_time_need_times():
+    user_items, _ = data()
+    untimed = RatingRows.of(user_items, times=[])
+    for text in (
+        "temporal-exact",
+        "temporal-global",
+        "temporal-per-user",
+        "leave-one-out",
+        "dev-eval:of=leave-one-out",
+    ):
+        with pytest.raises(ParameterError, match="needs the times"):
+            list(partitions(parse_split(text), untimed, 1))
+    assert made("leave-one-out:which=random", untimed)
+
+
+def test_a_list_has_to_be_read_first_and_is_hidden():
+    user_items, _ = data()
+    rows = RatingRows.of(user_items)
+    spec = parse_split("probe:list=probe.txt")
+    with pytest.raises(ParameterError, match=r"'probe\.txt' has to be read first"):
+        list(partitions(spec, rows, 1))
+    (one,) = partitions(spec, rows, 1, (rows.users[:4], rows.items[:4]))
+    assert one.hidden.tolist() == [0, 1, 2, 3]
+
+
+def test_development_alone_cannot_be_made():
+    with pytest.raises(ParameterError, match="dev-eval wraps another split"):
+        SPLITS["dev-eval"].make(RatingRows.of(data()[0]), split_kind("dev-eval").options(), 1, None)
+
+
+def test_splits_say_whether_they_may_back_a_study_and_why():
+    assert split_kind("k-fold").why.startswith("Trains several models")
+    assert "not independent" in split_kind("k-fold").assumes
+    assert "served" in split_kind("probe").why
+
+
+def test_page_is_up_to_date(tmp_path, capsys, monkeypatch):
+    assert PAGE.read_text(encoding="utf-8") == reference.table(), (
+        "Write it again: python -m evaluation.splitting.reference docs/reference/splits.md"
+    )
+    reference.main([str(tmp_path / "page.md")])
+    assert (tmp_path / "page.md").read_text(encoding="utf-8") == reference.table()
+    monkeypatch.setattr(sys, "argv", ["reference"])
+    runpy.run_path(reference.__file__, run_name="__main__")
+    assert capsys.readouterr().out == reference.table()
