@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -49,6 +49,8 @@ class Cases:
     seed : int
     bits : uint8 array, shape (n_cases, ceil(n_items / 8)), optional
         Candidates as bitmaps, item 8b + k at bit k of byte b: drawn before, or given.
+    closed : int32 array
+        Items that are candidates for nobody, ascending: all but the cold ones in a cold start. Each is barred.
     is_given : bool
         The bitmaps were given, so they need not be those that would be drawn.
     left_out : mapping
@@ -65,6 +67,7 @@ class Cases:
     negatives: int
     seed: int
     bits: NDArray[np.uint8] | None = None
+    closed: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     is_given: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
 
@@ -89,8 +92,27 @@ class Cases:
     @property
     def n_unrated(self) -> NDArray[np.int32]:
         """Items that are not barred for the user of each case, shape (n_cases,)."""
-        unrated: NDArray[np.int32] = (self.n_items - np.diff(self.rated_indptr)[self.users]).astype(np.int32)
+        barred = np.diff(self.rated_indptr)
+        if len(self.closed):
+            # Those that are closed anyway do not count twice.
+            is_open = np.ones(self.n_items + 1, dtype=np.int64)
+            is_open[self.closed] = 0
+            totals = np.concatenate([[0], np.cumsum(is_open[self.rated_items])])
+            barred = totals[self.rated_indptr[1:]] - totals[self.rated_indptr[:-1]] + len(self.closed)
+        unrated: NDArray[np.int32] = (self.n_items - barred[self.users]).astype(np.int32)
         return unrated
+
+    def barred(self, user: int) -> NDArray[np.int32]:
+        """The items that are no candidates for one user; some may come twice."""
+        own = self.rated_items[self.rated_indptr[user] : self.rated_indptr[user + 1]]
+        return np.concatenate([self.closed, own])
+
+    def of_users(self, users: NDArray[np.integer[Any]]) -> tuple[Cases, NDArray[np.bool_]]:
+        """The cases of some users, and which of all cases these are."""
+        kept = np.isin(self.users, users)
+        names = ("users", "items", "is_relevant", "values")
+        bits = None if self.bits is None else self.bits[kept]
+        return replace(self, **{name: getattr(self, name)[kept] for name in names}, bits=bits), kept
 
     @property
     def n_candidates(self) -> NDArray[np.int32]:
@@ -118,6 +140,7 @@ class Cases:
             self.negatives,
             self.rated_indptr,
             self.rated_items,
+            self.closed,
             self.n_items,
             drawn,
         )
@@ -149,6 +172,8 @@ def make_cases(
     negatives: int = 1000,
     every: bool = False,
     barred: Barred = "rated",
+    good: NDArray[np.bool_] | None = None,
+    open_items: NDArray[np.integer[Any]] | None = None,
 ) -> Cases:
     """Make the cases of a split.
 
@@ -170,6 +195,10 @@ def make_cases(
     barred : {"rated", "trained", "none"}
         Which items are never candidates: those the user has rated in training or that are hidden, those in
         training alone, or none.
+    good : bool array, shape (n_hidden,), optional
+        Which hidden ratings are relevant, where their values do not say so (a cold start's implicit outcome).
+    open_items : int array, optional
+        The only items that may be candidates; by default the whole catalogue.
 
     Returns
     -------
@@ -217,11 +246,11 @@ def make_cases(
         )
     if len(users) and (min(users.min(), items.min()) < 0 or users.max() >= n_users or items.max() >= n_items):
         raise DataError(f"A hidden rating lies outside the training set's {n_users} users × {n_items} items.")
-    if not np.isfinite(values).all():
+    if good is None and not np.isfinite(values).all():
         raise DataError("A hidden rating is not a finite number.")
 
     counts = np.diff(train.indptr).astype(np.int64)
-    is_relevant = values >= relevant
+    is_relevant = values >= relevant if good is None else np.asarray(good, dtype=np.bool_)
     is_test = is_relevant | (values <= irrelevant) | every
     has_profile = counts[users] > 0
     is_case = is_test & has_profile
@@ -238,11 +267,18 @@ def make_cases(
         n_items=n_items,
         negatives=int(negatives),
         seed=int(seed),
+        closed=_closed(n_items, open_items),
         left_out={
             "hidden ratings neither relevant nor irrelevant": int((~is_test).sum()),
             "hidden ratings of users without training ratings": int((is_test & ~has_profile).sum()),
         },
     )
+
+
+def _closed(n_items: int, open_items: NDArray[np.integer[Any]] | None) -> NDArray[np.int32]:
+    if open_items is None:
+        return np.empty(0, dtype=np.int32)
+    return np.setdiff1d(np.arange(n_items), open_items).astype(np.int32)
 
 
 def _barred(

@@ -86,7 +86,7 @@ def first_items(
     n_scored = np.empty(len(score_users), dtype=np.int32)
     for row, user in enumerate(np.asarray(score_users).tolist()):
         is_open = np.ones(cases.n_items, dtype=np.bool_)
-        is_open[cases.rated_items[cases.rated_indptr[user] : cases.rated_indptr[user + 1]]] = False
+        is_open[cases.barred(user)] = False
         candidates = by_popularity[is_open[by_popularity]]
         own = scores[row, candidates]
         n_scored[row] = int((own > -np.inf).sum())

@@ -37,11 +37,12 @@ def draw_candidates(
     user: int,
     item: int,
     rated: NDArray[np.int32],
+    closed: NDArray[np.int32],
     negatives: int,
     is_taken: NDArray[np.bool_],
     candidates: NDArray[np.int32],
 ) -> int:
-    """Fill `candidates` with min(negatives, m) of the m items that are not `rated`; give their number.
+    """Fill `candidates` with min(negatives, m) of the m items neither `rated` nor `closed`; give their number.
 
     Items are drawn by rejection (Lemire's bounded integers on the halves of the words drawn for
     (key, user, item, step)), so every set is equally likely. Where fewer are to be left out than taken,
@@ -50,9 +51,14 @@ def draw_candidates(
     """
     n_items = len(is_taken)
     is_taken[:] = False
+    n_unrated = n_items
+    for position in range(len(closed)):
+        is_taken[closed[position]] = True
+    n_unrated -= len(closed)
     for position in range(len(rated)):
-        is_taken[rated[position]] = True
-    n_unrated = n_items - len(rated)
+        if not is_taken[rated[position]]:
+            is_taken[rated[position]] = True
+            n_unrated -= 1
     n_wanted = min(negatives, n_unrated)
     draws_left_out = n_unrated - n_wanted < n_wanted
     n_to_draw = n_unrated - n_wanted if draws_left_out else n_wanted
@@ -92,6 +98,7 @@ def draw_bitmaps(
     negatives: int,
     rated_indptr: NDArray[np.int64],
     rated_items: NDArray[np.int32],
+    closed: NDArray[np.int32],
     n_items: int,
     bits: NDArray[np.uint8],
 ) -> None:
@@ -101,7 +108,7 @@ def draw_bitmaps(
     for case in range(len(users)):
         user = users[case]
         rated = rated_items[rated_indptr[user] : rated_indptr[user + 1]]
-        size = draw_candidates(key, user, items[case], rated, negatives, is_taken, candidates)
+        size = draw_candidates(key, user, items[case], rated, closed, negatives, is_taken, candidates)
         for position in range(size):
             item = candidates[position]
             if item != items[case]:
@@ -154,6 +161,7 @@ def count_cases(
     bits: NDArray[np.uint8],
     rated_indptr: NDArray[np.int64],
     rated_items: NDArray[np.int32],
+    closed: NDArray[np.int32],
     scores: NDArray[np.floating[Any]],
     score_rows: NDArray[np.int64],
     popularity: NDArray[np.int64],
@@ -174,6 +182,8 @@ def count_cases(
         row = scores[score_rows[case]]
         if user != last:
             unbarred[:] = 1
+            for position in range(len(closed)):
+                unbarred[closed[position]] = 0
             for position in range(rated_indptr[user], rated_indptr[user + 1]):
                 unbarred[rated_items[position]] = 0
             unknown = 0

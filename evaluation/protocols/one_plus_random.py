@@ -119,6 +119,7 @@ def count_places(
         np.ascontiguousarray(bits),
         cases.rated_indptr,
         cases.rated_items,
+        cases.closed,
         scores,
         score_rows,
         np.ascontiguousarray(popularity, dtype=np.int64),

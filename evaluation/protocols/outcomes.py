@@ -147,6 +147,36 @@ def outcomes(
     return _by_user(cases, names, measured)
 
 
+def of_users(cases: Cases, arrays: Mapping[str, NDArray[Any]], users: NDArray[np.integer[Any]]) -> tuple[Cases, Arrays]:
+    """The cases and measurements of some users.
+
+    Parameters
+    ----------
+    cases : Cases
+    arrays : mapping
+        As `evaluation.protocols.blocks.joined` gives them; a pool of all pairs cannot be parted.
+    users : int array
+
+    Returns
+    -------
+    Cases, dict of arrays
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.protocols.cases import make_cases
+    >>> train = csr_array(np.array([[4.0, 0], [4.0, 0]]))
+    >>> cases = make_cases(train, np.array([0, 1]), np.array([1, 1]), np.array([5.0, 3.0]),
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    >>> some, arrays = of_users(cases, {"scores": np.array([4.5, 3.0])}, np.array([1]))
+    >>> some.values.tolist(), arrays["scores"].tolist()
+    ([3.0], [3.0])
+    """
+    some, kept = cases.of_users(users)
+    is_in = np.isin(arrays["list_users"], users) if "list_users" in arrays else kept
+    return some, {name: array[is_in if name.startswith("list_") else kept] for name, array in arrays.items()}
+
+
 def _hits(
     cases: Cases,
     arrays: Mapping[str, NDArray[Any]],
@@ -235,8 +265,8 @@ def _of_lists(
         case "gini":
             return beyond_accuracy.gini(beyond_accuracy.exposure(lists, cases.n_items, n)), None, ""
         case "novelty":
-            of_users = beyond_accuracy.novelty(lists, model.popularity, model.n_users, n)
-            return listed.mean_of_users(of_users).value, of_users, ""
+            each = beyond_accuracy.novelty(lists, model.popularity, model.n_users, n)
+            return listed.mean_of_users(each).value, each, ""
         case _:
             return listed.overall(one, found).value, listed.user_values(one, found), ""
 
@@ -249,7 +279,7 @@ def _of_observations(one: Metric, cases: Cases, scores: NDArray[np.float64], fou
             return (_area(one, curves.curve) if curves else None), None, ""
         case "roc-area":
             until, scale = float(one.option("until")), str(one.option("scale"))
-            of_users = roc_areas(
+            each = roc_areas(
                 rows,
                 scores,
                 cases.is_relevant,
@@ -261,12 +291,14 @@ def _of_observations(one: Metric, cases: Cases, scores: NDArray[np.float64], fou
             averaged = eleven_points(rows, scores, cases.is_relevant, n_users=n_users)
             if averaged is None:
                 return None, None, ""
-            of_users = averaged.values.mean(axis=1)
+            each = averaged.values.mean(axis=1)
+        case "spearman" | "kendall" if np.isnan(cases.values).any():
+            return None, None, "not every observation has a rating"
         case "spearman" | "kendall":
-            of_users = orders.user_values(one, rows, scores, cases.values, n_users=n_users)
+            each = orders.user_values(one, rows, scores, cases.values, n_users=n_users)
         case _:
             return listed.overall(one, found).value, listed.user_values(one, found), ""
-    return listed.mean_of_users(of_users).value, of_users, ""
+    return listed.mean_of_users(each).value, each, ""
 
 
 def _area(one: Metric, curve: Curve) -> float:

@@ -114,7 +114,7 @@ def all_pairs(
     is_open = np.ones((len(score_users), cases.n_items), dtype=np.bool_)
     is_relevant = np.zeros_like(is_open)
     for row, user in enumerate(np.asarray(score_users).tolist()):
-        is_open[row, cases.rated_items[cases.rated_indptr[user] : cases.rated_indptr[user + 1]]] = False
+        is_open[row, cases.barred(user)] = False
     liked = np.arange(len(cases))[rows]
     liked = liked[cases.is_relevant[liked]]
     is_relevant[np.searchsorted(score_users, cases.users[liked]), cases.items[liked]] = True

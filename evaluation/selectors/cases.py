@@ -35,6 +35,7 @@ class RunCases:
     reserved: NDArray[np.int64]
     training_digest: str
     file_rows: NDArray[np.int64] | None = None  # of each case, where cases were given as a file
+    development: NDArray[np.int64] | None = None  # test users on whom an algorithm is chosen, where there are such
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,11 @@ def opened_cases(digest: str) -> RunCases:
             negatives=kept.meta["negatives"],
             seed=kept.meta["seed"],
             bits=arrays.get("bits"),
+            closed=arrays["closed"],
             is_given=kept.meta["is_given"],
         ),
         file_rows=arrays.get("file_rows"),
+        development=arrays.get("development"),
         trained=arrays["trained"],
         reserved=arrays["reserved"],
         training_digest=kept.meta["training_digest"],

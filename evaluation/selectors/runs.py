@@ -37,6 +37,7 @@ class Progress:
 
 
 CURVE_N = 20  # curves go at least this far
+DEVELOPMENT = "development:"  # before the names of metrics on the users that an algorithm is chosen on
 
 
 def metric_names(run: EvaluationRun) -> list[str]:

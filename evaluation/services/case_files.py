@@ -38,6 +38,40 @@ def keep_cases(*, version: DatasetVersion, path: Path, seed: int) -> str:
     return artefacts.store("given", _stored(given, ratings), _meta(given, seed))
 
 
+def keep_probe(*, version: DatasetVersion, path: Path) -> str:
+    """Read a probe list (a line for each pair: user and item, by the dataset's own ids) and keep it.
+
+    Lines are parted by a comma or a tabulator; a first line of headings is passed over, and so is what follows the
+    item. Returns the digest of the artefact ``probes``; ids that the dataset does not have are counted by the run.
+
+    Raises
+    ------
+    ParallaxError
+        Code ``probe.bad_file``: the file cannot be read, or which line is no pair.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ParallaxError("probe.bad_file", f"The probe list {path} cannot be read: {problem}.") from problem
+    users = {one: index for index, one in enumerate(user_ids_of(version).tolist())}
+    items = {one: index for index, one in enumerate(item_ids_of(version).tolist())}
+    pairs = []
+    for number, line in enumerate(lines, start=1):
+        fields = [field.strip() for field in line.replace("\t", ",").split(",")]
+        if not line.strip():
+            continue
+        if len(fields) < 2:
+            raise ParallaxError(
+                "probe.bad_file", f"Line {number} of {path.name} is no pair of user and item: {line!r}."
+            )
+        pair = users.get(fields[0], -1), items.get(fields[1], -1)
+        if number == 1 and pair == (-1, -1):
+            continue  # headings
+        pairs.append(pair)
+    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return artefacts.store("probes", {"users": table[:, 0].copy(), "items": table[:, 1].copy()}, {})
+
+
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a .npz file; nothing in it is executed, and a file that unpacks to too much is refused."""
     try:

@@ -11,11 +11,12 @@ from catalog.models import DatasetVersion
 from core.errors import ParallaxError, ParameterError
 from evaluation.metrics.registry import Metric, metric
 from evaluation.protocols import registry as protocols
+from evaluation.splitting.registry import split_spec
 from recommenders import registry
 
 MAX_N = 100
 MOST_SEED = 2**63
-SPLITS: dict[str, dict[str, Any]] = {"probe": {"share": 0.1}, "file": {"cases": ""}}
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,6 @@ def checked(
         What is wrong, and what is allowed.
     """
     chosen = _algorithms(algorithms)
-    wanted_split = _completed(split, SPLITS, "split")
     definition = protocols.protocol(str(protocol.get("name", "")))
     wanted = definition.completed(protocol)
     if not 0 <= reserve < 1:
@@ -60,7 +60,7 @@ def checked(
         raise ParameterError(f"N is {n}; it lies between 1 and {MAX_N}.")
     if not 0 <= seed < MOST_SEED:
         raise ParameterError("The seed is a whole number from 0 to 9223372036854775807.")
-    _check_split(wanted_split, wanted, reserve)
+    wanted_split = _split(split, wanted, reserve)
     _check_protocol(wanted, version)
     lengths = sorted({int(length) for length in profile_lengths})
     if any(not 1 <= length <= 1000 for length in lengths):
@@ -134,27 +134,34 @@ def _algorithms(
     return chosen
 
 
-def _completed(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]], what: str) -> dict[str, Any]:
-    """The named split or protocol with its defaults filled in; an unknown name or setting is refused."""
-    name = str(given.get("name", ""))
-    if name not in known:
-        raise ParameterError(f"There is no {what} {name!r}; there are: {', '.join(sorted(known))}.")
-    unknown = sorted(set(given) - {"name", *known[name]})
-    if unknown:
-        raise ParameterError(
-            f"The {what} {name} has no setting {', '.join(unknown)}; it has: {', '.join(sorted(known[name]))}."
-        )
-    return {**known[name], **given}
-
-
-def _check_split(split: dict[str, Any], protocol: Mapping[str, Any], reserve: float) -> None:
-    if split["name"] == "probe" and not 0 < _number(split["share"], "share of the split") < 1:
-        raise ParameterError(f"The share of hidden ratings is {split['share']}; it lies between 0 and 1.")
-    if split["name"] == "file":
+def _split(split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float) -> dict[str, Any]:
+    """The split with its defaults filled in; one that runs cannot make is refused."""
+    name = str(split.get("name", ""))
+    if name == "file":
         if reserve:
             raise ParameterError("A file of cases says who is trained on; no share of users can be reserved besides.")
         if protocol["name"] != "one-plus-random" or protocol["mode"] != "sampled":
             raise ParameterError("A file of cases has its candidates: it is measured by one-plus-random, sampled.")
+        return {"name": name, "cases": _digest(split.get("cases"))}
+    spec = split_spec(name, {key: value for key, value in split.items() if key != "name"})
+    if spec.trains_many:
+        raise ParameterError(
+            f"The split {name} trains every algorithm several times, which runs do not do yet. Choose one that trains "
+            "once, such as holdout, temporal-global or random-per-user."
+        )
+    if spec.inner is not None and protocol["name"] == "unconstrained":
+        raise ParameterError("One list over all pairs cannot be parted into two groups of users: choose no dev-eval.")
+    options = {**(spec.inner.options.as_dict() if spec.inner else {}), **spec.options.as_dict()}
+    if options.get("list"):
+        _digest(options["list"])
+    inner = {"of": spec.inner.kind.key} if spec.inner else {}
+    return {"name": name, **inner, **{key: value for key, value in options.items() if value != ""}}
+
+
+def _digest(text: Any) -> str:
+    if not _DIGEST.fullmatch(str(text)):
+        raise ParameterError("A file is named by the digest it was kept under; give files to the command evaluate.")
+    return str(text)
 
 
 def _check_protocol(protocol: dict[str, Any], version: DatasetVersion) -> None:

@@ -83,11 +83,14 @@ def _arrays(hidden: Hidden) -> dict[str, NDArray[Any]]:
         "values": cases.values,
         "rated_indptr": cases.rated_indptr,
         "rated_items": cases.rated_items,
+        "closed": cases.closed,
         "trained": hidden.trained,
         "reserved": hidden.reserved,
     }
     if cases.bits is not None:
         arrays["bits"] = cases.bits
+    if len(hidden.development):
+        arrays["development"] = hidden.development
     if hidden.file_rows is not None:
         arrays["file_rows"] = hidden.file_rows
     return arrays

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
@@ -16,9 +18,10 @@ from core.transitions import move
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
-from evaluation.protocols.outcomes import ModelFacts, Outcomes, outcomes
+from evaluation.protocols.cases import Cases
+from evaluation.protocols.outcomes import ModelFacts, Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
-from evaluation.selectors.runs import longest_list, metric_names
+from evaluation.selectors.runs import DEVELOPMENT, longest_list, metric_names
 from evaluation.services.parts import Outcome
 from evaluation.services.tidying import remove_parts
 from recommenders import registry
@@ -58,7 +61,7 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
 def _metrics(run: EvaluationRun, algorithm: RunAlgorithm, length: int, found: RunCases) -> list[MetricResult]:
     """Compute the metrics of one algorithm at one profile length, and store what they came from."""
     arrays = _joined(run, algorithm, length, n_cases=len(found.cases))
-    measured = _outcomes(run, algorithm, arrays, found)
+    measured = _measured(run, algorithm, arrays, found)
     digest = artefacts.store(
         "results",
         {**arrays, **measured.arrays},
@@ -84,11 +87,22 @@ def _metrics(run: EvaluationRun, algorithm: RunAlgorithm, length: int, found: Ru
     ]
 
 
-def _outcomes(run: EvaluationRun, algorithm: RunAlgorithm, arrays: Arrays, found: RunCases) -> Outcomes:
+def _measured(run: EvaluationRun, algorithm: RunAlgorithm, arrays: Arrays, found: RunCases) -> Outcomes:
+    """The metrics of all test users; where some are for choosing, those of the others, and theirs under other names."""
+    if found.development is None:
+        return _outcomes(run, algorithm, found.cases, arrays, found)
+    others = np.setdiff1d(found.cases.users, found.development)
+    tested = _outcomes(run, algorithm, *of_users(found.cases, arrays, others), found)
+    chosen = _outcomes(run, algorithm, *of_users(found.cases, arrays, found.development), found)
+    values = (*tested.values, *(replace(one, metric=f"{DEVELOPMENT}{one.metric}") for one in chosen.values))
+    return Outcomes(values, tested.arrays)
+
+
+def _outcomes(run: EvaluationRun, algorithm: RunAlgorithm, cases: Cases, arrays: Arrays, found: RunCases) -> Outcomes:
     ratings = training_rows(found.training_digest)
     kind = registry.algorithm(algorithm.algorithm)
     return outcomes(
-        found.cases,
+        cases,
         arrays,
         run.protocol,
         names=metric_names(run),

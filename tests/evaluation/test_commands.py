@@ -58,6 +58,7 @@ ALGORITHM_KEYS = {
     "fit_seconds",
     "score_seconds",
     "users_hash",
+    "values",
     "by_n",
 }
 DOCUMENT_KEYS = {
@@ -70,6 +71,9 @@ DOCUMENT_KEYS = {
     "training_hash",
     "split",
     "protocol",
+    "task",
+    "metrics",
+    "comments",
     "reserve",
     "seed",
     "n",
@@ -163,7 +167,7 @@ def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: Non
     [
         (["nothing"], "no dataset called 'nothing'"),
         (["small", "--algorithms", "best"], "no algorithm 'best'"),
-        (["small", "--split", "probe:share=2"], "lies between 0 and 1"),
+        (["small", "--split", "probe:share=2"], "must be at most 0.999"),
         (["small", "--workers", "0"], "at least 1"),
         (["small", "--json", "/nowhere/at/all/run.json"], "There is no folder /nowhere/at/all"),
     ],

@@ -273,21 +273,22 @@ def test_kernels_do_the_same_compiled_and_interpreted(negatives):
     key = stream_key(cases.seed, "candidates")
     with np.errstate(over="ignore"):  # words wrap around, which numpy remarks on for single numbers
         assert kernels.mixed.py_func(key) == kernels.mixed(key)
+        none = np.empty(0, dtype=np.int32)
         for case, (user, item) in enumerate(zip(cases.users, cases.items, strict=True)):
             rated = cases.rated_items[cases.rated_indptr[user] : cases.rated_indptr[user + 1]]
             drawn = np.empty(min(negatives, 80), dtype=np.int32)
             size = kernels.draw_candidates.py_func(
-                key, user, item, rated, negatives, np.empty(80, dtype=np.bool_), drawn
+                key, user, item, rated, none, negatives, np.empty(80, dtype=np.bool_), drawn
             )
             assert np.array_equal(np.sort(drawn[:size]), cases.candidates(case))
         drawn = np.zeros((len(cases), 10), dtype=np.uint8)
         rated = (cases.rated_indptr, cases.rated_items)
-        kernels.draw_bitmaps.py_func(key, cases.users, cases.items, negatives, *rated, 80, drawn)
+        kernels.draw_bitmaps.py_func(key, cases.users, cases.items, negatives, *rated, none, 80, drawn)
         assert np.array_equal(drawn, cases.bitmaps(np.arange(len(cases))))
         popularity = np.random.default_rng(10).integers(0, 3, 80)
         tables = [np.zeros((len(cases), 5), dtype=np.int32) for _ in range(2)]
         rows = cases.users.astype(np.int64)
-        arguments = (cases.users, cases.items, drawn, *rated, scores, rows, popularity, *tables)
+        arguments = (cases.users, cases.items, drawn, *rated, none, scores, rows, popularity, *tables)
         assert kernels.count_cases.py_func(*arguments) == -1
         places = count_places(cases, slice(None), scores[np.unique(rows)], np.unique(rows), popularity)
         for table, counts in zip(tables, (places.sampled, places.everyone), strict=True):
@@ -326,7 +327,9 @@ def test_draws_reject_the_words_that_would_favour_the_first_items():
     key = stream_key(11, "candidates")
     drawn = np.empty(200, dtype=np.int64)
     with np.errstate(over="ignore"):
-        kernels.draw_candidates.py_func(key, 0, 1, np.array([1]), 200, TakenItems(n_items), drawn)
+        kernels.draw_candidates.py_func(
+            key, 0, 1, np.array([1]), np.array([], dtype=int), 200, TakenItems(n_items), drawn
+        )
     stream = draw_keys(key, [0], [1])
     words = mixed(stream + np.arange(1, 200, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     expected = []

