@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
 
 def share(value: float | None) -> str:
     """Write a value between 0 and 1 with three decimals and no leading zero; a dash where there is none.
@@ -67,3 +70,72 @@ def p_value(value: float | None) -> str:
     if value is None:
         return "–"
     return "< .001" if value < 0.001 else share(value)
+
+
+def cell(value: float | None, reason: str) -> str:
+    """Write a metric's value, or why there is none.
+
+    Examples
+    --------
+    >>> cell(0.25, ""), cell(None, "not a rating predictor"), cell(None, "")
+    ('.250', 'not a rating predictor', '–')
+    """
+    return reason if value is None and reason else share(value)
+
+
+def columns(
+    protocol: Mapping[str, Any], names: Sequence[str], asked: Sequence[str], *, n: int, is_given: bool
+) -> dict[str, str]:
+    """Name the metrics that a run's table shows, and what stands above each.
+
+    `names` are the run's metrics, `asked` those that were asked for, and `is_given` says that its candidates came
+    from a file (so that there is no other mode).
+
+    Examples
+    --------
+    >>> columns({"name": "full-ranking"}, ["rr@5"], [], n=5, is_given=False)
+    {'rr@5': 'rr@5'}
+    """
+    if protocol["name"] != "one-plus-random":
+        return {name: name for name in names}
+    main = {"recall": "recall", "fallout": "fallout", "precision-raghavan": "precision", "f": "F"}
+    shown = {name: f"{title}@{n}" for name, title in main.items()}
+    if not is_given:
+        other = "sampled" if protocol["mode"] == "exact" else "exact"
+        shown |= {f"{name}(mode={other})": f"{name}@{n}, {other}" for name in ("recall", "fallout")}
+    shown["recall(ties=served)"] = f"recall@{n}, as served"
+    shown["filled-slots"] = "filled slots"
+    return shown | {name: name for name in asked}
+
+
+class Bounds(Protocol):
+    """An interval."""
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+
+def between(interval: Bounds | None) -> str:
+    """Write an interval; a dash where there is none."""
+    return "–" if interval is None else f"{share(interval.low)} to {share(interval.high)}"
+
+
+def difference_lines(differences: Iterable[Any]) -> list[dict[str, str]]:
+    """Write the differences between two runs as a page and a terminal show them."""
+    return [
+        {
+            "label": one.label,
+            "metric": one.metric,
+            "a": share(one.a),
+            "b": share(one.b),
+            "difference": share(one.difference),
+            "interval": between(one.interval),
+            "users": f"{one.n_users:,}",
+            "p": p_value(one.p_adjusted),
+            "verdict": "differs" if one.is_significant else "",
+        }
+        for one in differences
+    ]

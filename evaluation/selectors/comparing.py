@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from evaluation.models import EvaluationRun
 from evaluation.protocols.cases import Cases
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import model_rows, tested_metrics, user_values
-from evaluation.selectors.runs import algorithms_of
+from evaluation.selectors.runs import DEVELOPMENT, algorithms_of
 from inference.bootstrap import percentile_intervals, user_means
 from inference.corrections import Correction, adjust
 from inference.paired import sign_test, sign_tests_between
@@ -282,3 +283,53 @@ def _settings_that_differ(a: EvaluationRun, b: EvaluationRun) -> dict[str, tuple
     pairs = {name: (getattr(a, name), getattr(b, name)) for name in names}
     pairs["dataset version"] = (a.version.content_hash, b.version.content_hash)
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen on the development users of a run, and how many users are on either side."""
+
+    metric: str
+    label: str
+    value: float
+    n_development: int
+    n_evaluation: int
+
+
+def chosen_on_development(run: EvaluationRun) -> Choice | None:
+    """Give the algorithm that is best on the development users, by the run's first metric; None without such users."""
+    found = cases_of(run)
+    if found.development is None:
+        return None
+    names = tested_metrics(run)
+    cells = {row.label: row.cells[f"{DEVELOPMENT}{names[0]}"].value for row in model_rows(run)} if names else {}
+    values = {label: value for label, value in cells.items() if value is not None}
+    if not values:
+        return None
+    best = (max if _is_higher(names[0]) else min)(values, key=lambda label: values[label])
+    n_tested = len(np.unique(found.cases.users))
+    n_development = len(np.intersect1d(found.cases.users, found.development))
+    return Choice(names[0], best, values[best], n_development, n_tested - n_development)
+
+
+@lru_cache(maxsize=64)
+def _kept_tests(run_id: int, inputs_hash: str, correction: Correction) -> tuple[Tested, ...]:
+    """Results of a succeeded run do not change, and the bootstrap takes a second or two."""
+    run = EvaluationRun.objects.select_related("version").get(pk=run_id)
+    found = (paired_tests(run, metric, 0, correction) for metric in tested_metrics(run))
+    return tuple(one for one in found if one is not None)
+
+
+def run_tests_of(run: EvaluationRun, correction: Correction = "holm") -> tuple[Tested, ...]:
+    """Give the paired tests of a run on every metric that has values by user, at whole profiles.
+
+    Raises
+    ------
+    ParallaxError
+        Code ``run.no_results``: the run has none.
+    """
+    if run.status != RunStatus.SUCCEEDED:
+        raise ParallaxError(
+            "run.no_results", f"Run {run.pk} has no results yet: it is {run.get_status_display().lower()}."
+        )
+    return _kept_tests(run.pk, run.inputs_hash, correction)
