@@ -47,7 +47,7 @@ def rates(
     x_title, y_title : str
         The two rates.
     emphasised, quiet : collection of str
-        Lines that are heavy; lines that others are read against.
+        Lines that are heavy; lines that others are read against, where they are drawn.
     side : {"perceived", "objective", "neutral"}
     description : str, optional
         What a screen reader says; made from the hit rates at a tenth by default.
@@ -72,8 +72,8 @@ def rates(
     """
     if not lines:
         raise DataError("There is no line to draw.")
-    unknown = sorted({*emphasised, *quiet} - set(lines))
-    if set(emphasised) - set(lines):
+    unknown = sorted(set(emphasised) - set(lines))
+    if unknown:
         raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
     drawn = {name: _points(name, x, y) for name, (x, y) in lines.items()}
     at_tenth = ", ".join(

@@ -139,3 +139,51 @@ def difference_lines(differences: Iterable[Any]) -> list[dict[str, str]]:
         }
         for one in differences
     ]
+
+
+def in_words(settings: Any) -> str:
+    """Write an input of a run so that people can read it.
+
+    Examples
+    --------
+    >>> in_words({"name": "probe", "share": 0.1}), in_words([5, 10]), in_words(7)
+    ('probe, share 0.1', '5, 10', '7')
+    """
+    if isinstance(settings, Mapping):
+        rest = [f"{key} {value}" for key, value in settings.items() if key != "name" and value is not None]
+        return ", ".join([str(settings["name"]), *rest] if "name" in settings else rest)
+    if isinstance(settings, list | tuple):
+        return ", ".join(map(str, settings)) or "none"
+    return str(settings)
+
+
+def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
+    """Write paired tests as the page shows them."""
+    return [
+        {
+            "metric": one.metric,
+            "lines": [
+                {
+                    "label": line.label,
+                    "value": share(line.value),
+                    "interval": between(line.interval),
+                    "letters": line.letters,
+                    "n_users": line.n_users,
+                }
+                for line in one.lines
+            ],
+            "pairs": [
+                {
+                    "a": pair.a,
+                    "b": pair.b,
+                    "n_a": pair.n_a,
+                    "n_b": pair.n_b,
+                    "n_ties": pair.n_ties,
+                    "p": p_value(pair.p),
+                    "p_unadjusted": p_value(pair.p_unadjusted),
+                }
+                for pair in one.pairs
+            ],
+        }
+        for one in tests
+    ]

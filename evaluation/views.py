@@ -125,7 +125,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     except ParallaxError as problem:
         messages.error(request, str(problem))
         return redirect("evaluation:detail", pk=run.pk)
-    context = {"run": run, "tests": found, "correction": correction, "corrections": CORRECTIONS}
+    context = {"run": run, "tests": tables.pairwise_lines(found), "correction": correction, "corrections": CORRECTIONS}
     return render(request, "console/evaluation/run_tests.html", context)
 
 
@@ -140,7 +140,12 @@ def run_compare(request: HttpRequest) -> HttpResponse:
         except ParallaxError as problem:
             form.add_error(None, str(problem))
         else:
-            context |= {"found": found, "lines": tables.difference_lines(found.differences)}
+            pairs = found.settings.items()
+            context |= {
+                "found": found,
+                "lines": tables.difference_lines(found.differences),
+                "settings": [(name, tables.in_words(a), tables.in_words(b)) for name, (a, b) in pairs],
+            }
     return render(request, "console/evaluation/run_compare.html", context)
 
 

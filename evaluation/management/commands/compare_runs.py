@@ -13,7 +13,7 @@ from core.errors import ParallaxError
 from evaluation.exports import comparison_document
 from evaluation.models import EvaluationRun
 from evaluation.selectors.comparing import CORRECTIONS, Difference, compared
-from evaluation.tables import difference_lines
+from evaluation.tables import difference_lines, in_words
 
 
 class Command(BaseCommand):
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         for name, (a, b) in found.settings.items():
-            self.stdout.write(f"{name}: {a} in run {runs[0].pk}, {b} in run {runs[1].pk}")
+            self.stdout.write(f"{name}: {in_words(a)} in run {runs[0].pk}; {in_words(b)} in run {runs[1].pk}")
         if not found.has_same_cases:
             self.stdout.write("The two were measured on different test cases.")
         for line in lines(found.differences):
