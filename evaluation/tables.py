@@ -59,7 +59,7 @@ def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
     return [(what, f"{count:,}") for what, count in counts.items()]
 
 
-def p_value(value: float | None) -> str:
+def p_value(value: float | None, *, has_sign: bool = False) -> str:
     """Write a p with three decimals and no leading zero; a dash where nothing was tested.
 
     Examples
@@ -69,7 +69,9 @@ def p_value(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    return "< .001" if value < 0.001 else share(value)
+    if value < 0.001:
+        return "< .001"
+    return f"= {share(value)}" if has_sign else share(value)
 
 
 def cell(value: float | None, reason: str) -> str:
@@ -172,18 +174,23 @@ def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
                 }
                 for line in one.lines
             ],
-            "pairs": [
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "n_a": pair.n_a,
-                    "n_b": pair.n_b,
-                    "n_ties": pair.n_ties,
-                    "p": p_value(pair.p),
-                    "p_unadjusted": p_value(pair.p_unadjusted),
-                }
-                for pair in one.pairs
-            ],
+            "pairs": [_pair_line(pair) for pair in one.pairs],
+            "together": ""
+            if one.together is None
+            else f"χ²({one.together.df}) = {one.together.chi_squared:.2f}, p {p_value(one.together.p, has_sign=True)}",
         }
         for one in tests
     ]
+
+
+def _pair_line(pair: Any) -> dict[str, str]:
+    """A pair of algorithms; the sign test also counts who is better served by which."""
+    counts = [getattr(pair, name, None) for name in ("n_a", "n_b", "n_ties")]
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        **{name: "" if n is None else f"{n:,}" for name, n in zip(("n_a", "n_b", "n_ties"), counts, strict=True)},
+        "difference": f"{pair.difference:.3f}",
+        "p": p_value(pair.p),
+        "p_unadjusted": p_value(pair.p_unadjusted),
+    }

@@ -20,7 +20,8 @@ from evaluation.forms import CompareForm, RunForm
 from evaluation.models import EvaluationRun
 from evaluation.permissions import may_cancel, may_resume
 from evaluation.protocols.registry import TASKS, protocol
-from evaluation.selectors.comparing import CORRECTIONS, chosen_on_development, compared, run_tests_of
+from evaluation.selectors.comparing import compared
+from evaluation.selectors.paired import CORRECTIONS, TESTS, chosen_on_development, run_tests_of
 from evaluation.selectors.results import ModelRow, curves, model_rows
 from evaluation.selectors.runs import algorithms_of, metric_names, progress, runs_by_time, succeeded_runs
 from evaluation.services.inputs import named_settings, split_names
@@ -117,15 +118,23 @@ def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
 def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     """Show which algorithms of a run differ, metric by metric."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
-    correction = request.GET.get("correction", CORRECTIONS[0])
-    if correction not in CORRECTIONS:
+    correction = next((one for one in CORRECTIONS if one == request.GET.get("correction", CORRECTIONS[0])), None)
+    test = request.GET.get("test", "sign")
+    if correction is None or test not in TESTS:
         raise Http404
     try:
-        found = run_tests_of(run, correction)
+        found = run_tests_of(run, test=test, correction=correction)
     except ParallaxError as problem:
         messages.error(request, str(problem))
         return redirect("evaluation:detail", pk=run.pk)
-    context = {"run": run, "tests": tables.pairwise_lines(found), "correction": correction, "corrections": CORRECTIONS}
+    context = {
+        "run": run,
+        "tests": tables.pairwise_lines(found),
+        "test": test,
+        "kinds": TESTS.items(),
+        "correction": correction,
+        "corrections": CORRECTIONS,
+    }
     return render(request, "console/evaluation/run_tests.html", context)
 
 

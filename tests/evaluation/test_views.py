@@ -297,12 +297,18 @@ def test_page_of_a_run_with_development_users_says_what_was_chosen_on_whom(page:
 def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> None:
     run = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4,random", profile_lengths=())
     said = words(page("tests", pk=run.pk))
-    assert "Adjusted after Holm · Bonferroni · Sidak" in said
+    assert "adjusted as one family after Holm · Bonferroni · Sidak" in said
     assert said.count("Every pair") == 2
     assert re.search(r"TopPop \.\d{3} \.\d{3} to \.\d{3} [a-c]+ \d+", said)
     url = reverse("evaluation:tests", kwargs={"pk": run.pk})
     assert "<strong>Bonferroni</strong>" in client.get(url, {"correction": "bonferroni"}).content.decode()
     assert client.get(url, {"correction": "none"}).status_code == 404
+    assert client.get(url, {"test": "guess"}).status_code == 404
+    assert "Rank-biserial r" in client.get(url, {"test": "signed-rank"}).content.decode()
+    ranked = words(client.get(url, {"test": "nemenyi"}).content.decode())
+    assert "Mean ranks, A − B" in ranked
+    assert "adjusted as one family" not in ranked
+    assert re.search(r"All together, by Friedman's test: χ²\(2\) = \d", ranked)
     queued = client.get(reverse("evaluation:tests", kwargs={"pk": make_run(seed=9).pk}), follow=True)
     assert "has no results yet" in queued.content.decode()
 

@@ -12,7 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from core.errors import ParallaxError
 from evaluation.exports import comparison_document
 from evaluation.models import EvaluationRun
-from evaluation.selectors.comparing import CORRECTIONS, Difference, compared
+from evaluation.selectors.comparing import Difference, compared
+from evaluation.selectors.paired import CORRECTIONS
 from evaluation.tables import difference_lines, in_words
 
 
