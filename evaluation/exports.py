@@ -17,7 +17,7 @@ from evaluation import charts
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.comparing import Comparison
-from evaluation.selectors.results import case_counts, curves, model_rows, table, tested_metrics, user_values
+from evaluation.selectors.results import case_counts, curves, metrics_by_user, model_rows, table, user_values
 from evaluation.selectors.runs import metric_names
 
 FORMULA = ("=", "+", "@", "\t", "\r")
@@ -132,7 +132,7 @@ def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     yield ["user", "metric", "algorithm", "profile_length", "value"]
     ids = user_ids_of(run.version)
     for length in (0, *run.profile_lengths):
-        for metric in tested_metrics(run):
+        for metric in metrics_by_user(run):
             found = user_values(run, metric, length)
             for user, values in zip(found.user_ids, found.values.tolist(), strict=True):
                 for label, value in zip(found.labels, values, strict=True):

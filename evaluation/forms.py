@@ -7,11 +7,14 @@ from typing import Any
 from django import forms
 
 from catalog.selectors.datasets import dataset_lines
+from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
-from evaluation.protocols.registry import PROTOCOLS, TASKS
+from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.runs import succeeded_runs
 from evaluation.splitting.registry import SPLITS
 from recommenders import registry
+
+KEYS = [key for key, kind in SPLITS.items() if not kind.trains_many]
 
 # One key may stand for several conditions: PureSVD is measured at two numbers of factors.
 STUDY = ("toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa")  # of Cremonesi et al. (2011): ticked at first
@@ -59,7 +62,7 @@ class RunForm(forms.Form):
     split = forms.CharField(
         label="Split",
         initial="probe:share=0.1",
-        help_text=f"What is hidden, as in a command. There are: {', '.join(SPLITS)}.",
+        help_text=f"What is hidden, as in a command. There are: {', '.join(KEYS)}.",
     )
     reserve = forms.FloatField(
         label="Share of users to reserve",

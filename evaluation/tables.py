@@ -86,12 +86,12 @@ def cell(value: float | None, reason: str) -> str:
 
 
 def columns(
-    protocol: Mapping[str, Any], names: Sequence[str], asked: Sequence[str], *, n: int, is_given: bool
+    protocol: Mapping[str, Any], names: Sequence[str], asked: Sequence[str], *, n: int | None, is_given: bool
 ) -> dict[str, str]:
     """Name the metrics that a run's table shows, and what stands above each.
 
-    `names` are the run's metrics, `asked` those that were asked for, and `is_given` says that its candidates came
-    from a file (so that there is no other mode).
+    `n` is said beside each, unless it is None. `names` are the run's metrics, `asked` those that were asked for, and
+    `is_given` says that its candidates came from a file (so that there is no other mode).
 
     Examples
     --------
@@ -101,11 +101,12 @@ def columns(
     if protocol["name"] != "one-plus-random":
         return {name: name for name in names}
     main = {"recall": "recall", "fallout": "fallout", "precision-raghavan": "precision", "f": "F"}
-    shown = {name: f"{title}@{n}" for name, title in main.items()}
+    at = "" if n is None else f"@{n}"
+    shown = {name: f"{title}{at}" for name, title in main.items()}
     if not is_given:
-        other = "sampled" if protocol["mode"] == "exact" else "exact"
-        shown |= {f"{name}(mode={other})": f"{name}@{n}, {other}" for name in ("recall", "fallout")}
-    shown["recall(ties=served)"] = f"recall@{n}, as served"
+        other = "sampled" if protocol.get("mode") == "exact" else "exact"
+        shown |= {f"{name}(mode={other})": f"{name}{at}, {other}" for name in ("recall", "fallout")}
+    shown["recall(ties=served)"] = f"recall{at}, as served"
     shown["filled-slots"] = "filled slots"
     return shown | {name: name for name in asked}
 

@@ -17,12 +17,13 @@ from core.errors import NotAllowedInState, ParallaxError
 from evaluation import charts, exports, tables
 from evaluation.enums import RUN_OPEN, RUN_STOPPED, RunStatus
 from evaluation.forms import CompareForm, RunForm
+from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.permissions import may_cancel, may_resume
-from evaluation.protocols.registry import TASKS, protocol
+from evaluation.protocols.registry import protocol
 from evaluation.selectors.comparing import compared
 from evaluation.selectors.paired import CORRECTIONS, TESTS, chosen_on_development, run_tests_of
-from evaluation.selectors.results import ModelRow, curves, model_rows
+from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
 from evaluation.selectors.runs import algorithms_of, metric_names, progress, runs_by_time, succeeded_runs
 from evaluation.services.inputs import named_settings, split_names
 from evaluation.services.runs import cancel_run, create_run, resume_run
@@ -118,7 +119,7 @@ def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
 def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     """Show which algorithms of a run differ, metric by metric."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
-    correction = next((one for one in CORRECTIONS if one == request.GET.get("correction", CORRECTIONS[0])), None)
+    correction = next((one for one in CORRECTIONS if one == request.GET.get("correction", "holm")), None)
     test = request.GET.get("test", "sign")
     if correction is None or test not in TESTS:
         raise Http404
@@ -133,7 +134,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
         "test": test,
         "kinds": TESTS.items(),
         "correction": correction,
-        "corrections": CORRECTIONS,
+        "corrections": CORRECTIONS.items(),
     }
     return render(request, "console/evaluation/run_tests.html", context)
 
@@ -153,6 +154,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
             context |= {
                 "found": found,
                 "lines": tables.difference_lines(found.differences),
+                "correction": CORRECTIONS[found.correction],
                 "settings": [(name, tables.in_words(a), tables.in_words(b)) for name, (a, b) in pairs],
             }
     return render(request, "console/evaluation/run_compare.html", context)
@@ -217,10 +219,10 @@ def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
 
 def _results(run: EvaluationRun) -> dict[str, Any]:
     lengths = (0, *run.profile_lengths)
-    heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=run.n, is_given=run.split["name"] == "file")
+    heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=None, is_given=run.split["name"] == "file")
     by_length = [(length, [_line(row, heads) for row in model_rows(run, length)]) for length in lengths]
     context: dict[str, Any] = {
-        "heads": list(heads.values()),
+        "heads": [head if "@" in head or "(" in head else head.capitalize() for head in heads.values()],
         "lines": by_length[0][1],
         "shorter": by_length[1:],
         "is_hits": run.protocol["name"] == "one-plus-random",
@@ -242,11 +244,12 @@ def _results(run: EvaluationRun) -> dict[str, Any]:
 
 
 def _line(row: ModelRow, heads: dict[str, str]) -> dict[str, Any]:
-    """Write one algorithm's row as the page shows it."""
+    """Write one algorithm's row as the page shows it; runs of earlier versions have fewer metrics."""
+    cells = [row.cells.get(name, Cell(None, (), "")) for name in heads]
     return {
         "label": row.label,
-        "cells": [tables.cell(row.cells[name].value, row.cells[name].reason) for name in heads],
-        "remarks": sorted({row.cells[name].reason for name in heads if row.cells[name].reason}),
+        "cells": [tables.cell(cell.value, cell.reason) for cell in cells],
+        "remarks": sorted({cell.reason for cell in cells if cell.reason and cell.value is not None}),
         "fit_seconds": tables.seconds(row.fit_seconds),
         "score_seconds": tables.seconds(row.score_seconds),
         "was_reused": row.was_reused,

@@ -118,7 +118,8 @@ class Cases:
     def n_candidates(self) -> NDArray[np.int32]:
         """Candidates of each case, shape (n_cases,): `negatives`, or all there are where fewer exist."""
         if self.is_given and self.bits is not None:
-            return np.bitwise_count(self.bits).sum(axis=1, dtype=np.int32)
+            given: NDArray[np.int32] = np.bitwise_count(self.bits).sum(axis=1, dtype=np.int32)
+            return given
         wanted: NDArray[np.int32] = np.minimum(self.n_unrated, self.negatives).astype(np.int32)
         return wanted
 

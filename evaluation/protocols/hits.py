@@ -91,7 +91,7 @@ def one_plus_random(
         main, before = sampled, _served(arrays["before"], ns)
     else:
         chances = exactly("all_above", arrays["all_tied"], ties)
-        if protocol["mode"] == "exact":
+        if protocol.get("mode") == "exact":
             main = measure_probabilities(cases.users, cases.is_relevant, chances, ns, g=g, ties=ties)
             beside |= _named("mode=sampled", sampled, len(ns))
             before = exactly("all_before", np.zeros_like(arrays["all_tied"]), "expected")

@@ -278,14 +278,13 @@ def _of_observations(one: Metric, cases: Cases, scores: NDArray[np.float64], fou
             curves = croc(rows, scores, cases.is_relevant)
             return (_area(one, curves.curve) if curves else None), None, ""
         case "roc-area":
-            until, scale = float(one.option("until")), str(one.option("scale"))
             each = roc_areas(
                 rows,
                 scores,
                 cases.is_relevant,
                 n_users=n_users,
-                until=until,
-                scale=scale,  # type: ignore[arg-type] — checked where the name was read
+                until=float(one.option("until")),
+                scale=str(one.option("scale")),  # type: ignore[arg-type]
             )
         case "precision-recall-11":
             averaged = eleven_points(rows, scores, cases.is_relevant, n_users=n_users)

@@ -15,7 +15,7 @@ from evaluation.models import EvaluationRun
 from evaluation.protocols.cases import Cases
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.paired import ALPHA, RESAMPLES, is_higher_better
-from evaluation.selectors.results import tested_metrics, user_values
+from evaluation.selectors.results import metrics_by_user, user_values
 from evaluation.selectors.runs import algorithms_of
 from inference.corrections import Correction, adjust
 from inference.paired import sign_test
@@ -49,7 +49,7 @@ class Comparison:
     b: EvaluationRun
     settings: Mapping[str, tuple[Any, Any]]  # those that differ
     has_same_cases: bool
-    correction: str
+    correction: Correction
     differences: tuple[Difference, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
@@ -80,7 +80,7 @@ def compared(a: EvaluationRun, b: EvaluationRun, *, correction: Correction = "ho
         )
     labels_a, labels_b = _labels(a), _labels(b)
     shared = [key for key in labels_a if key in labels_b]
-    metrics = [metric for metric in tested_metrics(a) if metric in tested_metrics(b)]
+    metrics = [metric for metric in metrics_by_user(a) if metric in metrics_by_user(b)]
     if not shared or not metrics:
         raise ParallaxError(
             "compare.nothing_in_common",
@@ -100,7 +100,7 @@ def compared(a: EvaluationRun, b: EvaluationRun, *, correction: Correction = "ho
         differences=tuple(_adjusted(found, correction)),
         only_a=tuple(label for key, label in labels_a.items() if key not in labels_b),
         only_b=tuple(label for key, label in labels_b.items() if key not in labels_a),
-        not_compared=tuple(sorted(set(tested_metrics(a)) ^ set(tested_metrics(b)))),
+        not_compared=tuple(sorted(set(metrics_by_user(a)) ^ set(metrics_by_user(b)))),
     )
 
 

@@ -18,7 +18,7 @@ from evaluation.metrics import resampling
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import model_rows, tested_metrics, user_values
+from evaluation.selectors.results import metrics_by_user, model_rows, user_values
 from evaluation.selectors.runs import DEVELOPMENT
 from inference.corrections import Correction
 from inference.friedman import FriedmanResult, friedman, nemenyi
@@ -31,7 +31,7 @@ from inference.user_bootstrap import UserInterval, mean_interval, pooled_interva
 RESAMPLES = 1000
 ALPHA = 0.05
 SAME = 1e-9  # a value and the mean over users that differ by less are one
-CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "sidak")
+CORRECTIONS: Mapping[Correction, str] = {"holm": "Holm", "bonferroni": "Bonferroni", "sidak": "Šidák"}
 TESTS: Mapping[str, str] = {
     "sign": "sign tests",
     "signed-rank": "Wilcoxon signed rank tests",
@@ -127,7 +127,7 @@ def intervals(
         return {
             row.label: (values[row.label], _of_cases(run, row.users_digest, metric)) for row in rows if metric in HITS
         }
-    if metric not in tested_metrics(run):
+    if metric not in metrics_by_user(run):
         return {label: (value, None) for label, value in values.items()}
     found = user_values(run, metric, profile_length)
     lines = {}
@@ -175,7 +175,7 @@ def chosen_on_development(run: EvaluationRun) -> Choice | None:
     found = cases_of(run)
     if found.development is None:
         return None
-    names = tested_metrics(run)
+    names = metrics_by_user(run)
     cells = {row.label: row.cells[f"{DEVELOPMENT}{names[0]}"].value for row in model_rows(run)} if names else {}
     values = {label: value for label, value in cells.items() if value is not None}
     if not values:
@@ -190,7 +190,7 @@ def chosen_on_development(run: EvaluationRun) -> Choice | None:
 def _kept_tests(run_id: int, inputs_hash: str, test: str, correction: Correction) -> tuple[Tested, ...]:
     """Results of a succeeded run do not change, and the bootstrap takes a second or two."""
     run = EvaluationRun.objects.select_related("version").get(pk=run_id)
-    found = (paired_tests(run, metric, test=test, correction=correction) for metric in tested_metrics(run))
+    found = (paired_tests(run, metric, test=test, correction=correction) for metric in metrics_by_user(run))
     return tuple(one for one in found if one is not None)
 
 

@@ -232,7 +232,7 @@ def _no_user_values(metric: str, names: Iterable[str]) -> ParallaxError:
     )
 
 
-def tested_metrics(run: EvaluationRun) -> list[str]:
+def metrics_by_user(run: EvaluationRun) -> list[str]:
     """Give the metrics of a run that have values by user, so that they can be tested."""
     if run.protocol["name"] == "one-plus-random":
         return ["recall", "fallout"]

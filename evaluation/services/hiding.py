@@ -104,7 +104,8 @@ def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Par
     """The hidden ratings as cases; a cold start says itself what is good, and which items are recommended."""
     protocol = registry.protocol(run.protocol["name"])
     options = spec.inner.options if spec.inner else spec.options
-    users, items, values = (array[partition.hidden] for array in (rows.users, rows.items, rows.values))
+    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
+    values = rows.values[partition.hidden]
     good: NDArray[np.bool_] | None = None
     is_cold = isinstance(options, ColdStartItems)
     if is_cold and options.outcome == "explicit":
@@ -148,7 +149,12 @@ def _given(run: EvaluationRun) -> Hidden:
         shape=(n_users, kept.meta["n_items"]),
     )
     cases = Cases(
-        **{name: arrays[name] for name in ("users", "items", "is_relevant", "values", "rated_indptr", "rated_items")},
+        users=arrays["users"],
+        items=arrays["items"],
+        is_relevant=arrays["is_relevant"],
+        values=arrays["values"],
+        rated_indptr=arrays["rated_indptr"],
+        rated_items=arrays["rated_items"],
         n_items=kept.meta["n_items"],
         negatives=kept.meta["negatives"],
         seed=kept.meta["seed"],

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from core.errors import DataError, ParameterError
 from evaluation.metrics.curves import roc
+from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
@@ -15,7 +16,7 @@ from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.observations import own_scores, predictions
 from evaluation.protocols.outcomes import ModelFacts, of_users, outcomes
-from evaluation.protocols.registry import PROTOCOLS, TASKS, protocol
+from evaluation.protocols.registry import PROTOCOLS, protocol
 from evaluation.protocols.unconstrained import all_pairs, global_curve, merged, pool_of
 from recommenders.data import Profiles, Scale
 from recommenders.ranking import top_n_batch

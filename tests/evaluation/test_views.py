@@ -297,7 +297,7 @@ def test_page_of_a_run_with_development_users_says_what_was_chosen_on_whom(page:
 def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> None:
     run = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4,random", profile_lengths=())
     said = words(page("tests", pk=run.pk))
-    assert "adjusted as one family after Holm · Bonferroni · Sidak" in said
+    assert "adjusted as one family after Holm · Bonferroni · Šidák" in said
     assert said.count("Every pair") == 2
     assert re.search(r"TopPop \.\d{3} \.\d{3} to \.\d{3} [a-c]+ \d+", said)
     url = reverse("evaluation:tests", kwargs={"pk": run.pk})

@@ -17,8 +17,9 @@ from catalog.selectors.datasets import newest_version
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.exports import run_document
+from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
-from evaluation.protocols.registry import PROTOCOLS, TASKS
+from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import Progress, metric_names, progress
@@ -28,9 +29,10 @@ from evaluation.services.inputs import named_settings, split_names
 from evaluation.services.runs import cancel_run, create_run
 from evaluation.services.working import sweep
 from evaluation.splitting.registry import SPLITS
-from evaluation.tables import columns, share
+from evaluation.tables import cell, columns, share
 
 POLL_SECONDS = 0.25
+KEYS = [key for key, kind in SPLITS.items() if not kind.trains_many]
 TEND_SECONDS = 1.0
 ANSWER_SECONDS = 10.0  # without a sign of a worker the command says so
 LINE_SECONDS = 5.0  # between lines where the output is not a terminal
@@ -42,7 +44,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithms", required=True, help="for example toppop,corngr,puresvd:factors=50")
-        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(SPLITS)} (default: %(default)s)")
+        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(KEYS)} (default: %(default)s)")
         parser.add_argument("--reserve", type=float, default=0.0, help="share of users kept from every model")
         parser.add_argument(
             "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
@@ -210,7 +212,7 @@ class Command(BaseCommand):
         for line in table_lines(run, rows, shorter):
             self.stdout.write(line)
         for row in rows:
-            said = sorted({cell.reason for cell in row.cells.values() if cell.reason})
+            said = sorted({one.reason for one in row.cells.values() if one.reason and one.value is not None})
             if said:
                 self.stdout.write(f"{row.label}: {', '.join(said)}.")
         for comment in run.comments:
@@ -251,7 +253,7 @@ def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, lis
     width = max(len("algorithm"), *(len(row.label) for row in rows))
     lines = ["", "  ".join(["algorithm".ljust(width), *heads])]
     for position, row in enumerate(rows):
-        cells = [share(row.cells[name].value) for name in shown]
+        cells = [cell(row.cells[name].value, row.cells[name].reason) for name in shown]
         cells += [f"{row.fit_seconds:.2f}", f"{row.score_seconds:.2f}"]
         cells += [share(at[position].cells[first].value) for at in shorter.values()]
         padded = [cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True)]
