@@ -192,8 +192,6 @@ def trained_on(arrays: dict[str, Any]) -> None:
         (lambda a: a["case_candidates"].__setitem__(2, -1), "no candidate for the case in row 2"),
         (lambda a: a["case_candidates"].__setitem__((2, 0), 77_777), "no item 77777, which is a candidate"),
         (trained_on, "among the training ratings too"),
-            "among the training ratings too",
-        ),
     ],
 )
 def test_malformed_cases_are_refused_with_what_is_wrong(tmp_path: Path, change: Any, words: str) -> None:
