@@ -14,6 +14,7 @@ from charting.curves import curves
 from charting.estimates import Estimate
 from charting.orders import hasse
 from charting.quartiles import Box, box_of
+from charting.rates import rates
 from charting.scatters import scatter
 from charting.slopes import slope
 from charting.tails import long_tail
@@ -30,6 +31,7 @@ __all__ = [
     "histogram",
     "long_tail",
     "progress",
+    "rates",
     "scatter",
     "slope",
 ]

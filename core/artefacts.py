@@ -160,6 +160,22 @@ def load(kind: str, digest: str) -> Artefact:
     return _load(str(_local_folder(storages["artefacts"], kind, digest)), kind, digest)
 
 
+def remove(kind: str, digest: str) -> None:
+    """Remove an artefact that nothing refers to any more; one that is not there is no fault.
+
+    The JSON goes first, so that what is left of a removal that was cut short counts as never written.
+    """
+    storage = storages["artefacts"]
+    folder = f"{kind}/{digest}"
+    _load.cache_clear()
+    if not storage.exists(folder):
+        return
+    storage.delete(f"{folder}/meta.json")
+    for name in storage.listdir(folder)[1]:
+        storage.delete(f"{folder}/{name}")
+    storage.delete(folder)
+
+
 def forget_loaded() -> None:
     """Drop this process's open artefacts, so that the next load reads and checks the files again."""
     _load.cache_clear()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from charting.frame import number
-from charting.marks import curves
+from charting.marks import curves, rates
 from charting.theme import Spec, both_modes
+from evaluation.metrics.curves import trapezoid
 
 SCORE_DECIMALS = 4  # sizes of one algorithm differ by little
 
+READING = ("omniscient", "random")
 Values = Mapping[str, Sequence[float | None]]
 
 
@@ -65,6 +68,17 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     value = number(drawn[worst][n - 1], 3, is_share=True)
     title = f"{worst} lets the most of what people dislike in, {value} in a list of {n}"
     return both_modes(curves(drawn, title=title, y_title="Fallout", at_n=n, emphasised=(worst,)))
+
+
+def roc(lines: Mapping[str, tuple[Any, Any]]) -> dict[str, Spec] | None:
+    """Draw ROCs, in light and dark; None where there is none. Lines called omniscient and random are read against."""
+    drawn = {label: line for label, line in lines.items() if label not in READING}
+    if not drawn:
+        return None
+    areas = {label: trapezoid(x, y) for label, (x, y) in drawn.items()}
+    best = max(areas, key=lambda label: areas[label])
+    title = f"{best} has the largest area, {number(areas[best], 3, is_share=True)}"
+    return both_modes(rates(lines, title=title, emphasised=(best,), quiet=READING))
 
 
 def _complete(values: Values) -> dict[str, list[float]]:

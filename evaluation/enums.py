@@ -18,7 +18,11 @@ class RunStatus(TextChoices):
 RUN_MOVES: dict[str, frozenset[str]] = {
     RunStatus.QUEUED: frozenset({RunStatus.RUNNING, RunStatus.FAILED, RunStatus.CANCELLED}),
     RunStatus.RUNNING: frozenset({RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.CANCELLED}),
+    # Taken up again where it stopped: parts that are done stay done.
+    RunStatus.FAILED: frozenset({RunStatus.QUEUED}),
+    RunStatus.CANCELLED: frozenset({RunStatus.QUEUED}),
 }
+RUN_STOPPED = (RunStatus.FAILED, RunStatus.CANCELLED)
 RUN_OPEN = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
+from numpy.typing import NDArray
+
+from catalog.selectors.ratings import user_ids_of
+from charting.render import svg
+from core import artefacts
+from evaluation import charts
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import curves, table
+from evaluation.selectors.comparing import Comparison
+from evaluation.selectors.results import case_counts, curves, metrics_by_user, model_rows, table, user_values
+from evaluation.selectors.runs import metric_names
+
+FORMULA = ("=", "+", "@", "\t", "\r")
+FIGURES = {
+    "one-plus-random": ("recall", "fallout"),
+    "test-observations": ("roc",),
+    "unconstrained": ("roc",),
+}
 
 
-def run_document(run: EvaluationRun) -> dict[str, Any]:
+def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, Any]:
     """Give a finished run's inputs, hashes, counts and results, by algorithm and profile length.
+
+    With `has_cases`, each algorithm at whole profiles has the candidates `above` and `tied` with each case.
 
     Raises
     ------
@@ -18,7 +39,11 @@ def run_document(run: EvaluationRun) -> dict[str, Any]:
         The run has no results.
     """
     n_cases = (run.n_relevant or 0) + (run.n_irrelevant or 0)
-    given = run.protocol["g"]
+    given = run.protocol.get("g")
+    algorithms = _rows(run, 0)
+    if has_cases:
+        for row, (above, tied) in zip(algorithms, case_counts(run), strict=True):
+            row |= {"above": above.tolist(), "tied": tied.tolist()}
     return {
         "run": run.pk,
         "dataset": run.version.dataset.name,
@@ -29,6 +54,9 @@ def run_document(run: EvaluationRun) -> dict[str, Any]:
         "training_hash": cases_of(run).training_digest,
         "split": run.split,
         "protocol": run.protocol,
+        "task": run.task,
+        "metrics": metric_names(run),
+        "comments": run.comments,
         "reserve": run.reserve,
         "seed": run.seed,
         "n": run.n,
@@ -39,13 +67,13 @@ def run_document(run: EvaluationRun) -> dict[str, Any]:
         "left_out": run.left_out,
         "counted": run.counted,
         "environment": run.environment,
-        "algorithms": _rows(run, 0),
+        "algorithms": algorithms,
         "at_profile_length": {str(length): _rows(run, length) for length in run.profile_lengths},
     }
 
 
 def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
-    return [
+    rows = [
         {
             "key": row.algorithm,
             "label": row.label,
@@ -53,20 +81,112 @@ def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
             "model_hash": row.model_hash,
             "recipe": row.recipe,
             "was_reused": row.was_reused,
-            "recall": row.recall,
-            "fallout": row.fallout,
-            "precision": row.precision,
-            "f_measure": row.f_measure,
             "fit_seconds": row.fit_seconds,
             "score_seconds": row.score_seconds,
             "users_hash": row.users_digest,
-            "by_n": {
-                "n": list(curve.n),
-                "recall": list(curve.recall),
-                "fallout": list(curve.fallout),
-                "precision": list(curve.precision),
-                "f_measure": list(curve.f_measure),
+            "values": {
+                name: {"value": cell.value, "reason": cell.reason, "by_n": list(cell.by_n)}
+                for name, cell in row.cells.items()
             },
         }
-        for row, curve in zip(table(run, profile_length), curves(run, profile_length), strict=True)
+        for row in model_rows(run, profile_length)
     ]
+    if run.protocol["name"] == "one-plus-random":
+        for line, row, curve in zip(rows, table(run, profile_length), curves(run, profile_length), strict=True):
+            line |= {
+                "recall": row.recall,
+                "fallout": row.fallout,
+                "precision": row.precision,
+                "f_measure": row.f_measure,
+                "by_n": {
+                    "n": list(curve.n),
+                    "recall": list(curve.recall),
+                    "fallout": list(curve.fallout),
+                    "precision": list(curve.precision),
+                    "f_measure": list(curve.f_measure),
+                },
+            }
+    return rows
+
+
+def comparison_document(found: Comparison) -> dict[str, Any]:
+    """Give a comparison of two runs, with what differs between them and every test."""
+    return {
+        "runs": [
+            {"run": run.pk, "dataset": run.version.dataset.name, "inputs_hash": run.inputs_hash}
+            for run in (found.a, found.b)
+        ],
+        "settings_that_differ": {name: list(pair) for name, pair in found.settings.items()},
+        "has_same_cases": found.has_same_cases,
+        "test": "sign test by user, two-sided",
+        "correction": found.correction,
+        "differences": [asdict(one) for one in found.differences],
+        "only_in_a": list(found.only_a),
+        "only_in_b": list(found.only_b),
+        "metrics_of_one_run_alone": list(found.not_compared),
+    }
+
+
+def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
+    """Give a run's values by user as rows of a table: a line for each user, metric, algorithm and profile length."""
+    yield ["user", "metric", "algorithm", "profile_length", "value"]
+    ids = user_ids_of(run.version)
+    for length in (0, *run.profile_lengths):
+        for metric in metrics_by_user(run):
+            found = user_values(run, metric, length)
+            for user, values in zip(found.user_ids, found.values.tolist(), strict=True):
+                for label, value in zip(found.labels, values, strict=True):
+                    if value == value:  # NaN: the user has none
+                        yield [ids[user], metric, label, length or "whole", repr(value)]
+
+
+def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
+    """Give a run's metrics as rows of a table: a line for each algorithm, profile length and metric."""
+    yield ["algorithm", "profile_length", "metric", "n", "value", "remark"]
+    for length in (0, *run.profile_lengths):
+        for row in model_rows(run, length):
+            for name, cell in row.cells.items():
+                if not cell.by_n:
+                    yield [row.label, length or "whole", name, "", _text(cell.value), cell.reason]
+                for n, value in enumerate(cell.by_n, start=1):
+                    yield [row.label, length or "whole", name, n, _text(value), cell.reason]
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def csv_lines(rows: Iterable[list[Any]]) -> Iterator[str]:
+    """Write rows as CSV, line by line; a text that a spreadsheet would take for a formula is marked as text."""
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line).writerow([f"'{one}" if isinstance(one, str) and one[:1] in FORMULA else one for one in row])
+        yield line.getvalue()
+
+
+def roc_values(run: EvaluationRun) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """Give the ROC of each algorithm that has one (CROC of test observations, GROC of one list), and reading lines."""
+    name = {"test-observations": "croc", "unconstrained": "groc"}.get(run.protocol["name"], "")
+    lines: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+    reading: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+    for row in model_rows(run) if name else ():
+        kept = artefacts.load("results", row.users_digest).arrays
+        if f"{name}_x" not in kept:
+            continue
+        lines[row.label] = (kept[f"{name}_x"], kept[f"{name}_y"])
+        if "omniscient_x" in kept:
+            reading["omniscient"] = (kept["omniscient_x"], kept["omniscient_y"])
+            reading["random"] = (kept["random_x"], kept["random_y"])
+    return {**lines, **reading}
+
+
+def figure(run: EvaluationRun, name: str) -> str | None:
+    """Draw one of the run's figures as SVG; None where it has none of that name, or nothing to draw."""
+    if name not in FIGURES.get(run.protocol["name"], ()):
+        return None
+    if name == "roc":
+        drawn = charts.roc(roc_values(run))
+    else:
+        draw = charts.recall_by_n if name == "recall" else charts.fallout_by_n
+        drawn = draw({one.label: getattr(one, name) for one in curves(run)}, n=run.n)
+    return None if drawn is None else svg(drawn["light"])

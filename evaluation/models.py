@@ -48,6 +48,11 @@ class EvaluationRun(TimeStampedModel):
     status = models.CharField(max_length=20, choices=RunStatus, default=RunStatus.QUEUED)
     split = models.JSONField()  # {"name": "probe", "share": 0.1}
     protocol = models.JSONField()  # {"name": "one-plus-random", "negatives": 1000, "relevant": 5, "irrelevant": 1, ...}
+    task = models.CharField(
+        max_length=20, default="some"
+    )  # what people are to do with the lists, of protocols.registry
+    metrics = models.JSONField(default=list)  # names asked for besides those of the protocol: ["ndcg@10"]
+    comments = models.JSONField(default=list)  # sentences on choices that do not suit the task
     reserve = models.FloatField(default=0.0)
     seed = models.BigIntegerField()
     n = models.PositiveSmallIntegerField(default=5)
@@ -131,8 +136,9 @@ class MetricResult(models.Model):
 
     algorithm = models.ForeignKey(RunAlgorithm, on_delete=models.CASCADE, related_name="results")
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile
-    metric = models.CharField(max_length=80)  # recall, fallout, precision-raghavan, f
+    metric = models.CharField(max_length=80)  # recall, fallout, precision-raghavan, f; others by their whole name
     value = models.FloatField(null=True)  # at the run's n; None where the metric has no value
+    reason = models.CharField(max_length=200, blank=True)  # why it has none, where the algorithm is the reason
     by_n = models.JSONField(default=list)  # at 1, 2, 3, …
     users_digest = models.CharField(max_length=64, blank=True)  # artefact "results": per-user values
 

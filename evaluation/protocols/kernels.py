@@ -1,6 +1,6 @@
 """Compiled loops of the 1 + N protocol.
 
-Import through `evaluation.protocols.one_plus_random`, which loads this module (and numba) at first use.
+Import through `evaluation.protocols.cases`, which loads this module (and numba) at first use.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ def draw_candidates(
     user: int,
     item: int,
     rated: NDArray[np.int32],
+    closed: NDArray[np.int32],
     negatives: int,
     is_taken: NDArray[np.bool_],
     candidates: NDArray[np.int32],
 ) -> int:
-    """Fill `candidates` with min(negatives, m) of the m items that are not `rated`; give their number.
+    """Fill `candidates` with min(negatives, m) of the m items neither `rated` nor `closed`; give their number.
 
     Items are drawn by rejection (Lemire's bounded integers on the halves of the words drawn for
     (key, user, item, step)), so every set is equally likely. Where fewer are to be left out than taken,
@@ -50,9 +51,14 @@ def draw_candidates(
     """
     n_items = len(is_taken)
     is_taken[:] = False
+    n_unrated = n_items
+    for position in range(len(closed)):
+        is_taken[closed[position]] = True
+    n_unrated -= len(closed)
     for position in range(len(rated)):
-        is_taken[rated[position]] = True
-    n_unrated = n_items - len(rated)
+        if not is_taken[rated[position]]:
+            is_taken[rated[position]] = True
+            n_unrated -= 1
     n_wanted = min(negatives, n_unrated)
     draws_left_out = n_unrated - n_wanted < n_wanted
     n_to_draw = n_unrated - n_wanted if draws_left_out else n_wanted
@@ -85,39 +91,203 @@ def draw_candidates(
 
 
 @njit(cache=True, nogil=True)
-def count_cases(
+def draw_bitmaps(
     key: np.uint64,
     users: NDArray[np.int32],
     items: NDArray[np.int32],
     negatives: int,
     rated_indptr: NDArray[np.int64],
     rated_items: NDArray[np.int32],
-    scores: NDArray[np.floating[Any]],
-    score_rows: NDArray[np.int64],
-    above: NDArray[np.int32],
-    tied: NDArray[np.int32],
-) -> int:
-    """Count, for each case, the candidates scored above and the same as its item; give the first case
-    that met a NaN, or -1."""
-    n_items = scores.shape[1]
+    closed: NDArray[np.int32],
+    n_items: int,
+    bits: NDArray[np.uint8],
+) -> None:
+    """Draw the candidates of each case into its row of `bits`, which is all zeros."""
     is_taken = np.empty(n_items, dtype=np.bool_)
     candidates = np.empty(min(negatives, n_items), dtype=np.int32)
     for case in range(len(users)):
         user = users[case]
         rated = rated_items[rated_indptr[user] : rated_indptr[user + 1]]
-        size = draw_candidates(key, user, items[case], rated, negatives, is_taken, candidates)
-        row = score_rows[case]
-        own = scores[row, items[case]]
-        n_above = 0
-        n_tied = 0
-        n_below = 0
+        size = draw_candidates(key, user, items[case], rated, closed, negatives, is_taken, candidates)
         for position in range(size):
-            score = scores[row, candidates[position]]
-            n_above += score > own
-            n_tied += score == own
-            n_below += score < own
-        if n_above + n_tied + n_below != size or own != own:  # only NaN is none of the three, or not itself
+            item = candidates[position]
+            if item != items[case]:
+                bits[case, item >> 3] |= np.uint8(1 << (item & 7))
+
+
+@njit(cache=True, nogil=True)
+def count_masked(
+    row: NDArray[np.floating[Any]],
+    item: int,
+    mask: NDArray[np.uint8],
+    popularity: NDArray[np.int64],
+    counts: NDArray[np.int32],
+) -> None:
+    """Count the items of `mask` above the test item, tied with it, before it, and with a score.
+
+    `counts` gets: scored above the test item; scored the same; before it as a list is served (equal scores
+    by popularity, then number); scored at all, the test item included; all of them.
+    """
+    own = row[item]
+    above = np.int32(0)
+    tied = np.int32(0)
+    silent = np.int32(0)
+    size = np.int32(0)
+    for other in range(len(row)):
+        score = row[other]
+        taken = mask[other]
+        above += np.int32((score > own) & (taken != 0))
+        tied += np.int32((score == own) & (taken != 0))
+        silent += np.int32((score == -np.inf) & (taken != 0))
+        size += np.int32(taken)
+    tied -= np.int32(mask[item])
+    before = above
+    if tied > 0:
+        ours = popularity[item]
+        for other in range(len(row)):
+            if mask[other] and row[other] == own and other != item:
+                before += np.int32(popularity[other] > ours or (popularity[other] == ours and other < item))
+    counts[0] = above
+    counts[1] = tied
+    counts[2] = before
+    counts[3] = size - silent + np.int32(mask[item] == 0 and own > -np.inf)
+    counts[4] = size - np.int32(mask[item])
+
+
+@njit(cache=True, nogil=True)
+def count_cases(
+    users: NDArray[np.int32],
+    items: NDArray[np.int32],
+    bits: NDArray[np.uint8],
+    rated_indptr: NDArray[np.int64],
+    rated_items: NDArray[np.int32],
+    closed: NDArray[np.int32],
+    scores: NDArray[np.floating[Any]],
+    score_rows: NDArray[np.int64],
+    popularity: NDArray[np.int64],
+    sampled: NDArray[np.int32],
+    everyone: NDArray[np.int32],
+) -> int:
+    """Count, for each case, where its item stands among its candidates and among all that are not barred.
+
+    Each case has a row of five counts, as `count_masked` gives them. `bits` without a column: there are no
+    candidates to count. Gives the first case whose user has a NaN among the scores that are needed, or -1.
+    """
+    n_items = scores.shape[1]
+    mask = np.zeros(-(-n_items // 8) * 8, dtype=np.uint8)
+    unbarred = np.empty(n_items, dtype=np.uint8)
+    last = -1
+    for case in range(len(users)):
+        user = users[case]
+        row = scores[score_rows[case]]
+        if user != last:
+            unbarred[:] = 1
+            for position in range(len(closed)):
+                unbarred[closed[position]] = 0
+            for position in range(rated_indptr[user], rated_indptr[user + 1]):
+                unbarred[rated_items[position]] = 0
+            unknown = 0
+            for other in range(n_items):
+                unknown += (row[other] != row[other]) & (unbarred[other] != 0)
+            if unknown:
+                return case
+            last = user
+        item = items[case]
+        if row[item] != row[item]:  # only NaN is not itself
             return case
-        above[case] = n_above
-        tied[case] = n_tied
+        count_masked(row, item, unbarred, popularity, everyone[case])
+        if bits.shape[1]:
+            for byte in range(bits.shape[1]):
+                word = bits[case, byte]
+                for bit in range(8):
+                    mask[byte * 8 + bit] = (word >> np.uint8(bit)) & np.uint8(1)
+            count_masked(row, item, mask[:n_items], popularity, sampled[case])
     return -1
+
+
+@njit(cache=True, nogil=True)
+def below_or_at(
+    n_all: int, n_above: int, drawn: int, log_factorials: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """Fill `out` with P(X <= k), k = 0, 1, …, where X of `n_above` are among `drawn` taken from `n_all`."""
+    fewest = max(0, n_above + drawn - n_all)
+    most = min(n_above, drawn)
+    n_others = n_all - n_above
+    whole = log_factorials[n_all] - log_factorials[drawn] - log_factorials[n_all - drawn]
+    total = 0.0
+    for k in range(len(out)):
+        if k >= most:
+            total = 1.0
+        elif k >= fewest:
+            chosen = log_factorials[n_above] - log_factorials[k] - log_factorials[n_above - k]
+            rest = log_factorials[n_others] - log_factorials[drawn - k] - log_factorials[n_others - drawn + k]
+            total = min(1.0, total + np.exp(chosen + rest - whole))
+        out[k] = total
+
+
+@njit(cache=True, nogil=True)
+def sum_of_hits(
+    n_all: int,
+    stop: int,
+    drawn: int,
+    log_factorials: NDArray[np.float64],
+    work: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Fill `out` with the sum over g < `stop` of P(X_g < n), n = 1, 2, …, X_g as in `below_or_at`.
+
+    P(X_g < n) is the chance that the n-th item drawn stands after place g, so the sum is the mean of the
+    smaller of that place and `stop`, which has a closed form.
+    """
+    longest = len(out)
+    below_or_at(n_all + 1, min(stop + 1, n_all + 1), drawn + 1, log_factorials, work)
+    for n in range(1, longest + 1):
+        out[n - 1] = n * (n_all + 1) / (drawn + 1) * (1.0 - work[n])
+    if stop <= n_all:
+        below_or_at(n_all, stop, drawn, log_factorials, work)
+        for n in range(1, longest + 1):
+            out[n - 1] += stop * work[n - 1]
+    for n in range(drawn + 1, longest + 1):  # a list that holds all that are drawn
+        out[n - 1] = stop
+
+
+@njit(cache=True, nogil=True)
+def exact_hits(
+    above: NDArray[np.int32],
+    tied: NDArray[np.int32],
+    n_unrated: NDArray[np.int32],
+    negatives: int,
+    few: int,
+    log_factorials: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Fill `out` (cases × list lengths 1, 2, …) with the chance that each test item is in the list.
+
+    Ties are in random order. Up to `few` of them are summed one by one, more by the closed form.
+    """
+    longest = out.shape[1]
+    work = np.empty(longest + 1)
+    low = np.empty(longest)
+    high = np.empty(longest)
+    for case in range(len(above)):
+        n_all = n_unrated[case]
+        drawn = min(negatives, n_all)
+        first = above[case]
+        together = tied[case] + 1
+        if drawn == n_all or together == n_all + 1:  # nothing is left to chance but the order of ties
+            for n in range(1, longest + 1):
+                if together == n_all + 1:
+                    out[case, n - 1] = min(1.0, n / (drawn + 1))
+                else:
+                    out[case, n - 1] = min(max(n - first, 0), together) / together
+        elif together <= few:
+            low[:] = 0.0
+            for place in range(first, first + together):
+                below_or_at(n_all, place, drawn, log_factorials, high)
+                low += high
+            out[case] = low / together
+        else:
+            sum_of_hits(n_all, first, drawn, log_factorials, work, low)
+            sum_of_hits(n_all, first + together, drawn, log_factorials, work, high)
+            for n in range(longest):
+                out[case, n] = min(1.0, max(0.0, (high[n] - low[n]) / together))

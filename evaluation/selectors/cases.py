@@ -14,7 +14,7 @@ from catalog.selectors.ratings import ratings_of, user_ids_of
 from core import artefacts
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
-from evaluation.protocols.one_plus_random import Cases
+from evaluation.protocols.cases import Cases
 from recommenders.data import Profiles, Ratings, Scale
 
 # Damping of means, as the study's algorithms have it: an item counts as if 25 more ratings stood at the mean.
@@ -34,6 +34,8 @@ class RunCases:
     trained: NDArray[np.int64]
     reserved: NDArray[np.int64]
     training_digest: str
+    file_rows: NDArray[np.int64] | None = None  # of each case, where cases were given as a file
+    development: NDArray[np.int64] | None = None  # test users on whom an algorithm is chosen, where there are such
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,19 @@ def opened_cases(digest: str) -> RunCases:
             users=arrays["users"],
             items=arrays["items"],
             is_relevant=arrays["is_relevant"],
+            # Cases that were made before a version had these have none of what they are for.
+            values=arrays.get("values", np.full(len(arrays["users"]), np.nan, dtype=np.float32)),
             rated_indptr=arrays["rated_indptr"],
             rated_items=arrays["rated_items"],
             n_items=kept.meta["n_items"],
             negatives=kept.meta["negatives"],
             seed=kept.meta["seed"],
+            bits=arrays.get("bits"),
+            closed=arrays.get("closed", np.empty(0, dtype=np.int32)),
+            is_given=kept.meta.get("is_given", False),
         ),
+        file_rows=arrays.get("file_rows"),
+        development=arrays.get("development"),
         trained=arrays["trained"],
         reserved=arrays["reserved"],
         training_digest=kept.meta["training_digest"],

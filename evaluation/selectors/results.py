@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,36 @@ from numpy.typing import NDArray
 from core import artefacts
 from core.errors import ParallaxError
 from evaluation.enums import PartKind
+from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunPart
-from evaluation.selectors.runs import algorithms_of
+from evaluation.selectors.cases import cases_of
+from evaluation.selectors.runs import algorithms_of, metric_names
 
-METRICS = ("recall", "fallout", "precision-raghavan", "f")
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric of an algorithm: its value, those at every list length, and why there is none or what to mind."""
+
+    value: float | None
+    by_n: tuple[float | None, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """An algorithm with all its metrics by name, at one profile length."""
+
+    label: str
+    algorithm: str
+    params: Mapping[str, Any]
+    model_id: int
+    model_hash: str
+    recipe: str
+    was_reused: bool
+    fit_seconds: float
+    score_seconds: float
+    users_digest: str
+    cells: Mapping[str, Cell]
 
 
 @dataclass(frozen=True)
@@ -79,8 +105,8 @@ def _results(run: EvaluationRun, profile_length: int) -> dict[tuple[int, str], M
     return by_key
 
 
-def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
-    """Give the run's rows in the order its algorithms were named (`profile_length` 0: the whole profile).
+def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
+    """Give every metric of every algorithm, in the order the algorithms were named.
 
     Raises
     ------
@@ -99,9 +125,9 @@ def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
         model = algorithm.model
         if model is None:
             raise ParallaxError("run.no_results", f"{algorithm.label} of run {run.pk} has no model.")
-        value = {metric: found[algorithm.pk, metric].value for metric in METRICS}
+        of_algorithm = {metric: result for (pk, metric), result in found.items() if pk == algorithm.pk}
         rows.append(
-            Row(
+            ModelRow(
                 label=algorithm.label,
                 algorithm=algorithm.algorithm,
                 params=algorithm.params,
@@ -109,20 +135,52 @@ def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
                 model_hash=model.digest,
                 recipe=model.recipe,
                 was_reused=algorithm.was_reused,
-                recall=value["recall"],
-                fallout=value["fallout"],
-                precision=value["precision-raghavan"],
-                f_measure=value["f"],
                 fit_seconds=model.fit_seconds,
                 score_seconds=seconds.get(algorithm.pk) or 0.0,
-                users_digest=found[algorithm.pk, "recall"].users_digest,
+                users_digest=next(iter(of_algorithm.values())).users_digest,
+                cells={
+                    metric: Cell(result.value, tuple(result.by_n), result.reason)
+                    for metric, result in of_algorithm.items()
+                },
             )
         )
     return rows
 
 
+def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
+    """Give the run's rows of recall, fallout, precision and F (`profile_length` 0: the whole profile).
+
+    Raises
+    ------
+    ParallaxError
+        The run has no results, was not measured at this length, or by another protocol.
+    """
+    _check_hits(run)
+    names = [one.name for one in fields(Row) if one.name not in ("recall", "fallout", "precision", "f_measure")]
+    return [
+        Row(
+            **{name: getattr(row, name) for name in names},
+            recall=row.cells["recall"].value,
+            fallout=row.cells["fallout"].value,
+            precision=row.cells["precision-raghavan"].value,
+            f_measure=row.cells["f"].value,
+        )
+        for row in model_rows(run, profile_length)
+    ]
+
+
+def _check_hits(run: EvaluationRun) -> None:
+    if run.protocol["name"] != "one-plus-random":
+        raise ParallaxError(
+            "run.other_protocol",
+            f"Run {run.pk} was measured by {run.protocol['name']}, which has no recall and fallout of single items. "
+            "Choose a run of one-plus-random.",
+        )
+
+
 def curves(run: EvaluationRun, profile_length: int = 0) -> list[Curve]:
     """Give the values at every N, algorithm by algorithm; raises as `table` does."""
+    _check_hits(run)
     found = _results(run, profile_length)
     return [
         Curve(
@@ -138,22 +196,69 @@ def curves(run: EvaluationRun, profile_length: int = 0) -> list[Curve]:
 
 
 def user_values(run: EvaluationRun, metric: str, profile_length: int = 0) -> UserValues:
-    """Give recall or fallout at the run's N for each user that has a case of either kind.
+    """Give a metric's value of each user: recall or fallout at the run's N (or "recall@10"), or one of its metrics.
 
     Raises
     ------
     ParallaxError
-        Another metric (it has no value by user), no results, a length that was not measured.
+        A metric without values by user, no results, a length that was not measured.
     """
-    if metric not in ("recall", "fallout"):
-        raise ParallaxError(
-            "run.no_user_values", f"The metric {metric} has no values by user; recall and fallout have."
-        )
     found = _results(run, profile_length)
     algorithms = list(algorithms_of(run))
-    kept = [artefacts.load("results", found[one.pk, metric].users_digest).arrays for one in algorithms]
+    first = {pk: result for (pk, _), result in found.items()}
+    kept = [artefacts.load("results", first[one.pk].users_digest).arrays for one in algorithms]
+    labels = tuple(one.label for one in algorithms)
+    if run.protocol["name"] != "one-plus-random":
+        names = metric_names(run)
+        if metric not in names or "user_values" not in kept[0]:
+            raise _no_user_values(metric, names)
+        column = names.index(metric)
+        values = np.column_stack([arrays["user_values"][:, column] for arrays in kept])
+        return UserValues(user_ids=np.asarray(kept[0]["user_ids"]), values=values, labels=labels)
+    name, at, length = metric.partition("@")
+    n = run.n if not at else int(length) if length.isdigit() else 0
+    if name not in ("recall", "fallout") or not 1 <= n <= kept[0]["recall_values"].shape[1]:
+        raise _no_user_values(metric, ("recall", "fallout"))
     users = np.union1d(kept[0]["recall_users"], kept[0]["fallout_users"]).astype(np.int64)
     values = np.full((len(users), len(algorithms)), np.nan)
     for column, arrays in enumerate(kept):
-        values[np.searchsorted(users, arrays[f"{metric}_users"]), column] = arrays[f"{metric}_values"][:, run.n - 1]
-    return UserValues(user_ids=users, values=values, labels=tuple(one.label for one in algorithms))
+        values[np.searchsorted(users, arrays[f"{name}_users"]), column] = arrays[f"{name}_values"][:, n - 1]
+    return UserValues(user_ids=users, values=values, labels=labels)
+
+
+def _no_user_values(metric: str, names: Iterable[str]) -> ParallaxError:
+    return ParallaxError(
+        "run.no_user_values", f"The metric {metric} has no values by user in this run; ask for {' or '.join(names)}."
+    )
+
+
+def metrics_by_user(run: EvaluationRun) -> list[str]:
+    """Give the metrics of a run that have values by user, so that they can be tested."""
+    if run.protocol["name"] == "one-plus-random":
+        return ["recall", "fallout"]
+    return [name for name in metric_names(run) if named_metric(name).definition.has_user_values]
+
+
+def case_counts(run: EvaluationRun, profile_length: int = 0) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """Give the candidates above and tied with each case's item, by algorithm.
+
+    Cases that were given as a file come in the file's order, others as an export writes them.
+
+    Raises
+    ------
+    ParallaxError
+        As `table`.
+    """
+    _check_hits(run)
+    rows = cases_of(run).file_rows
+    counts = []
+    for row in model_rows(run, profile_length):
+        arrays = artefacts.load("results", row.users_digest).arrays
+        pair = []
+        for name in ("above", "tied"):
+            ordered = np.array(arrays[name])
+            if rows is not None:
+                ordered[rows] = arrays[name]
+            pair.append(ordered)
+        counts.append((pair[0], pair[1]))
+    return counts

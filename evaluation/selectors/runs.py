@@ -10,7 +10,9 @@ from django.utils import timezone
 
 from catalog.models import DatasetVersion
 from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
+from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun, RunAlgorithm
+from evaluation.protocols import registry as protocols
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,21 @@ class Progress:
         return self.done / self.total if self.total else 0.0
 
 
+CURVE_N = 20  # curves go at least this far
+DEVELOPMENT = "development:"  # before the names of metrics on the users that an algorithm is chosen on
+
+
+def metric_names(run: EvaluationRun) -> list[str]:
+    """Give the metrics of the run by name: those asked for, or the usual ones of its protocol."""
+    usual = protocols.protocol(run.protocol["name"]).usual
+    return run.metrics or [str(metric(name.format(n=run.n))) for name in usual]
+
+
+def longest_list(run: EvaluationRun) -> int:
+    """Give the longest list that any result of the run speaks of."""
+    return max([run.n, CURVE_N, *(metric(name).n or 0 for name in metric_names(run))])
+
+
 def runs_by_time() -> QuerySet[EvaluationRun]:
     """Give every run, newest first, with its dataset and the number of its algorithms and parts."""
     return (
@@ -48,10 +65,18 @@ def runs_by_time() -> QuerySet[EvaluationRun]:
     )
 
 
+def succeeded_runs() -> QuerySet[EvaluationRun]:
+    """Give the runs that have results, newest first, with their datasets."""
+    done = EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED)
+    return done.select_related("version__dataset").order_by("-pk")
+
+
 def newest_succeeded_run(version: DatasetVersion) -> EvaluationRun | None:
-    """Give the run on `version` that succeeded last, or None."""
+    """Give the run of "one plus random" on `version` that succeeded last, or None: what studies stand on."""
     return (
-        EvaluationRun.objects.filter(version=version, status=RunStatus.SUCCEEDED)
+        EvaluationRun.objects.filter(
+            version=version, status=RunStatus.SUCCEEDED, protocol__name="one-plus-random", split__name="probe"
+        )
         .order_by("-finished_at", "-pk")
         .first()
     )

@@ -1,4 +1,4 @@
-"""A measurement: where a model puts the test items of some users among their candidates."""
+"""A measurement: what a model gives the test users of a part, under the run's protocol."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from core import artefacts
 from core.errors import ParallaxError
-from evaluation.models import RunPart
-from evaluation.protocols.one_plus_random import count_above
+from evaluation.models import EvaluationRun, RunPart
+from evaluation.protocols.blocks import joined, measure_block
 from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.selectors.runs import longest_list
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.parts import Outcome
 from evaluation.services.runs import BLOCK_USERS
@@ -21,7 +22,7 @@ from recommenders.data import Profiles
 
 
 def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
-    """Count the candidates above, and tied with, the test item of each case of the part.
+    """Measure the cases of the part, and keep what was found until the run is added up.
 
     Users are scored in blocks of a fixed size counted from the run's first test user (a part begins at a
     block), each user once for all their cases, so that no sum depends on how the run is cut.
@@ -33,13 +34,14 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
     cases = found.cases
     model = opened_model(part.algorithm.model.digest)
     ratings = training_rows(found.training_digest)
+    longest = longest_list(run)
     users = np.unique(cases.users[part.start : part.stop])
-    above = np.empty(part.stop - part.start, dtype=np.int32)
-    tied = np.empty_like(above)
+    blocks = []
     with numeric_threads(run.threads):
         # Compiled loops are loaded before the clock starts: the time is that of the measurement.
         first = Profiles.of(ratings, np.searchsorted(found.trained, users[:1]))
-        count_above(cases, slice(part.start, part.start), model.score(first), users[:1])
+        nothing = slice(part.start, part.start)
+        measure_block(run.protocol, cases, nothing, model.score(first), users[:1], model.popularity, longest=longest)
         started = time.perf_counter()
         for at in range(0, len(users), BLOCK_USERS):
             check()
@@ -52,19 +54,21 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
                 int(np.searchsorted(cases.users, block[0], side="left")),
                 int(np.searchsorted(cases.users, block[-1], side="right")),
             )
-            counts = count_above(cases, rows, model.score(profiles), block)
-            above[rows.start - part.start : rows.stop - part.start] = counts.above
-            tied[rows.start - part.start : rows.stop - part.start] = counts.tied
+            scores = model.score(profiles)
+            blocks.append(measure_block(run.protocol, cases, rows, scores, block, model.popularity, longest=longest))
+        measured = joined(run.protocol, blocks)
         seconds = time.perf_counter() - started
-    digest = artefacts.store(
-        "parts",
-        {"above": above, "tied": tied},
-        {
-            "cases": run.cases_digest,
-            "model": part.algorithm.model.digest,
-            "profile_length": part.profile_length,
-            "start": part.start,
-            "stop": part.stop,
-        },
-    )
+    digest = artefacts.store("parts", measured, _named(run, part))
     return Outcome(seconds=seconds, digest=digest)
+
+
+def _named(run: EvaluationRun, part: RunPart) -> dict[str, int | str]:
+    """What the stored part is; with the run in it, no two runs share one, and each may remove its own."""
+    return {
+        "run": run.pk,
+        "part": part.pk,
+        "cases": run.cases_digest,
+        "profile_length": part.profile_length,
+        "start": part.start,
+        "stop": part.stop,
+    }

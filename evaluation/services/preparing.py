@@ -5,23 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.selectors.ratings import features_of, ratings_of
+from catalog.selectors.ratings import features_of
 from core import artefacts
-from core.errors import DataError
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
-from evaluation.protocols.one_plus_random import Cases, make_cases
+from evaluation.protocols.cases import Cases
+from evaluation.services.hiding import Hidden, hide
 from evaluation.services.hints import hint
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
 from evaluation.services.training import recipe_of, store_training_rows
-from evaluation.splitting.probe import probe
-from evaluation.splitting.reserve import reserve, without_users
 from recommenders import registry
 from recommenders.data import Ratings
 
@@ -33,29 +32,10 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     """
     started = time.perf_counter()
     run = part.run
-    ratings = ratings_of(run.version)
-    reserved = reserve(ratings.n_users, run.reserve, run.seed)
-    split = probe(without_users(ratings.user_items, reserved), share=float(run.split["share"]), seed=run.seed)
-    cases = make_cases(
-        split.train,
-        split.hidden_users,
-        split.hidden_items,
-        split.hidden_values,
-        relevant=float(run.protocol["relevant"]),
-        irrelevant=float(run.protocol["irrelevant"]),
-        seed=run.seed,
-        negatives=int(run.protocol["negatives"]),
-    )
-    if cases.n_relevant == 0:
-        raise DataError(
-            f"Of the {len(split.hidden_users):,} hidden ratings none is at least "
-            f"{run.protocol['relevant']:g} and of a user with a profile, so there is nothing to recall. Hide a "
-            "larger share, or lower the limit for relevant ratings."
-        )
+    hidden = hide(run=run)
     check()
-    trained = np.setdiff1d(np.arange(ratings.n_users, dtype=np.int64), reserved)
-    training = Ratings(split.train[trained], ratings.scale)
-    training_digest = store_training_rows(ratings=training)
+    cases = hidden.cases
+    training_digest = store_training_rows(ratings=hidden.training)
     recipes = {
         algorithm.pk: recipe_of(
             version=run.version,
@@ -67,43 +47,25 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         )
         for algorithm in run.algorithms.all()
     }
-    _check_memory(run, recipes, training)
+    _check_memory(run, recipes, hidden.training)
     digest = artefacts.store(
         "cases",
-        {
-            "users": cases.users,
-            "items": cases.items,
-            "is_relevant": cases.is_relevant,
-            "rated_indptr": cases.rated_indptr,
-            "rated_items": cases.rated_items,
-            "trained": trained,
-            "reserved": reserved.astype(np.int64),
-        },
+        _arrays(hidden),
         {
             "n_items": cases.n_items,
             "negatives": cases.negatives,
             "seed": cases.seed,
+            "is_given": cases.is_given,
             "training_digest": training_digest,
         },
     )
-    left_out = {
-        "reserved users": len(reserved),
-        "ratings of reserved users": ratings.n_ratings - len(split.is_hidden),
-        **split.left_out,
-        **cases.left_out,
-    }
-    # Items without a training rating stay among the cases: no algorithm but a content-based one can score them.
-    cold = "hidden ratings of items without training ratings"
-    counted = {
-        cold: left_out.pop(cold),
-        f"cases with fewer than {cases.negatives:,} unrated items to draw from": cases.n_short,
-    }
+
     facts = {
         "cases_digest": digest,
         "n_relevant": cases.n_relevant,
         "n_irrelevant": cases.n_irrelevant,
-        "left_out": left_out,
-        "counted": counted,
+        "left_out": dict(hidden.left_out),
+        "counted": dict(hidden.counted),
         "environment": environment(),
     }
 
@@ -130,6 +92,28 @@ def _check_memory(run: EvaluationRun, recipes: dict[int, str], training: Ratings
                 ratings=training,
                 features=features_of(run.version) if kind.needs_features else None,
             )
+
+
+def _arrays(hidden: Hidden) -> dict[str, NDArray[Any]]:
+    cases = hidden.cases
+    arrays: dict[str, NDArray[Any]] = {
+        "users": cases.users,
+        "items": cases.items,
+        "is_relevant": cases.is_relevant,
+        "values": cases.values,
+        "rated_indptr": cases.rated_indptr,
+        "rated_items": cases.rated_items,
+        "closed": cases.closed,
+        "trained": hidden.trained,
+        "reserved": hidden.reserved,
+    }
+    if cases.bits is not None:
+        arrays["bits"] = cases.bits
+    if len(hidden.development):
+        arrays["development"] = hidden.development
+    if hidden.file_rows is not None:
+        arrays["file_rows"] = hidden.file_rows
+    return arrays
 
 
 def cut(*, run: EvaluationRun, cases: Cases) -> list[RunPart]:

@@ -1,30 +1,37 @@
-"""The last part of a run: the counts of all parts become metrics."""
+"""The last part of a run: what all parts measured becomes metrics."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
-from numpy.typing import NDArray
 
 from core import artefacts
 from core.errors import ParallaxError
 from core.transitions import move
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
-from evaluation.metrics.ranking import RankingResult, measure_ranking
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
-from evaluation.selectors.cases import RunCases, cases_of
+from evaluation.protocols.blocks import Arrays, joined
+from evaluation.protocols.cases import Cases
+from evaluation.protocols.outcomes import ModelFacts, Outcomes, of_users, outcomes
+from evaluation.selectors.cases import RunCases, cases_of, training_rows
+from evaluation.selectors.runs import DEVELOPMENT, longest_list, metric_names
 from evaluation.services.parts import Outcome
+from evaluation.services.tidying import remove_parts
+from recommenders import registry
 
-CURVE_N = 20  # curves go at least this far
+# Algorithms whose scores are probabilities of one event for everyone.
+COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
-    """Join the counts in the order of the cases and compute every metric from the whole."""
+    """Join the measurements in the order of the cases and compute every metric from the whole."""
     started = time.perf_counter()
     run = part.run
     found = cases_of(run)
@@ -46,70 +53,74 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
             RunAlgorithm.objects.filter(pk=pk).update(score_seconds=seconds)
         moved = EvaluationRun.objects.get(pk=run.pk)
         move(moved, to=RunStatus.SUCCEEDED, allowed=RUN_MOVES, activity="", finished_at=timezone.now())
+        transaction.on_commit(partial(remove_parts, run=moved))
 
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
 
 
 def _metrics(run: EvaluationRun, algorithm: RunAlgorithm, length: int, found: RunCases) -> list[MetricResult]:
-    """Compute the metrics of one algorithm at one profile length, and store counts and per-user values."""
-    above, tied = _joined(algorithm, length, n_cases=len(found.cases))
-    ns = list(range(1, max(run.n, CURVE_N) + 1))
-    result = measure_ranking(
-        found.cases.users,
-        found.cases.is_relevant,
-        above,
-        tied,
-        ns,
-        g=run.protocol["g"],
-        ties=run.protocol["ties"],
-    )
-    model = algorithm.model
+    """Compute the metrics of one algorithm at one profile length, and store what they came from."""
+    arrays = _joined(run, algorithm, length, n_cases=len(found.cases))
+    measured = _measured(run, algorithm, arrays, found)
     digest = artefacts.store(
         "results",
-        {
-            "above": above,
-            "tied": tied,
-            "recall_users": result.user_recall.groups,
-            "recall_n_cases": result.user_recall.n_cases,
-            "recall_values": result.user_recall.values,
-            "fallout_users": result.user_fallout.groups,
-            "fallout_n_cases": result.user_fallout.n_cases,
-            "fallout_values": result.user_fallout.values,
-        },
+        {**arrays, **measured.arrays},
         {
             "cases": run.cases_digest,
-            "model": model.digest if model else "",
+            "model": algorithm.model.digest if algorithm.model else "",
             "profile_length": length,
-            "n": ns,
-            "ties": result.ties,
+            "protocol": run.protocol,
+            "n": list(range(1, longest_list(run) + 1)),
         },
     )
     return [
         MetricResult(
             algorithm=algorithm,
             profile_length=length,
-            metric=key,
-            value=values[run.n - 1],
-            by_n=values,
+            metric=one.metric,
+            value=one.value,
+            reason=one.reason,
+            by_n=list(one.by_n),
             users_digest=digest,
         )
-        for key, values in _curves(result, len(ns)).items()
+        for one in measured.values
     ]
 
 
-def _curves(result: RankingResult, n_lengths: int) -> dict[str, list[Any]]:
-    """Values at 1, 2, 3, … of each metric; None where it has none."""
-    found = {
-        "recall": result.recall,
-        "fallout": result.fallout,
-        "precision-raghavan": result.precision,
-        "f": result.f,
-    }
-    return {key: list(values) if values is not None else [None] * n_lengths for key, values in found.items()}
+def _measured(run: EvaluationRun, algorithm: RunAlgorithm, arrays: Arrays, found: RunCases) -> Outcomes:
+    """The metrics of all test users; where some are for choosing, those of the others, and theirs under other names."""
+    if found.development is None:
+        return _outcomes(run, algorithm, found.cases, arrays, found)
+    others = np.setdiff1d(found.cases.users, found.development)
+    tested = _outcomes(run, algorithm, *of_users(found.cases, arrays, others), found)
+    chosen = _outcomes(run, algorithm, *of_users(found.cases, arrays, found.development), found)
+    values = (*tested.values, *(replace(one, metric=f"{DEVELOPMENT}{one.metric}") for one in chosen.values))
+    return Outcomes(values, tested.arrays)
 
 
-def _joined(algorithm: RunAlgorithm, length: int, *, n_cases: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Join the counts of an algorithm's parts in the order of the cases, without a gap."""
+def _outcomes(run: EvaluationRun, algorithm: RunAlgorithm, cases: Cases, arrays: Arrays, found: RunCases) -> Outcomes:
+    ratings = training_rows(found.training_digest)
+    kind = registry.algorithm(algorithm.algorithm)
+    return outcomes(
+        cases,
+        arrays,
+        run.protocol,
+        names=metric_names(run),
+        n=run.n,
+        longest=longest_list(run),
+        model=ModelFacts(
+            score_kind=kind.score_kind,
+            is_comparable=kind.score_kind == "rating" or kind.key in COMPARABLE,
+            low=ratings.scale.low,
+            high=ratings.scale.high,
+            popularity=ratings.item_counts,
+            n_users=ratings.n_users,
+        ),
+    )
+
+
+def _joined(run: EvaluationRun, algorithm: RunAlgorithm, length: int, *, n_cases: int) -> Arrays:
+    """Join what an algorithm's parts measured in the order of the cases, without a gap."""
     parts = list(algorithm.parts.filter(kind=PartKind.MEASURE, profile_length=length).order_by("start"))
     reached = 0
     for part in parts:
@@ -121,5 +132,4 @@ def _joined(algorithm: RunAlgorithm, length: int, *, n_cases: int) -> tuple[NDAr
             "run.parts_missing",
             f"The measurements of {algorithm.label} end at case {reached:,} of {n_cases:,}; start the run again.",
         )
-    kept = [artefacts.load("parts", part.result_digest).arrays for part in parts]
-    return np.concatenate([one["above"] for one in kept]), np.concatenate([one["tied"] for one in kept])
+    return joined(run.protocol, [artefacts.load("parts", part.result_digest).arrays for part in parts])

@@ -37,6 +37,7 @@ from evaluation.services.preparing import prepare
 from evaluation.services.reducing import reduce
 from evaluation.services.runs import fail_part
 from evaluation.services.telling import FitTeller
+from evaluation.services.tidying import tidy
 from evaluation.services.training import train_or_reuse
 
 logger = logging.getLogger(__name__)
@@ -171,4 +172,6 @@ def sweep(*, run: EvaluationRun | None = None) -> int:
         if leasable and EvaluationRun.objects.filter(is_due, pk=one.pk).update(hinted_at=now):
             hint(run=one, n=1 if not released else leasable)
             sent += 1
+    if run is None:
+        tidy()
     return sent

@@ -176,7 +176,7 @@ def test_run_executed_twice_by_repeated_messages_has_each_result_once() -> None:
     assert work_on(run_id=run.pk) == 0
     assert work_on(run_id=run.pk + 1000) == 0
     assert numbers(run) == before
-    assert MetricResult.objects.filter(algorithm__run=run).count() == 2 * 2 * 4
+    assert MetricResult.objects.filter(algorithm__run=run).count() == 2 * 2 * 13
 
 
 @pytest.mark.slow
@@ -192,7 +192,7 @@ def test_numbers_are_the_same_to_the_last_bit_however_the_run_is_cut() -> None:
         RunPart.objects.filter(pk=last.pk).update(status=PartStatus.LEASED, lease="me")
         assert execute(part=RunPart.objects.select_related("run__version", "algorithm__model").get(pk=last.pk))
         cut.refresh_from_db()
-    assert len(numbers(whole)) == 2 * 3 * 4
+    assert len(numbers(whole)) == 2 * 3 * 13
     assert numbers(cut) == numbers(whole)
 
 

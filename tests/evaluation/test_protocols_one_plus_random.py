@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 from core.errors import DataError, ParameterError
 from evaluation.metrics.ranking import measure_ranking
 from evaluation.protocols import kernels
-from evaluation.protocols.one_plus_random import Cases, count_above, make_cases
+from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.one_plus_random import Counts, count_places
 from evaluation.splitting.draws import draw_keys, mixed, stream_key
 from evaluation.splitting.probe import probe
 
@@ -52,6 +53,10 @@ def cases_of_users(n_users: int, n_rated: int, n_items: int, negatives: int) -> 
         seed=11,
         negatives=negatives,
     )
+
+
+def count_above(cases: Cases, rows, scores: np.ndarray, users: np.ndarray) -> Counts:
+    return count_places(cases, rows, scores, users, np.zeros(cases.n_items)).sampled
 
 
 def every_score(cases: Cases, scores: np.ndarray):
@@ -137,6 +142,7 @@ def test_candidates_depend_on_seed_user_and_item_alone():
         users=cases.users[case : case + 1],
         items=cases.items[case : case + 1],
         is_relevant=cases.is_relevant[case : case + 1],
+        values=cases.values[case : case + 1],
         rated_indptr=cases.rated_indptr,
         rated_items=cases.rated_items,
         n_items=cases.n_items,
@@ -157,7 +163,7 @@ def test_count_above_counts_what_a_slow_reading_counts():
         others = scores[user, cases.candidates(case)]
         assert counts.above[case] == (others > scores[user, item]).sum()
         assert counts.tied[case] == (others == scores[user, item]).sum()
-        assert counts.n_candidates[case] == len(others) == 100
+        assert counts.n_items[case] == len(others) == 100
 
 
 def test_count_above_is_the_same_in_any_blocks_order_and_precision():
@@ -170,13 +176,13 @@ def test_count_above_is_the_same_in_any_blocks_order_and_precision():
         part = count_above(cases, rows, scores[users].astype(np.float32), users)
         assert np.array_equal(part.above, whole.above[rows])
         assert np.array_equal(part.tied, whole.tied[rows])
-        assert np.array_equal(part.n_candidates, whole.n_candidates[rows])
+        assert np.array_equal(part.n_items, whole.n_items[rows])
 
 
 def test_count_above_of_no_case_is_empty():
     cases = small_cases(3)
     counts = count_above(cases, slice(0, 0), np.zeros((0, 1300)), np.zeros(0, dtype=int))
-    assert len(counts.above) == len(counts.tied) == len(counts.n_candidates) == 0
+    assert len(counts.above) == len(counts.tied) == len(counts.n_items) == 0
 
 
 def test_constant_scorer_gets_exactly_n_of_1001():
@@ -196,7 +202,7 @@ def test_constant_scorer_gets_exactly_n_of_m_plus_1_where_fewer_exist():
     cases = cases_of_users(37, 4, 17, 1000)
     counts = every_score(cases, np.zeros((37, 17)))
     assert cases.n_short == 37
-    assert set(counts.n_candidates) == {13}
+    assert set(counts.n_items) == {13}
     result = measure_ranking(cases.users, cases.is_relevant, counts.above, counts.tied, [1, 5, 14])
     assert result.recall == (1 / 14, 5 / 14, 1.0)
 
@@ -204,7 +210,7 @@ def test_constant_scorer_gets_exactly_n_of_m_plus_1_where_fewer_exist():
 def test_item_without_any_candidate_is_a_hit():
     cases = cases_of_users(1, 4, 4, 1000)
     counts = every_score(cases, np.zeros((1, 4)))
-    assert counts.n_candidates.tolist() == [0]
+    assert counts.n_items.tolist() == [0]
     assert measure_ranking(cases.users, cases.is_relevant, counts.above, counts.tied, [1]).recall == (1.0,)
 
 
@@ -267,23 +273,32 @@ def test_kernels_do_the_same_compiled_and_interpreted(negatives):
     key = stream_key(cases.seed, "candidates")
     with np.errstate(over="ignore"):  # words wrap around, which numpy remarks on for single numbers
         assert kernels.mixed.py_func(key) == kernels.mixed(key)
+        none = np.empty(0, dtype=np.int32)
         for case, (user, item) in enumerate(zip(cases.users, cases.items, strict=True)):
             rated = cases.rated_items[cases.rated_indptr[user] : cases.rated_indptr[user + 1]]
             drawn = np.empty(min(negatives, 80), dtype=np.int32)
             size = kernels.draw_candidates.py_func(
-                key, user, item, rated, negatives, np.empty(80, dtype=np.bool_), drawn
+                key, user, item, rated, none, negatives, np.empty(80, dtype=np.bool_), drawn
             )
             assert np.array_equal(np.sort(drawn[:size]), cases.candidates(case))
-        above, tied = np.zeros(len(cases), dtype=np.int32), np.zeros(len(cases), dtype=np.int32)
-        arguments = (key, cases.users, cases.items, negatives, cases.rated_indptr, cases.rated_items)
+        drawn = np.zeros((len(cases), 10), dtype=np.uint8)
+        rated = (cases.rated_indptr, cases.rated_items)
+        kernels.draw_bitmaps.py_func(key, cases.users, cases.items, negatives, *rated, none, 80, drawn)
+        assert np.array_equal(drawn, cases.bitmaps(np.arange(len(cases))))
+        popularity = np.random.default_rng(10).integers(0, 3, 80)
+        tables = [np.zeros((len(cases), 5), dtype=np.int32) for _ in range(2)]
         rows = cases.users.astype(np.int64)
-        assert kernels.count_cases.py_func(*arguments, scores, rows, above, tied) == -1
-        counts = every_score(cases, scores)
-        assert np.array_equal(above, counts.above)
-        assert np.array_equal(tied, counts.tied)
-        scores[cases.users[-1]] = np.nan
+        arguments = (cases.users, cases.items, drawn, *rated, none, scores, rows, popularity, *tables)
+        assert kernels.count_cases.py_func(*arguments) == -1
+        places = count_places(cases, slice(None), scores[np.unique(rows)], np.unique(rows), popularity)
+        for table, counts in zip(tables, (places.sampled, places.everyone), strict=True):
+            for column, name in enumerate(("above", "tied", "before", "scored", "n_items")):
+                assert np.array_equal(table[:, column], getattr(counts, name))
         first = int(np.searchsorted(cases.users, cases.users[-1]))
-        assert kernels.count_cases.py_func(*arguments, scores, rows, above, tied) == first
+        scores[cases.users[-1], cases.items[first]] = np.nan
+        assert kernels.count_cases.py_func(*arguments) == first
+        scores[cases.users[-1]] = np.nan
+        assert kernels.count_cases.py_func(*arguments) == first
 
 
 class TakenItems:
@@ -312,7 +327,9 @@ def test_draws_reject_the_words_that_would_favour_the_first_items():
     key = stream_key(11, "candidates")
     drawn = np.empty(200, dtype=np.int64)
     with np.errstate(over="ignore"):
-        kernels.draw_candidates.py_func(key, 0, 1, np.array([1]), 200, TakenItems(n_items), drawn)
+        kernels.draw_candidates.py_func(
+            key, 0, 1, np.array([1]), np.array([], dtype=int), 200, TakenItems(n_items), drawn
+        )
     stream = draw_keys(key, [0], [1])
     words = mixed(stream + np.arange(1, 200, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     expected = []
@@ -394,6 +411,53 @@ def test_count_above_refuses_nan(where):
     scores[1, 3 if where == "item" else cases.candidates(1)[2]] = np.nan
     with pytest.raises(DataError, match="score of user 1 is not a number"):
         count_above(cases, slice(None), scores, np.array([0, 1]))
+
+
+def test_places_are_what_a_slow_reading_counts_with_and_without_candidates():
+    cases = small_cases(12, n_items=300, negatives=100)
+    rng = np.random.default_rng(12)
+    scores = rng.integers(0, 6, (60, 300)).astype(np.float64)
+    scores[scores == 0] = -np.inf
+    popularity = rng.integers(0, 4, 300)
+    users = np.unique(cases.users)
+    places = count_places(cases, slice(None), scores[users], users, popularity)
+    for case, (user, item) in enumerate(zip(cases.users, cases.items, strict=True)):
+        rated = cases.rated_items[cases.rated_indptr[user] : cases.rated_indptr[user + 1]]
+        for counts, among in (
+            (places.sampled, cases.candidates(case)),
+            (places.everyone, np.setdiff1d(range(300), rated)),
+        ):
+            others = scores[user, among]
+            ours = (-scores[user, item], -popularity[item], item)
+            served = [(-scores[user, other], -popularity[other], other) for other in among]
+            assert counts.above[case] == (others > scores[user, item]).sum()
+            assert counts.tied[case] == (others == scores[user, item]).sum()
+            assert counts.before[case] == sum(one < ours for one in served)
+            assert counts.scored[case] == (others > -np.inf).sum() + (scores[user, item] > -np.inf)
+            assert counts.n_items[case] == len(among)
+
+
+def test_test_item_is_not_counted_among_items_that_it_is_one_of():
+    # Where only training ratings are barred the test item is among the others, and still not counted.
+    train = csr_array(np.array([[4.0, 0, 0, 0]]))
+    cases = make_cases(
+        train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1, barred="trained"
+    )
+    everyone = count_places(
+        cases,
+        slice(None),
+        np.array([[9.0, 2.0, 2.0, -np.inf]]),
+        np.array([0]),
+        np.array([1, 1, 2, 0]),
+        is_sampled=False,
+    ).everyone
+    found = {name: int(getattr(everyone, name)[0]) for name in ("above", "tied", "before", "scored", "n_items")}
+    assert found == {"above": 0, "tied": 1, "before": 1, "scored": 2, "n_items": 2}
+
+
+def test_places_refuse_popularity_of_another_catalogue():
+    with pytest.raises(DataError, match="one number for each of 17 items"):
+        count_places(cases_of_users(1, 4, 17, 5), slice(None), np.zeros((1, 17)), np.array([0]), np.zeros(16))
 
 
 @pytest.mark.reference

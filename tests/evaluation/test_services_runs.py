@@ -10,8 +10,9 @@ from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
+from evaluation.services.inputs import named_settings
 from evaluation.services.parts import lease_part
-from evaluation.services.runs import BLOCK_USERS, cancel_run, create_run, fail_part, named_settings
+from evaluation.services.runs import BLOCK_USERS, cancel_run, create_run, fail_part
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
@@ -38,16 +39,23 @@ def test_run_takes_algorithms_as_pairs_with_text_values() -> None:
         ({"algorithms": [("toppop", {}), ("toppop", {})]}, "TopPop is named twice"),
         ({"algorithms": "puresvd:factors=many"}, "must be a whole number"),
         ({"split": {"name": "fold"}}, "no split 'fold'"),
-        ({"split": {"name": "probe", "size": 3}}, "no setting size"),
-        ({"split": {"name": "probe", "share": 1.0}}, "lies between 0 and 1"),
-        ({"split": {"name": "probe", "share": "some"}}, "has to be a number"),
-        ({"protocol": {"name": "full-ranking"}}, "no protocol 'full-ranking'"),
+        ({"split": {"name": "probe", "size": 3}}, "no parameter size"),
+        ({"split": {"name": "probe", "share": 1.0}}, "share"),
+        ({"split": {"name": "probe", "share": "some"}}, "share"),
+        ({"protocol": {"name": "full-rank"}}, "no protocol 'full-rank'"),
+        ({"protocol": {"name": "full-ranking", "negatives": 7}}, "no setting negatives"),
+        ({"protocol": {"name": "full-ranking", "known": "maybe"}}, "one of left-out, again"),
+        ({"task": "please"}, "no task 'please'"),
+        ({"metrics": ["rmse"]}, "does not measure rmse"),
+        ({"metrics": ["recall@101"]}, "longer than 100"),
+        ({"metrics": ["recall@5(ties=worst)"]}, "counts ties as worst, the run as expected"),
+        ({"metrics": ["f@5(g=.5)"]}, "another generality"),
         ({"protocol": {"name": "one-plus-random", "negatives": 0}}, "at least 1"),
         ({"protocol": {"name": "one-plus-random", "negatives": True}}, "whole number"),
         ({"protocol": {"name": "one-plus-random", "relevant": 9}}, "off the dataset's scale"),
         ({"protocol": {"name": "one-plus-random", "relevant": 2, "irrelevant": 2}}, "has to lie below"),
         ({"protocol": {"name": "one-plus-random", "g": 1}}, "generality g is 1"),
-        ({"protocol": {"name": "one-plus-random", "ties": "lucky"}}, "Ties count as one of"),
+        ({"protocol": {"name": "one-plus-random", "ties": "lucky"}}, "setting ties of one-plus-random is one of"),
         ({"reserve": 1.0}, "below 1"),
         ({"n": 0}, "N is 0"),
         ({"seed": -1}, "whole number from 0"),
@@ -142,7 +150,7 @@ def test_split_without_a_relevant_case_fails_the_run_in_a_sentence() -> None:
         )
     )
     assert run.status == RunStatus.FAILED
-    assert "there is nothing to recall" in run.error
+    assert "there is nothing to measure" in run.error
 
 
 def test_named_settings_read_numbers_and_words() -> None:
@@ -179,7 +187,7 @@ def test_create_run_wants_its_defaults_from_the_settings(settings: Any) -> None:
         seed=1,
     )
     assert run.threads == 3
-    assert run.split == {"name": "probe", "share": 0.1}
+    assert run.split == {"name": "probe", "share": 0.014}
     assert run.protocol == {
         "name": "one-plus-random",
         "negatives": 1000,
@@ -187,5 +195,6 @@ def test_create_run_wants_its_defaults_from_the_settings(settings: Any) -> None:
         "irrelevant": 1.0,
         "ties": "expected",
         "g": None,
+        "mode": "sampled",
     }
     assert run.profile_lengths == [5]

@@ -17,15 +17,22 @@ from catalog.selectors.datasets import newest_version
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.exports import run_document
+from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
-from evaluation.selectors.results import Row, table
-from evaluation.selectors.runs import Progress, progress
+from evaluation.protocols.registry import PROTOCOLS
+from evaluation.selectors.cases import cases_of
+from evaluation.selectors.results import ModelRow, model_rows
+from evaluation.selectors.runs import Progress, metric_names, progress
+from evaluation.services.case_files import export_cases, keep_cases, keep_probe
 from evaluation.services.crew import Crew, new_queue
-from evaluation.services.runs import cancel_run, create_run, named_settings
+from evaluation.services.inputs import named_settings, split_names
+from evaluation.services.runs import cancel_run, create_run
 from evaluation.services.working import sweep
-from evaluation.tables import share
+from evaluation.splitting.registry import SPLITS
+from evaluation.tables import cell, columns, share
 
 POLL_SECONDS = 0.25
+KEYS = [key for key, kind in SPLITS.items() if not kind.trains_many]
 TEND_SECONDS = 1.0
 ANSWER_SECONDS = 10.0  # without a sign of a worker the command says so
 LINE_SECONDS = 5.0  # between lines where the output is not a terminal
@@ -37,20 +44,27 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithms", required=True, help="for example toppop,corngr,puresvd:factors=50")
-        parser.add_argument("--split", default="probe:share=0.1", help="what is hidden (default: %(default)s)")
+        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(KEYS)} (default: %(default)s)")
         parser.add_argument("--reserve", type=float, default=0.0, help="share of users kept from every model")
-        parser.add_argument("--protocol", default="one-plus-random", help="default: %(default)s")
-        parser.add_argument("--negatives", type=int, default=1000, help="unrated items beside each test item")
+        parser.add_argument(
+            "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
+        )
+        parser.add_argument("--task", default="some", help=f"{', '.join(TASKS)} (default: %(default)s)")
+        parser.add_argument("--metrics", default="", help="besides the protocol's own, for example ndcg@10,map@10")
+        parser.add_argument("--mode", help="sampled (default) or exact, of one-plus-random")
+        parser.add_argument("--negatives", type=int, help="unrated items beside each test item (default: 1000)")
         parser.add_argument("--n", type=int, default=5, help="length of the list (default: %(default)s)")
-        parser.add_argument("--relevant", type=float, default=5.0, help="lowest relevant rating")
-        parser.add_argument("--irrelevant", type=float, default=1.0, help="highest irrelevant rating")
+        parser.add_argument("--relevant", type=float, help="lowest relevant rating (default: 5)")
+        parser.add_argument("--irrelevant", type=float, help="highest irrelevant rating (default: 1)")
         parser.add_argument("--g", type=float, help="generality for precision (default: share of relevant cases)")
-        parser.add_argument("--ties", default="expected", help="expected, worst or best (default: %(default)s)")
+        parser.add_argument("--ties", help="expected (default), worst or best")
+        parser.add_argument("--cases", type=Path, metavar="FILE", help="measure on the cases of this .npz file")
+        parser.add_argument("--export-cases", type=Path, metavar="FILE", help="write the cases as a .npz file")
         parser.add_argument(
             "--profile-length",
             type=int,
             action="append",
-            help="also with profiles cut to this length (default: 5)",
+            help="also with profiles cut to this length (default: 5; 0: whole profiles alone)",
         )
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--threads", type=int, help="numeric threads of each worker (default: NUMERIC_THREADS)")
@@ -60,8 +74,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
-        if file is not None and not file.parent.is_dir():
-            raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+        exported: Path | None = options["export_cases"]
+        for written in filter(None, (file, exported)):
+            if not written.parent.is_dir():
+                raise CommandError(f"There is no folder {written.parent} to write {written.name} into; make it first.")
         if options["workers"] is not None and options["workers"] < 1:
             raise CommandError("--workers is the number of workers to start, at least 1; leave it out to start none.")
         before = signal.signal(signal.SIGTERM, _interrupt)
@@ -74,8 +90,14 @@ class Command(BaseCommand):
         finally:
             signal.signal(signal.SIGTERM, before)
         self._report(run)
+        if exported is not None:
+            self._export(run, exported)
         if file is not None:
-            file.write_text(json.dumps(run_document(run), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+            has_cases = bool(exported or options["cases"])
+            document = run_document(run, has_cases=has_cases)
+            file.write_text(
+                json.dumps(document, indent=None if has_cases else 2, ensure_ascii=False, allow_nan=False) + "\n"
+            )
             self.stdout.write(f"Written to {file}.")
 
     def _run(self, options: dict[str, Any]) -> EvaluationRun:
@@ -85,23 +107,32 @@ class Command(BaseCommand):
             queue = new_queue() if workers else ""
             threads = options["threads"] or settings.NUMERIC_THREADS
             optional = {"part_users": options["part_users"]} if options["part_users"] else {}
+            version = newest_version(options["name"])
+            split = named_settings(text=options["split"])
+            if options["cases"]:
+                split = {
+                    "name": "file",
+                    "cases": keep_cases(version=version, path=options["cases"], seed=options["seed"]),
+                }
+            elif "list" in split:
+                split["list"] = keep_probe(version=version, path=Path(str(split["list"])))
+            asked = {name: options[name] for name in ("mode", "negatives", "relevant", "irrelevant", "g", "ties")}
             protocol = {
                 **named_settings(text=options["protocol"]),
-                "negatives": options["negatives"],
-                "relevant": options["relevant"],
-                "irrelevant": options["irrelevant"],
-                "g": options["g"],
-                "ties": options["ties"],
+                **{name: value for name, value in asked.items() if value is not None},
             }
+            lengths = (5,) if options["profile_length"] is None else filter(None, options["profile_length"])
             run = create_run(
-                version=newest_version(options["name"]),
+                version=version,
                 algorithms=options["algorithms"],
-                split=named_settings(text=options["split"]),
+                split=split,
                 protocol=protocol,
+                task=options["task"],
+                metrics=split_names(options["metrics"]),
                 reserve=options["reserve"],
                 seed=options["seed"],
                 n=options["n"],
-                profile_lengths=options["profile_length"] or (5,),
+                profile_lengths=tuple(lengths),
                 threads=threads,
                 queue=queue,
                 **optional,
@@ -122,6 +153,13 @@ class Command(BaseCommand):
                 "run.not_succeeded", run.error or f"Run {run.pk} was {run.get_status_display().lower()}."
             )
         return run
+
+    def _export(self, run: EvaluationRun, file: Path) -> None:
+        try:
+            export_cases(run=run, path=file)
+        except ParallaxError as problem:
+            raise CommandError(str(problem)) from problem
+        self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {file}.")
 
     def _cancel(self, run: EvaluationRun) -> None:
         run.refresh_from_db()
@@ -169,15 +207,21 @@ class Command(BaseCommand):
 
     def _report(self, run: EvaluationRun) -> None:
         """Print the table, what was counted and left out, and which models had been there before."""
-        rows = table(run)
-        shorter = {length: table(run, length) for length in run.profile_lengths}
+        rows = model_rows(run)
+        shorter = {length: model_rows(run, length) for length in run.profile_lengths}
         for line in table_lines(run, rows, shorter):
             self.stdout.write(line)
+        for row in rows:
+            said = sorted({one.reason for one in row.cells.values() if one.reason and one.value is not None})
+            if said:
+                self.stdout.write(f"{row.label}: {', '.join(said)}.")
+        for comment in run.comments:
+            self.stdout.write(comment)
         self.stdout.write(f"{run.n_relevant:,} relevant and {run.n_irrelevant:,} irrelevant cases.")
         for heading, facts in (("Left out", run.left_out), ("Counted", run.counted)):
-            said = "; ".join(f"{count:,} {what}" for what, count in facts.items() if count)
-            if said:
-                self.stdout.write(f"{heading}: {said}.")
+            said_of = "; ".join(f"{count:,} {what}" for what, count in facts.items() if count)
+            if said_of:
+                self.stdout.write(f"{heading}: {said_of}.")
         reused = [row.label for row in rows if row.was_reused]
         if reused:
             self.stdout.write(f"Fitted before from the same recipe, and used again: {', '.join(reused)}.")
@@ -201,16 +245,17 @@ def progress_line(run: EvaluationRun, found: Progress) -> str:
     return " · ".join(pieces)
 
 
-def table_lines(run: EvaluationRun, rows: list[Row], shorter: dict[int, list[Row]]) -> list[str]:
+def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, list[ModelRow]]) -> list[str]:
     """Set the results as a table whose columns line up."""
-    heads = [f"recall@{run.n}", f"fallout@{run.n}", f"precision@{run.n}", f"F@{run.n}", "fit s", "score s"]
-    heads += [f"recall@{run.n}, {length} ratings" for length in shorter]
+    shown = columns(run.protocol, metric_names(run), run.metrics, n=run.n, is_given=run.split["name"] == "file")
+    first = next(iter(shown))
+    heads = [*shown.values(), "fit s", "score s", *(f"{shown[first]}, {length} ratings" for length in shorter)]
     width = max(len("algorithm"), *(len(row.label) for row in rows))
     lines = ["", "  ".join(["algorithm".ljust(width), *heads])]
     for position, row in enumerate(rows):
-        cells = [share(row.recall), share(row.fallout), share(row.precision), share(row.f_measure)]
+        cells = [cell(row.cells[name].value, row.cells[name].reason) for name in shown]
         cells += [f"{row.fit_seconds:.2f}", f"{row.score_seconds:.2f}"]
-        cells += [share(at[position].recall) for at in shorter.values()]
+        cells += [share(at[position].cells[first].value) for at in shorter.values()]
         padded = [cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True)]
         lines.append("  ".join([row.label.ljust(width), *padded]))
     return [*lines, ""]

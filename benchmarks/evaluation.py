@@ -1,0 +1,246 @@
+"""One plus random at the paper's scale: one model in one process, and the whole of Table 2 through Celery.
+
+    PYTHONPATH=. python benchmarks/evaluation.py [rows|table] [--shape w1|w2|small] [--repeats 3] [--folder DIR]
+
+`rows` prints, for one neighbourhood and one latent-factor model, the time to score and count every case (sampled
+and exact in one pass) beside the machine's limit: the same multiplications by the linear algebra library and one
+reading of the scores. `table` makes an installation in a folder (kept with --folder), runs the seven algorithms of
+Table 2 by two workers of one numeric thread, and prints the time from the command's start to its end and the most
+memory that all its processes held together (proportional set size).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+# This folder has a module of the same name as the package, which has to be found first.
+sys.path.append(sys.path.pop(0))
+
+import numpy as np
+from generator import SHAPES, Shape, ratings
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from evaluation.protocols.blocks import joined, measure_block
+from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.hits import one_plus_random
+from evaluation.protocols.registry import protocol
+from evaluation.splitting.probe import probe
+from recommenders import registry
+from recommenders.data import Profiles, Ratings
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARE = 0.0484  # of ratings hidden: about 83,000 cases at W1, as many as the paper's and the project's goal
+BLOCK = 256
+ROWS = "nncosngr,puresvd:factors=50"
+TABLE_2 = "toppop,corngr,nncosngr,asysvd,puresvd:factors=50,puresvd:factors=300,lsa"
+GOAL_SECONDS, GOAL_MEGABYTES = 45, 1200
+SAMPLING_SECONDS = 0.25
+
+
+def machine(threads: int) -> str:
+    """What the numbers depend on."""
+    blas = next((pool for pool in threadpool_info() if pool["user_api"] == "blas"), {})
+    return (
+        f"numpy {np.__version__}, {blas.get('internal_api')} {blas.get('version')} {blas.get('architecture')}, "
+        f"{os.cpu_count()} cores, {threads} numeric thread(s)"
+    )
+
+
+def prepared(data: Ratings) -> tuple[Ratings, Cases]:
+    """The training side and the cases, candidates drawn."""
+    split = probe(data.user_items, share=SHARE, seed=1)
+    hidden = (split.hidden_users, split.hidden_items, split.hidden_values)
+    cases = make_cases(split.train, *hidden, relevant=5, irrelevant=1, seed=1)
+    return Ratings(split.train, data.scale), cases
+
+
+def measured(model: Any, train: Ratings, cases: Cases) -> tuple[float, float]:
+    """Seconds to score and count all cases, and those of the scores alone."""
+    settings = protocol("one-plus-random").completed({})
+    users = np.unique(cases.users)
+    scoring = 0.0
+    blocks = []
+    started = time.perf_counter()
+    for at in range(0, len(users), BLOCK):
+        block = users[at : at + BLOCK]
+        rows = slice(*np.searchsorted(cases.users, [block[0], block[-1] + 1]).tolist())
+        before = time.perf_counter()
+        scores = model.score(Profiles.of(train, block))
+        scoring += time.perf_counter() - before
+        blocks.append(measure_block(settings, cases, rows, scores, block, model.popularity, longest=20))
+    one_plus_random(cases, joined(settings, blocks), settings, range(1, 21))
+    return time.perf_counter() - started, scoring
+
+
+def limit(factors: int, cases: Cases) -> float:
+    """Seconds for the multiplications of a latent-factor model's scores, and one reading of them a user."""
+    rng = np.random.default_rng(1)
+    n_users = len(np.unique(cases.users))
+    left, right = rng.random((BLOCK, factors)), rng.random((factors, cases.n_items))
+    out = np.empty((BLOCK, cases.n_items))
+    started = time.perf_counter()
+    for _ in range(-(-n_users // BLOCK)):
+        np.matmul(left, right, out=out)
+        out.max()
+    return time.perf_counter() - started
+
+
+def rows(shape: Shape, repeats: int, threads: int) -> None:
+    """Print a line for each of two models."""
+    train, cases = prepared(ratings(shape))
+    print(f"{shape.name}: {len(cases):,} cases of {len(np.unique(cases.users)):,} users; {machine(threads)}")
+    before = time.perf_counter()
+    bits = cases.bitmaps(np.arange(len(cases)))
+    before = time.perf_counter()
+    bits = cases.bitmaps(np.arange(len(cases)))
+    print(f"candidates drawn once for all models in {time.perf_counter() - before:.2f} s, {bits.nbytes / 1e6:.0f} MB")
+    cases = Cases(**{name: getattr(cases, name) for name in Cases.__slots__ if name != "bits"}, bits=bits)
+    with threadpool_limits(threads):
+        floor = statistics.median(limit(50, cases) for _ in range(repeats))
+        print(f"{'model':<12}{'ours s':>9}{'scores s':>10}{'rest s':>8}{'limit s':>9}{'ours/limit':>12}")
+        for key, params in registry.parse_many(ROWS):
+            kind = registry.algorithm(key)
+            model = kind.fit(train, params, features=None, rng=np.random.default_rng(1))
+            model.score(Profiles.of(train, np.arange(2)))
+            found = [measured(model, train, cases) for _ in range(repeats)]
+            whole, scoring = (statistics.median(column) for column in zip(*found, strict=True))
+            own = f"{floor:>9.2f}{whole / floor:>12.2f}" if key == "puresvd" else f"{'–':>9}{'–':>12}"
+            print(f"{kind.label(params):<12}{whole:>9.2f}{scoring:>10.2f}{whole - scoring:>8.2f}{own}", flush=True)
+
+
+MAKE = """
+import sys
+sys.path.insert(0, "benchmarks")
+import django
+django.setup()
+import numpy as np
+from catalog.importers.base import ImportReport, ParsedDataset, ParsedItem, RatingScale
+from catalog.services import import_parsed
+from generator import SHAPES, ratings
+shape = SHAPES[sys.argv[1]]
+data = ratings(shape)
+rng = np.random.default_rng(3)
+def features(index):
+    own = [("genre", f"Genre {index % 19}"), ("director", f"Director {rng.integers(900)}")]
+    return tuple(own + sorted({("cast", f"Actor {one}") for one in rng.integers(0, 4000, 8)}))
+items = tuple(
+    ParsedItem(external_id=str(index), title=f"Film {index}", year=1950 + index % 70, plot="", features=features(index))
+    for index in range(data.n_items)
+)
+users, rated, values = data.triples()
+n = len(values)
+parsed = ParsedDataset(
+    user_ids=np.arange(data.n_users).astype(str), items=items, users=users.astype(np.int32),
+    items_rated=rated.astype(np.int32), values=values, timestamps=None, scale=RatingScale(1, 5, 1),
+    report=ImportReport("generator", ("generated",), n, n, {}, {}, (), "1 to 5 in steps of 1"),
+)
+import_parsed(parsed=parsed, name="bench", title="Generated", source_format="generator", is_synthetic=True)
+"""
+
+
+class Memory:
+    """The most memory that a process and its descendants held together, by proportional set size."""
+
+    def __init__(self, pid: int) -> None:
+        self.peak = 0.0
+        self._pid = pid
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> float:
+        """Megabytes."""
+        self._stop.set()
+        self._thread.join()
+        return self.peak
+
+    def _watch(self) -> None:
+        while not self._stop.wait(SAMPLING_SECONDS):
+            self.peak = max(self.peak, sum(_megabytes(pid) for pid in _family(self._pid)))
+
+
+def _family(pid: int) -> list[int]:
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = task.read_text().split()
+        except OSError:
+            continue
+        for child in children:
+            found += _family(int(child))
+    return found
+
+
+def _megabytes(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0.0)
+
+
+def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
+    """Print the time and memory of the whole of Table 2, run by run."""
+    environment = {**os.environ, "PARALLAX_VAR": str(folder), "PYTHONPATH": str(ROOT)}
+    environment |= {"DJANGO_SETTINGS_MODULE": "parallax.settings", "NUMERIC_THREADS": "1"}
+    environment |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    if not (folder / "made").exists():
+        for command in (["manage.py", "migrate", "-v0"], ["-c", MAKE, shape_key]):
+            subprocess.run([sys.executable, *command], cwd=ROOT, env=environment, check=True)
+        (folder / "made").touch()
+    print(f"{SHAPES[shape_key].name}, {workers} workers; {machine(1)}")
+    for repeat in range(repeats):
+        file = folder / "table.json"
+        command = ["manage.py", "evaluate", "bench", "--algorithms", TABLE_2, "--split", f"probe:share={SHARE}"]
+        # A seed of its own, so that no model is found that was fitted before.
+        command += ["--profile-length", "0", "--workers", str(workers), "--json", str(file)]
+        command += ["--seed", str(int(time.time()) + repeat)]
+        started, before = time.perf_counter(), os.times()
+        process = subprocess.Popen(
+            [sys.executable, *command], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+        )
+        memory = Memory(process.pid)
+        said, _ = process.communicate()
+        seconds, peak, after = time.perf_counter() - started, memory.stop(), os.times()
+        used = after.children_user + after.children_system - before.children_user - before.children_system
+        if process.returncode:
+            raise SystemExit(said)
+        print(said[said.index("\nalgorithm") :].rstrip())
+        parts = sum(row["fit_seconds"] for row in json.loads(file.read_text())["algorithms"])
+        print(
+            f"{seconds:.1f} s (goal {GOAL_SECONDS}); {used:.1f} s of processor, fits took {parts:.1f} s; "
+            f"peak {peak:,.0f} MB over all processes (goal {GOAL_MEGABYTES:,})",
+            flush=True,
+        )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", nargs="?", choices=("rows", "table"), help="default: both")
+    options.add_argument("--shape", choices=sorted(SHAPES), default="w1")
+    options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--threads", type=int, default=2, help="of the single process")
+    options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--folder", type=Path, help="keep the installation here")
+    chosen = options.parse_args()
+    if chosen.what in (None, "rows"):
+        rows(SHAPES[chosen.shape], chosen.repeats, chosen.threads)
+    if chosen.what in (None, "table"):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = (chosen.folder or Path(temporary)).resolve()
+            folder.mkdir(parents=True, exist_ok=True)
+            table(chosen.shape, chosen.repeats, folder, chosen.workers)
+
+
+if __name__ == "__main__":
+    main()

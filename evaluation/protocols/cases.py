@@ -1,0 +1,308 @@
+"""Test cases: which hidden ratings are measured, and the items each stands among."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError, ParameterError
+from evaluation.splitting.draws import stream_key
+
+Barred = Literal["rated", "trained", "none"]
+
+
+@cache
+def kernels() -> Any:
+    """The compiled loops: numba is imported at the first case, not with the application."""
+    return importlib.import_module("evaluation.protocols.kernels")
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Test cases: hidden ratings, each relevant (T+) or not (T-), and how candidates are drawn.
+
+    The candidates of case (user, item) are drawn from the items that are not barred for the user, by a
+    generator keyed (seed, user, item): the same for all algorithms, whatever the order, block or worker.
+    Or they are given, as bitmaps.
+
+    Parameters
+    ----------
+    users, items : int32 array, shape (n_cases,)
+        Ordered by user, then item.
+    is_relevant : bool array, shape (n_cases,)
+        True for T+, False for T-.
+    values : float32 array, shape (n_cases,)
+        The hidden ratings; NaN where they are not known.
+    rated_indptr : int64 array, shape (n_users + 1,)
+    rated_items : int32 array, shape (n_ratings,)
+        Items barred from being candidates, user by user: those rated, in training or hidden, unless a
+        protocol says otherwise. The case's own item is never a candidate of it.
+    n_items : int
+    negatives : int
+        Candidates wanted for a case.
+    seed : int
+    bits : uint8 array, shape (n_cases, ceil(n_items / 8)), optional
+        Candidates as bitmaps, item 8b + k at bit k of byte b: drawn before, or given.
+    closed : int32 array
+        Items that are candidates for nobody, ascending: all but the cold ones in a cold start. Each is barred.
+    is_given : bool
+        The bitmaps were given, so they need not be those that would be drawn.
+    left_out : mapping
+        Hidden ratings that are no case, in words, with counts.
+    """
+
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    is_relevant: NDArray[np.bool_]
+    values: NDArray[np.float32]
+    rated_indptr: NDArray[np.int64]
+    rated_items: NDArray[np.int32]
+    n_items: int
+    negatives: int
+    seed: int
+    bits: NDArray[np.uint8] | None = None
+    closed: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    is_given: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    @property
+    def n_users(self) -> int:
+        """Users of the dataset, with or without cases."""
+        return len(self.rated_indptr) - 1
+
+    @property
+    def n_relevant(self) -> int:
+        """Cases of T+."""
+        return int(self.is_relevant.sum())
+
+    @property
+    def n_irrelevant(self) -> int:
+        """Cases of T-."""
+        return len(self) - self.n_relevant
+
+    @property
+    def n_unrated(self) -> NDArray[np.int32]:
+        """Items that are not barred for the user of each case, shape (n_cases,)."""
+        barred = np.diff(self.rated_indptr)
+        if len(self.closed):
+            # Those that are closed anyway do not count twice.
+            is_open = np.ones(self.n_items + 1, dtype=np.int64)
+            is_open[self.closed] = 0
+            totals = np.concatenate([[0], np.cumsum(is_open[self.rated_items])])
+            barred = totals[self.rated_indptr[1:]] - totals[self.rated_indptr[:-1]] + len(self.closed)
+        unrated: NDArray[np.int32] = (self.n_items - barred[self.users]).astype(np.int32)
+        return unrated
+
+    def barred(self, user: int) -> NDArray[np.int32]:
+        """The items that are no candidates for one user; some may come twice."""
+        own = self.rated_items[self.rated_indptr[user] : self.rated_indptr[user + 1]]
+        return np.concatenate([self.closed, own])
+
+    def of_users(self, users: NDArray[np.integer[Any]]) -> tuple[Cases, NDArray[np.bool_]]:
+        """The cases of some users, and which of all cases these are."""
+        kept = np.isin(self.users, users)
+        names = ("users", "items", "is_relevant", "values")
+        bits = None if self.bits is None else self.bits[kept]
+        return replace(self, **{name: getattr(self, name)[kept] for name in names}, bits=bits), kept
+
+    @property
+    def n_candidates(self) -> NDArray[np.int32]:
+        """Candidates of each case, shape (n_cases,): `negatives`, or all there are where fewer exist."""
+        if self.is_given and self.bits is not None:
+            given: NDArray[np.int32] = np.bitwise_count(self.bits).sum(axis=1, dtype=np.int32)
+            return given
+        wanted: NDArray[np.int32] = np.minimum(self.n_unrated, self.negatives).astype(np.int32)
+        return wanted
+
+    @property
+    def n_short(self) -> int:
+        """Cases with fewer candidates than `negatives`."""
+        return int((self.n_candidates < self.negatives).sum())
+
+    def bitmaps(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
+        """The candidates of some cases as bitmaps, shape (len(rows), ceil(n_items / 8))."""
+        if self.bits is not None:
+            kept: NDArray[np.uint8] = self.bits[rows]
+            return kept
+        drawn = np.zeros((len(rows), -(-self.n_items // 8)), dtype=np.uint8)
+        kernels().draw_bitmaps(
+            stream_key(self.seed, "candidates"),
+            self.users[rows],
+            self.items[rows],
+            self.negatives,
+            self.rated_indptr,
+            self.rated_items,
+            self.closed,
+            self.n_items,
+            drawn,
+        )
+        return drawn
+
+    def candidates(self, case: int) -> NDArray[np.int32]:
+        """The candidates of one case, ascending, shape (n_candidates[case],).
+
+        Raises
+        ------
+        ParameterError
+            There is no such case.
+        """
+        if not 0 <= case < len(self):
+            raise ParameterError(f"There is no case {case}: they are numbered 0 to {len(self) - 1}.")
+        bits = self.bitmaps(np.array([case]))[0]
+        return np.flatnonzero(np.unpackbits(bits, count=self.n_items, bitorder="little")).astype(np.int32)
+
+
+def make_cases(
+    train: Any,
+    hidden_users: NDArray[np.integer[Any]],
+    hidden_items: NDArray[np.integer[Any]],
+    hidden_values: NDArray[np.floating[Any]],
+    *,
+    relevant: float,
+    irrelevant: float,
+    seed: int,
+    negatives: int = 1000,
+    every: bool = False,
+    barred: Barred = "rated",
+    good: NDArray[np.bool_] | None = None,
+    open_items: NDArray[np.integer[Any]] | None = None,
+) -> Cases:
+    """Make the cases of a split.
+
+    Parameters
+    ----------
+    train : csr_array, shape (n_users, n_items)
+        Training ratings.
+    hidden_users, hidden_items : int array, shape (n_hidden,)
+    hidden_values : float array, shape (n_hidden,)
+        Ratings that were hidden, in any order.
+    relevant, irrelevant : float
+        A hidden rating of at least `relevant` is a case of T+, one of at most `irrelevant` a case of T-.
+    seed : int
+        Of the candidates.
+    negatives : int
+        Candidates for a case, >= 1.
+    every : bool
+        Hidden ratings between the two limits are cases as well, not relevant ones.
+    barred : {"rated", "trained", "none"}
+        Which items are never candidates: those the user has rated in training or that are hidden, those in
+        training alone, or none.
+    good : bool array, shape (n_hidden,), optional
+        Which hidden ratings are relevant, where their values do not say so (a cold start's implicit outcome).
+    open_items : int array, optional
+        The only items that may be candidates; by default the whole catalogue.
+
+    Returns
+    -------
+    Cases
+        Users without a training rating have no profile to score and so no case; `left_out` counts theirs.
+
+    Raises
+    ------
+    ParameterError
+        `negatives` below 1; `relevant` not above `irrelevant`.
+    DataError
+        A pair that is hidden twice, or hidden and in training as well; an index out of range; arrays of
+        different lengths; a rating that is not finite.
+
+    References
+    ----------
+    Cremonesi, Koren & Turrin (2010), RecSys, section 2; Cremonesi, Garzotto, Negro, Papadopoulos & Turrin
+    (2011), INTERACT, section 5.1.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> train = csr_array(np.array([[4.0, 0, 0, 0, 0]]))
+    >>> cases = make_cases(train, np.array([0, 0]), np.array([1, 3]), np.array([5.0, 3.0]),
+    ...                    relevant=5, irrelevant=1, seed=1)
+    >>> len(cases), cases.candidates(0).tolist(), cases.n_short
+    (1, [2, 4], 1)
+    """
+    if negatives < 1:
+        raise ParameterError(f"A case needs at least 1 candidate, not {negatives}.")
+    if not relevant > irrelevant:
+        raise ParameterError(
+            f"Ratings from {relevant:g} are to be relevant and those up to {irrelevant:g} irrelevant: "
+            "the first has to be above the second."
+        )
+    stream_key(seed, "candidates")  # a seed that cannot be used is refused here, not at the first draw
+    n_users, n_items = train.shape
+    users = np.asarray(hidden_users, dtype=np.int64)
+    items = np.asarray(hidden_items, dtype=np.int64)
+    values = np.asarray(hidden_values, dtype=np.float64)
+    if not len(users) == len(items) == len(values):
+        raise DataError(
+            f"The hidden ratings have {len(users)} users, {len(items)} items and {len(values)} values: "
+            "the three must be of one length."
+        )
+    if len(users) and (min(users.min(), items.min()) < 0 or users.max() >= n_users or items.max() >= n_items):
+        raise DataError(f"A hidden rating lies outside the training set's {n_users} users × {n_items} items.")
+    if good is None and not np.isfinite(values).all():
+        raise DataError("A hidden rating is not a finite number.")
+
+    counts = np.diff(train.indptr).astype(np.int64)
+    is_relevant = values >= relevant if good is None else np.asarray(good, dtype=np.bool_)
+    is_test = is_relevant | (values <= irrelevant) | every
+    has_profile = counts[users] > 0
+    is_case = is_test & has_profile
+    order = np.flatnonzero(is_case)
+    order = order[np.lexsort((items[order], users[order]))]
+    indptr, rated_items = _barred(train, users, items, barred)
+    return Cases(
+        users=users[order].astype(np.int32),
+        items=items[order].astype(np.int32),
+        is_relevant=is_relevant[order],
+        values=values[order].astype(np.float32),
+        rated_indptr=indptr,
+        rated_items=rated_items,
+        n_items=n_items,
+        negatives=int(negatives),
+        seed=int(seed),
+        closed=_closed(n_items, open_items),
+        left_out={
+            "hidden ratings neither relevant nor irrelevant": int((~is_test).sum()),
+            "hidden ratings of users without training ratings": int((is_test & ~has_profile).sum()),
+        },
+    )
+
+
+def _closed(n_items: int, open_items: NDArray[np.integer[Any]] | None) -> NDArray[np.int32]:
+    if open_items is None:
+        return np.empty(0, dtype=np.int32)
+    return np.setdiff1d(np.arange(n_items), open_items).astype(np.int32)
+
+
+def _barred(
+    train: Any, users: NDArray[np.int64], items: NDArray[np.int64], barred: Barred
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Items that are no candidates, by rows; a pair that is hidden twice, or trained on, is refused."""
+    n_users, n_items = train.shape
+    counts = np.diff(train.indptr).astype(np.int64)
+    rated = np.repeat(np.arange(n_users, dtype=np.int64), counts) * n_items + train.indices
+    rated = np.concatenate([rated, users * n_items + items])
+    rated.sort()
+    twice = np.flatnonzero(rated[1:] == rated[:-1])
+    if len(twice):
+        user, item = divmod(int(rated[twice[0]]), n_items)
+        raise DataError(
+            f"The rating of item {item} by user {user} is hidden and in the training set, or hidden twice: "
+            "a model would be measured on what it has seen."
+        )
+    if barred == "none":
+        return np.zeros(n_users + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    if barred == "trained":
+        return np.asarray(train.indptr, dtype=np.int64), np.asarray(train.indices, dtype=np.int32)
+    per_user = counts + np.bincount(users, minlength=n_users)
+    indptr = np.concatenate([[0], np.cumsum(per_user)]).astype(np.int64)
+    rated -= np.repeat(np.arange(n_users, dtype=np.int64) * n_items, per_user)
+    return indptr, rated.astype(np.int32)

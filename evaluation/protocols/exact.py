@@ -1,0 +1,271 @@
+"""The 1 + N protocol without its sampling noise: what the sampled recall is on average, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError, ParameterError
+from evaluation.metrics.hits import GroupMeans, Ties, check_counts
+from evaluation.metrics.ranking import RankingResult, f_measure, raghavan_precision
+from evaluation.protocols.cases import kernels
+
+FEW_TIES = 8  # more are summed by the closed form
+Ints = NDArray[np.integer[Any]]
+
+
+def exact_hit_probability(
+    above: Ints, tied: Ints, n_unrated: Ints, negatives: int, ns: Sequence[int], *, ties: Ties = "expected"
+) -> NDArray[np.float64]:
+    r"""Chance that each test item is in a list of n, over all draws of the candidates and orders of ties.
+
+    .. math:: h_n = \frac{1}{E + 1} \sum_{j=0}^{E} P(X_{G+j} < n), \quad X_g \sim \text{Hyp}(M, g, m)
+
+    With G of M unrated items scored above the test item and E the same, the number of items before it
+    among the m sampled ones is hypergeometric.
+
+    Parameters
+    ----------
+    above, tied : int array, shape (n_cases,)
+        G and E, counted among all unrated items, the test item not included.
+    n_unrated : int array, shape (n_cases,)
+        M.
+    negatives : int
+        Candidates wanted; m is the smaller of it and M. >= 1.
+    ns : sequence of int
+        List lengths, each >= 1.
+    ties : {"expected", "worst", "best"}
+        "worst" puts the test item behind all it is tied with, "best" before them.
+
+    Returns
+    -------
+    float array, shape (n_cases, n_lengths)
+        In [0, 1], never NaN; right to 1e-11 with some thousand items, to 1e-9 with 100,000. A constant
+        scorer gets n/(m + 1) to the last bit.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `negatives` below 1, as `check_counts`; more items above and tied than there are.
+
+    References
+    ----------
+    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1, whose recall this is the
+    mean of. Many ties are summed by the mean of the place of the n-th sampled item (negative hypergeometric).
+
+    Examples
+    --------
+    >>> exact_hit_probability(np.array([1]), np.array([0]), np.array([4]), 2, [1, 2]).round(6).tolist()
+    [[0.5, 1.0]]
+    """
+    check_counts(above, tied, ns, ties)
+    if negatives < 1:
+        raise ParameterError(f"A case needs at least 1 candidate, not {negatives}.")
+    if n_unrated.shape != above.shape or (above + tied > n_unrated).any():
+        raise DataError("More items stand above a test item, or beside it, than there are unrated ones.")
+    first = above + tied if ties == "worst" else above
+    together = tied if ties == "expected" else np.zeros_like(tied)
+    longest = max(ns)
+    hits = np.empty((len(above), longest), dtype=np.float64)
+    kernels().exact_hits(
+        np.ascontiguousarray(first, dtype=np.int32),
+        np.ascontiguousarray(together, dtype=np.int32),
+        np.ascontiguousarray(n_unrated, dtype=np.int32),
+        negatives,
+        FEW_TIES,
+        _log_factorials(int(n_unrated.max(initial=0)) + 3),
+        hits,
+    )
+    return hits[:, np.asarray(ns) - 1]
+
+
+@lru_cache(maxsize=4)
+def _log_factorials(n: int) -> NDArray[np.float64]:
+    """Logarithms of 0!, 1!, … (n - 1)!, summed in long doubles."""
+    logs = np.log(np.arange(1, n, dtype=np.longdouble))
+    return np.concatenate([[0.0], np.cumsum(logs)]).astype(np.float64)
+
+
+def mean_probabilities(groups: Ints, hits: NDArray[np.float64]) -> GroupMeans:
+    """Mean of each group's hit probabilities, at every list length.
+
+    Added in the order of the cases; a mean of equal numbers is that number to the last bit.
+
+    Parameters
+    ----------
+    groups : int array, shape (n_cases,)
+        The group of each case (a user, or everyone), >= 0.
+    hits : float array, shape (n_cases, n_lengths)
+
+    Returns
+    -------
+    GroupMeans
+
+    Raises
+    ------
+    DataError
+        Groups of another length than the hits.
+
+    Examples
+    --------
+    >>> mean_probabilities(np.array([3, 3, 1]), np.array([[0.1], [0.3], [0.7]])).values.tolist()
+    [[0.7], [0.2]]
+    """
+    if len(groups) != len(hits):
+        raise DataError(f"There are {len(groups)} groups for {len(hits)} cases: give one for each case.")
+    names, n_cases = np.unique(groups, return_counts=True)
+    if not len(names):
+        return GroupMeans(groups=names, n_cases=n_cases.astype(np.int64), values=np.zeros((0, hits.shape[1])))
+    ordered = hits[np.argsort(groups, kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(n_cases)])[:-1]
+    # Added from the least one up, so that equal numbers add to nothing at all.
+    least = np.minimum.reduceat(ordered, starts, axis=0)
+    excess = np.add.reduceat(ordered - np.repeat(least, n_cases, axis=0), starts, axis=0)
+    values = np.minimum(least + excess / n_cases[:, None], 1.0)
+    return GroupMeans(groups=names, n_cases=n_cases.astype(np.int64), values=values)
+
+
+def measure_probabilities(
+    users: Ints,
+    is_relevant: NDArray[np.bool_],
+    hits: NDArray[np.float64],
+    ns: Sequence[int],
+    *,
+    g: float | None = None,
+    ties: Ties = "expected",
+) -> RankingResult:
+    """Every metric of the 1 + N protocol from hit probabilities, at every list length.
+
+    Parameters
+    ----------
+    users : int array, shape (n_cases,)
+    is_relevant : bool array, shape (n_cases,)
+        True for a case of T+, False for one of T-.
+    hits : float array, shape (n_cases, n_lengths)
+        As `exact_hit_probability` gives them.
+    ns : sequence of int
+        The list lengths of the columns.
+    g : float, optional
+        Generality of precision, in [0, 1]; by default the share of relevant cases.
+    ties : {"expected", "worst", "best"}
+        How ties counted.
+
+    Returns
+    -------
+    RankingResult
+        Empty cases are None, never NaN.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `g` out of range; arrays that do not fit together.
+
+    Examples
+    --------
+    >>> hits = np.array([[0.25], [0.75], [0.0]])
+    >>> measure_probabilities(np.array([0, 0, 1]), np.array([True, True, False]), hits, [5]).recall
+    (0.5,)
+    """
+    if not len(users) == len(is_relevant) == len(hits) or hits.shape[1] != len(ns):
+        raise DataError(
+            f"There are {len(users)} users, {len(is_relevant)} marks of relevance and {hits.shape} probabilities "
+            f"for {len(ns)} list lengths: one row for each case and one column for each length is needed."
+        )
+    if g is not None and not 0.0 <= g <= 1.0:
+        raise ParameterError(f"g is {g!r}: it has to be between 0 and 1.")
+    users, is_relevant = np.asarray(users), np.asarray(is_relevant, dtype=np.bool_)
+    together = pooled(is_relevant, hits, g=g)
+    generality = g
+    if generality is None and len(users):
+        generality = float(is_relevant.mean())
+    return RankingResult(
+        ns=tuple(int(n) for n in ns),
+        recall=together.recall,
+        fallout=together.fallout,
+        precision=together.precision,
+        f=together.f,
+        g=generality,
+        is_g_given=g is not None,
+        ties=ties,
+        n_relevant=int(is_relevant.sum()),
+        n_irrelevant=int((~is_relevant).sum()),
+        user_recall=mean_probabilities(users[is_relevant], hits[is_relevant]),
+        user_fallout=mean_probabilities(users[~is_relevant], hits[~is_relevant]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """The four metrics over all cases, at every list length; None where one has no value."""
+
+    recall: tuple[float, ...] | None
+    fallout: tuple[float, ...] | None
+    precision: tuple[float | None, ...] | None
+    f: tuple[float, ...] | None
+
+
+def pooled(is_relevant: NDArray[np.bool_], hits: NDArray[np.float64], *, g: float | None = None) -> Pooled:
+    """The four metrics over all cases, without values by user.
+
+    Parameters
+    ----------
+    is_relevant : bool array, shape (n_cases,)
+    hits : float array, shape (n_cases, n_lengths)
+    g : float, optional
+        Generality of precision; by default the share of relevant cases.
+
+    Returns
+    -------
+    Pooled
+
+    Examples
+    --------
+    >>> pooled(np.array([True, False]), np.array([[0.5], [0.25]])).precision
+    (0.6666666666666666,)
+    """
+    means: list[tuple[float, ...] | None] = []
+    for side in (is_relevant, ~is_relevant):
+        overall = mean_probabilities(np.zeros(int(side.sum()), dtype=np.int64), hits[side])
+        means.append(tuple(overall.values[0].tolist()) if len(overall.groups) else None)
+    recall, fallout = means
+    if recall is None or fallout is None:
+        return Pooled(recall, fallout, None, None)
+    generality = float(is_relevant.mean()) if g is None else g
+    precision = tuple(raghavan_precision(r, fo, generality) for r, fo in zip(recall, fallout, strict=True))
+    f = tuple(f_measure(p, r) for p, r in zip(precision, recall, strict=True))
+    return Pooled(recall, fallout, precision, f)
+
+
+def filled_share(scored: Ints, n_items: Ints, ns: Sequence[int]) -> NDArray[np.float64]:
+    """Mean share of a list's slots that the model has no score for, at every length.
+
+    Parameters
+    ----------
+    scored : int array, shape (n_cases,)
+        Items with a score in the list drawn from, the test item included.
+    n_items : int array, shape (n_cases,)
+        All of them, the test item not included.
+    ns : sequence of int
+        List lengths, each >= 1; a list is no longer than there are items.
+
+    Returns
+    -------
+    float array, shape (n_lengths,)
+        In [0, 1]; NaN without a case.
+
+    Examples
+    --------
+    >>> filled_share(np.array([3, 9]), np.array([20, 20]), [2, 5]).tolist()
+    [0.0, 0.2]
+    """
+    if not len(scored):
+        return np.full(len(ns), np.nan)
+    slots = np.minimum(np.asarray(ns)[None, :], np.asarray(n_items)[:, None] + 1)
+    empty = np.maximum(slots - np.asarray(scored)[:, None], 0)
+    share: NDArray[np.float64] = (empty / slots).mean(axis=0)
+    return share

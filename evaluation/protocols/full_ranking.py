@@ -1,0 +1,99 @@
+"""The protocol "full ranking": every item the person has not rated in training, best first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError, ParameterError
+from evaluation.protocols.cases import Cases
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The first items of each person's list, as it is served.
+
+    Parameters
+    ----------
+    users : int32 array, shape (n_users,)
+    items : int32 array, shape (n_users, n)
+        Best first; -1 where the list is shorter than n.
+    n_scored : int32 array, shape (n_users,)
+        Items of the whole list that have a score; the slots after them are filled by popularity.
+    """
+
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    n_scored: NDArray[np.int32]
+
+
+def first_items(
+    cases: Cases,
+    scores: NDArray[np.floating[Any]],
+    score_users: NDArray[np.integer[Any]],
+    popularity: NDArray[np.integer[Any]],
+    n: int,
+) -> Lists:
+    """Give the first `n` items of each person, those barred in `cases` left out.
+
+    Higher scores come first, equal ones by popularity, then by item number; items without a score (-inf)
+    come last. Where known items may be recommended again, the cases bar none.
+
+    Parameters
+    ----------
+    cases : Cases
+    scores : float array, shape (n_scored_users, n_items)
+        No NaN.
+    score_users : int array, shape (n_scored_users,)
+    popularity : int array, shape (n_items,)
+    n : int
+        >= 1.
+
+    Returns
+    -------
+    Lists
+
+    Raises
+    ------
+    ParameterError, DataError
+        `n` below 1; scores or popularity of another shape, or a score that is NaN.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.protocols.cases import make_cases
+    >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
+    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    >>> first_items(cases, np.array([[9.0, 1.0, 2.0, 2.0]]), np.array([0]), np.array([1, 1, 1, 7]), 2).items.tolist()
+    [[3, 2]]
+    """
+    if n < 1:
+        raise ParameterError(f"A list of {n} items cannot be made: it has at least 1.")
+    if scores.shape != (len(score_users), cases.n_items) or np.shape(popularity) != (cases.n_items,):
+        raise DataError(
+            f"The scores have shape {scores.shape} and popularity {np.shape(popularity)}: they should be "
+            f"{(len(score_users), cases.n_items)} and {(cases.n_items,)}."
+        )
+    if np.isnan(scores).any():
+        raise DataError("A score is not a number (NaN): 'no score' has to be -inf.")
+    # By popularity first, once: what is stable after it keeps that order among equal scores.
+    by_popularity = np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))
+    items = np.full((len(score_users), n), -1, dtype=np.int32)
+    n_scored = np.empty(len(score_users), dtype=np.int32)
+    for row, user in enumerate(np.asarray(score_users).tolist()):
+        is_open = np.ones(cases.n_items, dtype=np.bool_)
+        is_open[cases.barred(user)] = False
+        candidates = by_popularity[is_open[by_popularity]]
+        own = scores[row, candidates]
+        n_scored[row] = int((own > -np.inf).sum())
+        if n < len(own):
+            border = np.partition(own, len(own) - n)[len(own) - n]
+            kept = np.flatnonzero(own >= border)
+            candidates, own = candidates[kept], own[kept]
+        best = candidates[np.argsort(-own, kind="stable")][:n]
+        items[row, : len(best)] = best
+    return Lists(users=np.asarray(score_users, dtype=np.int32), items=items, n_scored=n_scored)

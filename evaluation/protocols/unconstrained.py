@@ -1,0 +1,191 @@
+"""The protocol "unconstrained": one list over all (user, item) pairs, for curves over everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError
+from evaluation.protocols.cases import Cases
+
+NOT_COMPARABLE = "scores not comparable across people"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Pairs of users and items by score, equal scores together.
+
+    Parameters
+    ----------
+    scores : float64 array, shape (n_scores,)
+        Each once, falling; -inf, where there is "no score", comes last.
+    n_relevant, n_others : int64 array, shape (n_scores,)
+        Pairs of that score which are relevant, and which are not.
+    """
+
+    scores: NDArray[np.float64]
+    n_relevant: NDArray[np.int64]
+    n_others: NDArray[np.int64]
+
+    @property
+    def n_pairs(self) -> int:
+        """All pairs of the list."""
+        return int(self.n_relevant.sum() + self.n_others.sum())
+
+
+def pool_of(scores: NDArray[np.floating[Any]], is_relevant: NDArray[np.bool_]) -> Pool:
+    """Pool pairs by score.
+
+    Parameters
+    ----------
+    scores : float array, shape (n_pairs,)
+    is_relevant : bool array, shape (n_pairs,)
+
+    Returns
+    -------
+    Pool
+
+    Raises
+    ------
+    DataError
+        Arrays of different lengths; a score that is NaN.
+
+    Examples
+    --------
+    >>> pool = pool_of(np.array([1.0, 2.0, 1.0]), np.array([True, True, False]))
+    >>> pool.scores.tolist(), pool.n_relevant.tolist(), pool.n_others.tolist()
+    ([2.0, 1.0], [1, 1], [0, 1])
+    """
+    if scores.shape != is_relevant.shape:
+        raise DataError(f"There are {scores.shape} scores and {is_relevant.shape} marks of relevance.")
+    if np.isnan(scores).any():
+        raise DataError("A score is not a number (NaN): 'no score' has to be -inf.")
+    # Zero may carry a sign, which would part equal scores.
+    rising, place = np.unique(scores.astype(np.float64) + 0.0, return_inverse=True)
+    relevant = np.bincount(place[is_relevant], minlength=len(rising)).astype(np.int64)
+    everything = np.bincount(place, minlength=len(rising)).astype(np.int64)
+    return Pool(rising[::-1].copy(), relevant[::-1].copy(), (everything - relevant)[::-1].copy())
+
+
+def all_pairs(
+    cases: Cases,
+    rows: slice | NDArray[np.integer[Any]],
+    scores: NDArray[np.floating[Any]],
+    score_users: NDArray[np.integer[Any]],
+) -> Pool:
+    """Pool all items of some users that are not barred; relevant are those of the relevant cases.
+
+    Parameters
+    ----------
+    cases : Cases
+    rows : slice or int array
+        The cases of these users.
+    scores : float array, shape (n_scored_users, n_items)
+    score_users : int array, shape (n_scored_users,)
+        Ascending.
+
+    Returns
+    -------
+    Pool
+
+    Raises
+    ------
+    DataError
+        As `pool_of`.
+
+    References
+    ----------
+    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.protocols.cases import make_cases
+    >>> train = csr_array(np.array([[4.0, 0, 0]]))
+    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    >>> all_pairs(cases, slice(None), np.array([[9.0, 2.0, 3.0]]), np.array([0])).n_relevant.tolist()
+    [0, 1]
+    """
+    is_open = np.ones((len(score_users), cases.n_items), dtype=np.bool_)
+    is_relevant = np.zeros_like(is_open)
+    for row, user in enumerate(np.asarray(score_users).tolist()):
+        is_open[row, cases.barred(user)] = False
+    liked = np.arange(len(cases))[rows]
+    liked = liked[cases.is_relevant[liked]]
+    is_relevant[np.searchsorted(score_users, cases.users[liked]), cases.items[liked]] = True
+    return pool_of(scores[is_open], is_relevant[is_open])
+
+
+def merged(pools: Sequence[Pool]) -> Pool:
+    """One pool of several.
+
+    Parameters
+    ----------
+    pools : sequence of Pool
+
+    Returns
+    -------
+    Pool
+        The same whatever the order and the cut.
+
+    Examples
+    --------
+    >>> one = pool_of(np.array([1.0, 2.0]), np.array([True, False]))
+    >>> merged([one, one]).n_relevant.tolist()
+    [0, 2]
+    """
+    rising, place = np.unique(np.concatenate([one.scores for one in pools]), return_inverse=True)
+    counts = []
+    for name in ("n_relevant", "n_others"):
+        total = np.zeros(len(rising), dtype=np.int64)
+        np.add.at(total, place, np.concatenate([getattr(one, name) for one in pools]))
+        counts.append(total[::-1].copy())
+    return Pool(rising[::-1].copy(), *counts)
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalCurve:
+    """ROC over one list of all pairs (GROC).
+
+    Parameters
+    ----------
+    hit_rate, false_alarm_rate : float64 array, shape (n_scores + 1,)
+        Rising from 0 to 1, a point after each score.
+    area : float
+        By trapezoid, which is the Mann-Whitney probability with ties counting half.
+    """
+
+    hit_rate: NDArray[np.float64]
+    false_alarm_rate: NDArray[np.float64]
+    area: float
+
+
+def global_curve(pool: Pool) -> GlobalCurve | None:
+    """Draw the curve of a pool; None where all its pairs are of one kind.
+
+    Parameters
+    ----------
+    pool : Pool
+
+    Returns
+    -------
+    GlobalCurve or None
+
+    Examples
+    --------
+    >>> global_curve(pool_of(np.array([3.0, 2.0, 2.0]), np.array([True, True, False]))).area
+    0.75
+    """
+    relevant, others = int(pool.n_relevant.sum()), int(pool.n_others.sum())
+    if not relevant or not others:
+        return None
+    hits = np.concatenate([[0], np.cumsum(pool.n_relevant)])
+    alarms = np.concatenate([[0], np.cumsum(pool.n_others)])
+    # Twice the area in whole numbers of pairs, so that it does not depend on the order of additions.
+    twice = int((np.diff(alarms) * (hits[1:] + hits[:-1])).sum())
+    return GlobalCurve(hits / relevant, alarms / others, twice / (2 * relevant * others))

@@ -1,0 +1,208 @@
+"""What a run is made of, checked before anything is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from catalog.models import DatasetVersion
+from core.errors import ParallaxError, ParameterError
+from evaluation.metrics.registry import Metric, metric
+from evaluation.protocols import registry as protocols
+from evaluation.splitting.registry import split_spec
+from recommenders import registry
+
+MAX_N = 100
+MOST_SEED = 2**63
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A run's inputs, complete and checked; `comments` says what does not suit its task, in sentences."""
+
+    algorithms: list[tuple[str, dict[str, Any], str]]
+    split: dict[str, Any]
+    protocol: dict[str, Any]
+    metrics: list[str]
+    profile_lengths: list[int]
+    comments: list[str]
+
+
+def checked(
+    *,
+    version: DatasetVersion,
+    algorithms: str | Sequence[tuple[str, Mapping[str, Any]]],
+    split: Mapping[str, Any],
+    protocol: Mapping[str, Any],
+    task: str,
+    metrics: Sequence[str],
+    reserve: float,
+    seed: int,
+    n: int,
+    profile_lengths: Sequence[int],
+) -> Inputs:
+    """Check everything about a run.
+
+    Raises
+    ------
+    ParameterError
+        What is wrong, and what is allowed.
+    """
+    chosen = _algorithms(algorithms)
+    definition = protocols.protocol(str(protocol.get("name", "")))
+    wanted = definition.completed(protocol)
+    if not 0 <= reserve < 1:
+        raise ParameterError(f"The share of reserved users is {reserve}; it is at least 0 and below 1.")
+    if not 1 <= n <= MAX_N:
+        raise ParameterError(f"N is {n}; it lies between 1 and {MAX_N}.")
+    if not 0 <= seed < MOST_SEED:
+        raise ParameterError("The seed is a whole number from 0 to 9223372036854775807.")
+    wanted_split = _split(split, wanted, reserve)
+    _check_protocol(wanted, version)
+    lengths = sorted({int(length) for length in profile_lengths})
+    if any(not 1 <= length <= 1000 for length in lengths):
+        raise ParameterError("Profile lengths are whole numbers from 1 to 1000; the whole profile is always measured.")
+    read = [metric(name) for name in metrics]
+    for one in read:
+        _check_metric(one, definition, wanted)
+    comments = [definition.suits(task), *(one.definition.suits(task) for one in read)]
+    return Inputs(
+        algorithms=chosen,
+        split=wanted_split,
+        protocol=wanted,
+        metrics=list(dict.fromkeys(str(one) for one in read)),
+        profile_lengths=lengths,
+        comments=[said for said in comments if said],
+    )
+
+
+def named_settings(*, text: str) -> dict[str, Any]:
+    """Read ``probe:share=0.1`` as a name with settings; numbers become numbers.
+
+    Raises
+    ------
+    ParallaxError
+        Code ``run.bad_input``: the text is not of that form.
+    """
+    name, _, options = text.strip().partition(":")
+    found: dict[str, Any] = {"name": name}
+    for option in filter(None, options.split(",")):
+        key, equals, value = (piece.strip() for piece in option.partition("="))
+        if not (key and equals and value) or key in found:
+            raise ParallaxError(
+                "run.bad_input",
+                f"{option!r} in {text!r} cannot be read; write settings as in probe:share=0.1, each once.",
+            )
+        found[key] = _read(value)
+    return found
+
+
+def _read(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def split_names(text: str) -> list[str]:
+    """Part names of metrics at the commas between them; those inside parentheses belong to a name.
+
+    Examples
+    --------
+    >>> split_names("recall@5, f@5(g=.8,ties=best)")
+    ['recall@5', 'f@5(g=.8,ties=best)']
+    """
+    return [name.strip() for name in re.split(r",(?![^()]*\))", text) if name.strip()]
+
+
+def _algorithms(
+    wanted: str | Sequence[tuple[str, Mapping[str, Any]]],
+) -> list[tuple[str, dict[str, Any], str]]:
+    """Key, complete parameters and label of each; one that is named twice is refused."""
+    pairs = (
+        registry.parse_many(wanted)
+        if isinstance(wanted, str)
+        else [(key, registry.params_of(key, params)) for key, params in wanted]
+    )
+    if not pairs:
+        raise ParameterError(f"Name at least one algorithm; there are: {', '.join(registry.keys())}.")
+    chosen = [(key, params.as_dict(), registry.algorithm(key).label(params)) for key, params in pairs]
+    seen: list[tuple[str, dict[str, Any]]] = []
+    for key, params, label in chosen:
+        if (key, params) in seen:
+            raise ParameterError(f"{label} is named twice with the same parameters; leave one out.")
+        seen.append((key, params))
+    return chosen
+
+
+def _split(split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float) -> dict[str, Any]:
+    """The split with its defaults filled in; one that runs cannot make is refused."""
+    name = str(split.get("name", ""))
+    if name == "file":
+        if reserve:
+            raise ParameterError("A file of cases says who is trained on; no share of users can be reserved besides.")
+        if protocol["name"] != "one-plus-random" or protocol["mode"] != "sampled":
+            raise ParameterError("A file of cases has its candidates: it is measured by one-plus-random, sampled.")
+        return {"name": name, "cases": _digest(split.get("cases"))}
+    spec = split_spec(name, {key: value for key, value in split.items() if key != "name"})
+    if spec.trains_many:
+        raise ParameterError(
+            f"The split {name} trains every algorithm several times, which runs do not do yet. Choose one that trains "
+            "once, such as holdout, temporal-global or random-per-user."
+        )
+    if spec.inner is not None and protocol["name"] == "unconstrained":
+        raise ParameterError("One list over all pairs cannot be parted into two groups of users: choose no dev-eval.")
+    options = {**(spec.inner.options.as_dict() if spec.inner else {}), **spec.options.as_dict()}
+    if options.get("list"):
+        _digest(options["list"])
+    inner = {"of": spec.inner.kind.key} if spec.inner else {}
+    return {"name": name, **inner, **{key: value for key, value in options.items() if value != ""}}
+
+
+def _digest(text: Any) -> str:
+    if not _DIGEST.fullmatch(str(text)):
+        raise ParameterError("A file is named by the digest it was kept under; give files to the command evaluate.")
+    return str(text)
+
+
+def _check_protocol(protocol: dict[str, Any], version: DatasetVersion) -> None:
+    for name in ("relevant", "irrelevant"):
+        protocol[name] = _number(protocol[name], name)
+        if not version.scale_low <= protocol[name] <= version.scale_high:
+            raise ParameterError(
+                f"The limit {name}={protocol[name]:g} is off the dataset's scale "
+                f"({version.scale_low:g} to {version.scale_high:g})."
+            )
+    if protocol["irrelevant"] >= protocol["relevant"]:
+        raise ParameterError("The limit for irrelevant ratings has to lie below that for relevant ones.")
+    negatives = protocol.get("negatives", 1)
+    if isinstance(negatives, bool) or not isinstance(negatives, int) or negatives < 1:
+        raise ParameterError(f"The number of negatives is {negatives!r}; it is a whole number of at least 1.")
+    g = protocol.get("g")
+    if g is not None and not 0 < _number(g, "g") < 1:
+        raise ParameterError(f"The generality g is {g}; it lies between 0 and 1.")
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ParameterError(f"The {what} is {value!r}; it has to be a number.")
+    return float(value)
+
+
+def _check_metric(one: Metric, definition: protocols.Definition, protocol: Mapping[str, Any]) -> None:
+    """Refuse a metric that the protocol has no numbers for, or that says otherwise how they are counted."""
+    if one.key not in definition.metrics:
+        raise ParameterError(
+            f"{definition.key} does not measure {one}; its metrics are {', '.join(definition.metrics)}."
+        )
+    if one.n is not None and one.n > MAX_N:
+        raise ParameterError(f"The list of {one} is longer than {MAX_N}, the longest that is measured.")
+    if one.ties != protocol.get("ties", "expected"):
+        raise ParameterError(f"{one} counts ties as {one.ties}, the run as {protocol.get('ties', 'expected')}.")
+    if "g" in one.definition.choices and one.g != protocol.get("g"):
+        raise ParameterError(f"{one} has another generality g than the run; give it to the run (--g) instead.")

@@ -1,0 +1,390 @@
+"""Runs by every protocol and split, through the real services."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from catalog.selectors.ratings import item_ids_of, user_ids_of
+from core import artefacts
+from core.errors import NotAllowedInState, ParallaxError
+from evaluation.enums import PartKind, PartStatus, RunStatus
+from evaluation.models import EvaluationRun, MetricResult
+from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.selectors.comparing import compared
+from evaluation.selectors.paired import chosen_on_development, intervals, paired_tests, run_tests_of
+from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, table, user_values
+from evaluation.services.case_files import export_cases, keep_cases, keep_probe
+from evaluation.services.parts import lease_part
+from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
+from evaluation.services.tidying import remove_parts, tidy
+from evaluation.services.working import execute, sweep
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run, make_run_at, work_off
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
+PROTOCOLS = ["full-ranking", "test-observations", "rating-prediction", "unconstrained"]
+
+
+def numbers(run: EvaluationRun) -> dict[tuple[str, int, str], Any]:
+    return {
+        (one.algorithm.label, one.profile_length, one.metric): (one.value, one.reason, one.users_digest)
+        for one in MetricResult.objects.filter(algorithm__run=run).select_related("algorithm")
+    }
+
+
+@pytest.mark.parametrize("name", [*PROTOCOLS, "one-plus-random"])
+def test_numbers_of_every_protocol_are_the_same_however_the_run_is_cut(name: str) -> None:
+    version = make_version(n_users=2 * BLOCK_USERS + 30, n_items=60, per_user=12)
+    given = {
+        "version": version,
+        "protocol": {"name": name, **LIMITS},
+        "profile_lengths": (3,),
+        "algorithms": "toppop,random",
+    }
+    whole = work_off(make_run(part_users=100 * BLOCK_USERS, **given))
+    cut = work_off(make_run(part_users=1, **given))
+    assert whole.status == cut.status == RunStatus.SUCCEEDED, (whole.error, cut.error)
+    assert cut.parts.count() > whole.parts.count()
+    assert numbers(whole) == numbers(cut) != {}
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        {"name": "holdout", "share": 0.3, "within": "user"},
+        {"name": "random-per-user"},
+        {"name": "given-n", "n": 3},
+        {"name": "all-but-n", "n": 4},
+        {"name": "leave-one-out", "which": "random"},
+        {"name": "cold-start-items", "share": 0.3},
+        {"name": "cold-start-items", "share": 0.3, "outcome": "explicit"},
+        {"name": "dev-eval", "of": "cold-start-items", "share": 0.3, "development": 0.4},
+    ],
+)
+@pytest.mark.parametrize("name", ["one-plus-random", "test-observations", "full-ranking"])
+def test_run_takes_every_split_that_trains_once(split: dict[str, Any], name: str) -> None:
+    run = work_off(make_run(split=split, protocol={"name": name, **LIMITS}, profile_lengths=(), algorithms="toppop"))
+    assert run.status == RunStatus.SUCCEEDED, run.error
+    found = cases_of(run)
+    cold = split["name"] == "cold-start-items" or split.get("of") == "cold-start-items"
+    assert (len(found.cases.closed) > 0) == cold
+    if cold:
+        trained = np.unique(training_rows(found.training_digest).user_items.indices)
+        assert not np.isin(found.cases.items, trained).any()
+        assert np.isin(trained, found.cases.closed).all()
+    assert (found.development is not None) == (split["name"] == "dev-eval")
+
+
+def test_implicit_cold_start_observes_every_pair_of_test_users_and_cold_items() -> None:
+    run = work_off(
+        make_run(
+            split={"name": "cold-start-items", "share": 0.2},
+            protocol={"name": "test-observations", **LIMITS},
+            profile_lengths=(),
+            algorithms="random,toppop",
+        )
+    )
+    found = cases_of(run).cases
+    n_cold = found.n_items - len(found.closed)
+    assert len(found) == n_cold * len(np.unique(found.users))
+    rows = {row.label: row.cells for row in model_rows(run)}
+    assert rows["Random"]["kendall(least=2)"].reason == "not every observation has a rating"
+    croc = next(cell.value for name, cell in rows["Random"].items() if name.startswith("croc-area"))
+    assert croc == pytest.approx(0.5, abs=0.15)
+
+
+def test_split_by_time_needs_times_and_says_so() -> None:
+    run = work_off(make_run(split={"name": "temporal-global"}))
+    assert run.status == RunStatus.FAILED
+    assert "time" in run.error
+
+
+def test_algorithm_is_chosen_on_some_users_and_tested_on_the_others() -> None:
+    run = work_off(
+        make_run(
+            split={"name": "dev-eval", "of": "holdout", "share": 0.3},
+            algorithms="toppop,random,puresvd:factors=4",
+            profile_lengths=(),
+        )
+    )
+    choice = chosen_on_development(run)
+    assert choice is not None
+    found = cases_of(run)
+    tested = user_values(run, "recall").user_ids
+    assert not np.isin(tested, found.development).any()
+    assert choice.n_development + choice.n_evaluation == len(np.unique(found.cases.users))
+    values = {row.label: row.cells["development:recall"].value for row in model_rows(run)}
+    assert choice.value == values[choice.label] == max(values.values())
+    assert chosen_on_development(make_run_at("succeeded", seed=3, profile_lengths=())) is None
+
+
+def test_development_without_a_value_chooses_nothing() -> None:
+    run = work_off(
+        make_run(
+            split={"name": "dev-eval", "of": "holdout", "share": 0.3},
+            protocol={"name": "rating-prediction", **LIMITS},
+            algorithms="toppop",
+            profile_lengths=(),
+        )
+    )
+    assert chosen_on_development(run) is None
+
+
+def exported(run: EvaluationRun, path: Path) -> dict[str, Any]:
+    export_cases(run=run, path=path)
+    with np.load(path, allow_pickle=False) as opened:
+        return {name: opened[name] for name in opened.files}
+
+
+def test_cases_that_are_written_and_read_give_the_same_counts_case_by_case(tmp_path: Path) -> None:
+    version = make_version()
+    first = work_off(make_run(version=version, profile_lengths=()))
+    arrays = exported(first, tmp_path / "cases.npz")
+    assert arrays["case_user"].dtype.kind == "i"
+    assert set(arrays["case_item"].astype(str)) <= set(item_ids_of(version).tolist())
+    # Another system may write the rows in any order.
+    order = np.random.default_rng(1).permutation(len(arrays["case_user"]))
+    shuffled = {name: array[order] if name.startswith("case_") else array for name, array in arrays.items()}
+    np.savez(tmp_path / "again.npz", **shuffled)
+    digest = keep_cases(version=version, path=tmp_path / "again.npz", seed=1)
+    again = work_off(
+        make_run(version=version, split={"name": "file", "cases": digest}, reserve=0.0, profile_lengths=(), seed=7)
+    )
+    assert again.status == RunStatus.SUCCEEDED, again.error
+    for (above, tied), (new_above, new_tied) in zip(case_counts(first), case_counts(again), strict=True):
+        assert np.array_equal(new_above, above[order])
+        assert np.array_equal(new_tied, tied[order])
+    assert [row.recall for row in table(again)] == [row.recall for row in table(first)]
+    assert "recall(mode=exact)" not in model_rows(again)[0].cells
+    assert compared(first, again).has_same_cases
+    assert compared(first, work_off(make_run(version=version, seed=5, profile_lengths=()))).has_same_cases is False
+
+
+def trained_on(arrays: dict[str, Any]) -> None:
+    """Test a rating that is trained on."""
+    for name in ("user", "item"):
+        arrays[f"case_{name}"][-1] = arrays[f"train_{name}"][-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: a.pop("case_item"), "case_item missing"),
+        (lambda a: a.update(more=np.zeros(1)), "more unknown"),
+        (lambda a: a.update(case_candidates=a["case_candidates"][:, 0]), "1 dimensions; it should have 2"),
+        (lambda a: a.update(train_rating=a["train_rating"].astype(str)), "it should hold numbers"),
+        (lambda a: a.update(case_relevant=a["case_relevant"] * 3), "neither 0 nor 1"),
+        (lambda a: a.update(train_item=a["train_item"][1:]), "they should be as many"),
+        (lambda a: a.update({name: a[name][:0] for name in a if name.startswith("case_")}), "case_user is empty"),
+        (lambda a: a.update(case_user=a["case_user"] + 100_000), "has no user 100"),
+        (lambda a: a["train_rating"].__setitem__(3, np.nan), "row 3 of train_rating is not a finite number"),
+        (lambda a: a["train_rating"].__setitem__(3, 9.5), "9.5"),
+        (lambda a: a["train_item"].__setitem__(1, a["train_item"][0]), "are the same pair"),
+        (lambda a: a["case_candidates"].__setitem__((2, 0), a["case_item"][2]), "among its own candidates"),
+        (lambda a: a["case_candidates"].__setitem__((2, 0), a["case_candidates"][2, 1]), "comes twice"),
+        (lambda a: a["case_candidates"].__setitem__(2, -1), "no candidate for the case in row 2"),
+        (lambda a: a["case_candidates"].__setitem__((2, 0), 77_777), "no item 77777, which is a candidate"),
+        (trained_on, "among the training ratings too"),
+    ],
+)
+def test_malformed_cases_are_refused_with_what_is_wrong(tmp_path: Path, change: Any, words: str) -> None:
+    version = make_version()
+    arrays = exported(work_off(make_run(version=version, profile_lengths=())), tmp_path / "cases.npz")
+    arrays["case_relevant"] = arrays["case_relevant"].astype(np.int64)
+    change(arrays)
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(ParallaxError, match=words) as refused:
+        keep_cases(version=version, path=tmp_path / "bad.npz", seed=1)
+    assert refused.value.code == "cases.bad_file"
+
+
+def test_case_of_a_user_without_training_ratings_is_refused(tmp_path: Path) -> None:
+    version = make_version()
+    arrays = exported(work_off(make_run(version=version, profile_lengths=())), tmp_path / "cases.npz")
+    is_other = arrays["train_user"] != arrays["case_user"][0]
+    for name in ("train_user", "train_item", "train_rating"):
+        arrays[name] = arrays[name][is_other]
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(ParallaxError, match="no profile to score"):
+        keep_cases(version=version, path=tmp_path / "bad.npz", seed=1)
+
+
+def test_files_that_are_no_cases_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = make_version()
+    file = tmp_path / "cases.npz"
+    with pytest.raises(ParallaxError, match="There is no file"):
+        keep_cases(version=version, path=file, seed=1)
+    file.write_bytes(b"not a zip")
+    with pytest.raises(ParallaxError, match=r"not a \.npz file"):
+        keep_cases(version=version, path=file, seed=1)
+    np.savez(file, train_user=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ParallaxError, match="no plain array"):
+        keep_cases(version=version, path=file, seed=1)
+    monkeypatch.setattr("evaluation.services.case_files.MOST_BYTES", 10)
+    with pytest.raises(ParallaxError, match="cut it into several files"):
+        keep_cases(version=version, path=file, seed=1)
+
+
+def test_cases_cannot_be_written_where_there_is_no_folder(tmp_path: Path) -> None:
+    run = work_off(make_run(profile_lengths=()))
+    with pytest.raises(ParallaxError, match="could not be written"):
+        export_cases(run=run, path=tmp_path / "none" / "cases.npz")
+
+
+def test_file_of_cases_is_for_one_plus_random_sampled_and_reserves_nobody() -> None:
+    split = {"name": "file", "cases": "a" * 64}
+    for change, words in (
+        ({"reserve": 0.1}, "no share of users can be reserved"),
+        ({"protocol": {"name": "one-plus-random", "mode": "exact", **LIMITS}}, "by one-plus-random, sampled"),
+        ({"split": {"name": "file", "cases": "../x"}}, "named by the digest"),
+    ):
+        with pytest.raises(ParallaxError, match=words):
+            make_run(**{"split": split, "reserve": 0.0, **change})
+
+
+def test_probe_list_hides_the_pairs_it_names(tmp_path: Path) -> None:
+    version = make_version()
+    users, items = user_ids_of(version), item_ids_of(version)
+    run = work_off(make_run(version=version, profile_lengths=()))
+    hidden = cases_of(run).cases
+    pairs = [(users[u], items[i]) for u, i in zip(hidden.users, hidden.items, strict=True)]
+    file = tmp_path / "probe.csv"
+    file.write_text("user,item\n\n" + "".join(f"{user},{item},ignored\n" for user, item in pairs) + "nobody,1\n")
+    digest = keep_probe(version=version, path=file)
+    again = work_off(
+        make_run(version=version, split={"name": "probe", "list": digest}, reserve=0.0, profile_lengths=())
+    )
+    assert again.status == RunStatus.SUCCEEDED, again.error
+    found = cases_of(again).cases
+    assert (found.users.tolist(), found.items.tolist()) == (hidden.users.tolist(), hidden.items.tolist())
+    assert again.counted["listed pairs of users or items the dataset does not have"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(None, "cannot be read"), (b"\xff\xfe", "cannot be read"), (b"1\n", "no pair")]
+)
+def test_probe_list_that_is_none_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
+    file = tmp_path / "probe.csv"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ParallaxError, match=words):
+        keep_probe(version=make_version(), path=file)
+
+
+def test_stored_parts_go_once_they_are_added_up(django_capture_on_commit_callbacks: Any) -> None:
+    with django_capture_on_commit_callbacks(execute=False):
+        run = work_off(make_run(profile_lengths=()))
+    parts = run.parts.filter(kind=PartKind.MEASURE)
+    digests = list(parts.values_list("result_digest", flat=True))
+    assert all(digests)
+    assert tidy() == 1  # what the killed worker had no time for
+    for digest in digests:
+        with pytest.raises(ParallaxError, match="missing"):
+            artefacts.load("parts", digest)
+    assert set(parts.values_list("result_digest", flat=True)) == {""}
+    assert remove_parts(run=run) == 0
+    artefacts.remove("parts", digests[0])  # twice is no fault
+    assert table(run)
+
+
+def test_run_that_stopped_is_taken_up_where_it_was_and_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = make_version()
+    whole = work_off(make_run(version=version))
+    run = make_run_at("failed", version=version)
+    done = list(run.parts.filter(status=PartStatus.DONE).values_list("pk", flat=True))
+    resume_run(run=run)
+    assert (run.status, run.error, run.queue) == (RunStatus.QUEUED, "", "")
+    run = work_off(run)
+    assert run.status == RunStatus.SUCCEEDED
+    assert set(done) <= set(run.parts.filter(status=PartStatus.DONE, attempts=1).values_list("pk", flat=True))
+    assert numbers(run) == numbers(whole)
+    with pytest.raises(NotAllowedInState):
+        resume_run(run=run)
+
+
+def test_parts_of_a_stopped_run_are_kept_for_a_week_and_measured_again_after_that() -> None:
+    run = make_run_at("running")
+    while not run.parts.filter(kind=PartKind.MEASURE, status=PartStatus.DONE).exists():
+        part = lease_part(run=run)
+        assert part is not None
+        execute(part=part)
+    run.refresh_from_db()
+    cancel_run(run=run)
+    sweep()
+    stored = run.parts.exclude(result_digest="").filter(kind=PartKind.MEASURE)
+    assert stored.count() == 1
+    EvaluationRun.objects.filter(pk=run.pk).update(finished_at=timezone.now() - timedelta(days=8))
+    sweep()
+    assert stored.count() == 0
+    assert not run.parts.filter(kind=PartKind.MEASURE, status=PartStatus.DONE).exists()
+    run.refresh_from_db()
+    assert work_off(resume_run(run=run)).status == RunStatus.SUCCEEDED
+
+
+def test_tests_and_intervals_of_a_run() -> None:
+    run = work_off(make_run(algorithms="toppop,random,puresvd:factors=4", profile_lengths=()))
+    found = run_tests_of(run)
+    assert [one.metric for one in found] == ["recall", "fallout"]
+    best = found[0].lines[0]
+    assert best.interval is not None
+    assert best.interval.low <= best.value <= best.interval.high
+    assert {line.label for line in found[0].lines} == {"TopPop", "Random", "PureSVD4"}
+    f = intervals(run, "f")
+    assert {label: value for label, (value, _) in f.items()} == {row.label: row.f_measure for row in table(run)}
+    assert paired_tests(work_off(make_run(algorithms="toppop", seed=2, profile_lengths=())), "recall") is None
+    with pytest.raises(ParallaxError, match="no results yet"):
+        run_tests_of(make_run(seed=4))
+
+
+def test_intervals_are_given_to_means_over_users_alone() -> None:
+    protocol = {"name": "test-observations", **LIMITS}
+    run = work_off(make_run(protocol=protocol, algorithms="toppop,random", profile_lengths=()))
+    assert not [name for name in metrics_by_user(run) if name.startswith("croc")]
+    kendall = intervals(run, "kendall(least=2)")["TopPop"]
+    assert kendall[1] is not None
+    croc = next(name for name in model_rows(run)[0].cells if name.startswith("croc-area"))
+    assert intervals(run, croc)["TopPop"][1] is None
+    half_life = next(name for name in model_rows(run)[0].cells if name.startswith("half-life"))
+    assert intervals(run, half_life)["TopPop"][1] is None  # a ratio of sums is no mean over users
+    with pytest.raises(ParallaxError, match="no values by user"):
+        user_values(run, "recall")
+    with pytest.raises(ParallaxError, match="Choose a run of one-plus-random"):
+        table(run)
+
+
+def test_runs_that_cannot_be_compared_are_refused() -> None:
+    a = work_off(make_run(profile_lengths=()))
+    with pytest.raises(ParallaxError, match="only runs that have succeeded"):
+        compared(a, make_run(seed=2))
+    other = work_off(make_run(version=make_version(name="other", seed=3), profile_lengths=()))
+    with pytest.raises(ParallaxError, match="not the same people"):
+        compared(a, other)
+    protocol = {"name": "full-ranking", **LIMITS}
+    listed = work_off(make_run(version=a.version, protocol=protocol, profile_lengths=()))
+    with pytest.raises(ParallaxError, match="no metric in common"):
+        compared(a, listed)
+    alone = work_off(make_run(version=a.version, algorithms="random", profile_lengths=()))
+    with pytest.raises(ParallaxError, match="no algorithm in common"):
+        compared(a, alone)
+
+
+def test_comparison_tests_each_algorithm_over_the_users_of_both_runs() -> None:
+    version = make_version()
+    a = work_off(make_run(version=version, profile_lengths=()))
+    b = work_off(make_run(version=version, profile_lengths=(), seed=2))
+    found = compared(a, b)
+    assert {(one.label, one.metric) for one in found.differences} == {
+        (label, metric) for label in ("TopPop", "PureSVD4") for metric in ("recall", "fallout")
+    }
+    assert found.settings == {"seed": (1, 2)}
+    for one in found.differences:
+        assert one.difference == pytest.approx(one.a - one.b)
+        assert one.interval.low <= one.difference <= one.interval.high
+        assert one.p is None or one.p_adjusted >= one.p
