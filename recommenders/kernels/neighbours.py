@@ -236,9 +236,9 @@ def scatter_sums(
         if is_mean:
             _finish(total, weights, True)
         else:
-            for i in range(total.shape[0]):
-                if total[i] == 0.0 and math.copysign(1.0, total[i]) < 0.0:
-                    total[i] = -np.inf
+            for place in range(total.shape[0]):
+                if total[place] == 0.0 and math.copysign(1.0, total[place]) < 0.0:
+                    total[place] = -np.inf
 
 
 @numba.njit(
