@@ -70,7 +70,8 @@ format: $(STAMP_DEV) ## Format code and templates
 	$(BIN)/ruff format .
 	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --target-version 5.2
 
-bench: $(STAMP_DEV) ## Run the benchmarks
+bench: $(STAMP_DEV) ## Run the benchmarks (tables in var/benchmarks)
+	@PYTHONPATH=. $(BIN)/python benchmarks/algorithms.py
 	@PYTHONPATH=. $(BIN)/python benchmarks/serving.py
 
 clean: ## Remove all that these commands made

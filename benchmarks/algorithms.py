@@ -191,8 +191,8 @@ def compare(shapes: list[str], threads: int, repetitions: int, out: Path) -> Non
             data, folder = arrays(name)
             rows = {"w1": w1_rows, "w2": w2_rows}[name]
             for row in rows(data, folder, threads, repetitions):
-                lines.append(str(row))
-                print(row, flush=True)
+                lines.append(row.text(repetitions))
+                print(lines[-1], flush=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("\n".join(lines) + "\n")
 

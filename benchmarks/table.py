@@ -18,7 +18,7 @@ class Row:
     limit: float | None = None
     limit_goal: float | None = None
     limit_is: str = ""
-    repetitions: int = 5
+    repetitions: int | None = None  # where they are fewer than the table's
 
     HEAD: ClassVar[str] = (
         "| task | ours s | peer | peer s | ours/peer | goal | | CPU s/CPU s | limit s | ours/limit | goal | | n |\n"
@@ -26,7 +26,8 @@ class Row:
         + "|"
     )
 
-    def __str__(self) -> str:
+    def text(self, repetitions: int) -> str:
+        """The row as Markdown; `repetitions` are the table's."""
         ours, theirs = self.ours["seconds"], self.theirs["seconds"]
         ratio = ours / theirs
         cells = [self.task, f"{ours:.3g}", self.peer, f"{theirs:.3g}", f"{ratio:.3g}", f"≤ {self.goal:g}"]
@@ -42,7 +43,7 @@ class Row:
                 cells += ["", ""]
             else:
                 cells += [f"≤ {self.limit_goal:g}", "reached" if against <= self.limit_goal else "missed"]
-        return f"| {' | '.join([*cells, str(self.repetitions)])} |"
+        return f"| {' | '.join([*cells, str(self.repetitions or repetitions)])} |"
 
 
 def in_turn(

@@ -110,18 +110,16 @@ class _ItemNeighbourhood(Algorithm):
 
     def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
         """As every algorithm's, in one compiled step where nothing has to be mapped or chosen."""
-        columns = np.array(items, dtype=np.int32) if np.asarray(items).dtype.kind in "iu" else None
-        if columns is None or columns.ndim != 1 or columns.size > self.params.neighbours:
-            return super().answer(items, ratings, scale, n)
-        if scale != self.scale or not 1 <= n <= LONGEST_SCANNED:
-            return super().answer(items, ratings, scale, n)
+        given = np.asarray(items)
         values = np.array(ratings, dtype=np.float32).astype(np.float64)
-        listed, scores = np.empty((1, n), dtype=np.int64), np.empty((1, n))
-        if values.shape != columns.shape or not lazy.ranking_kernels().answer(
-            columns, values, *self._constants, listed, scores
-        ):
-            return super().answer(items, ratings, scale, n)  # which says what is wrong
-        return listing(listed[0], scores[0])
+        is_plain = given.ndim == 1 and given.shape == values.shape and given.dtype.kind in "iu"
+        if is_plain and given.size <= self.params.neighbours and scale == self.scale and 1 <= n <= LONGEST_SCANNED:
+            listed, scores = np.empty((1, n), dtype=np.int64), np.empty((1, n))
+            if lazy.ranking_kernels().answer(
+                given.astype(np.int64, copy=False), values, *self._constants, listed, scores
+            ):
+                return listing(listed[0], scores[0])
+        return super().answer(items, ratings, scale, n)  # which says what is wrong, if anything is
 
     @cached_property
     def _constants(self) -> tuple[Any, ...]:

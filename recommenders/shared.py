@@ -40,6 +40,6 @@ class Remembered(Generic[Product]):
                 self._owner, self._product = ref(owner, self._forget), product
             return self._product
 
-    def _forget(self, reference: Callable[[], Any]) -> None:
-        if self._owner is reference:
-            self._product = None
+    def _forget(self, reference: object) -> None:
+        # Called for the present owner only: the reference to an earlier one is gone, and its callback with it.
+        self._product = None

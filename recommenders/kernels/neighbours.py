@@ -236,9 +236,9 @@ def scatter_sums(
         if is_mean:
             _finish(total, weights, True)
         else:
-            for item in range(total.shape[0]):
-                if total[item] == 0.0 and math.copysign(1.0, total[item]) < 0.0:
-                    total[item] = -np.inf
+            for place in range(total.shape[0]):
+                if total[place] == 0.0 and math.copysign(1.0, total[place]) < 0.0:
+                    total[place] = -np.inf
 
 
 @numba.njit(

@@ -6,7 +6,7 @@ import math
 
 import numba
 import numpy as np
-from numba import boolean, float64, int32, int64
+from numba import boolean, float64, int64
 from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
@@ -62,8 +62,7 @@ def best(
             if score < cut or is_own[i]:
                 continue
             if np.isnan(score):
-                place: int = row * n_items + i
-                return place
+                return int(row * n_items + i)
             if used == n:
                 last = listed[n - 1]
                 if not _is_before(score, popularity[i], i, cut, popularity[last], last):
@@ -120,14 +119,14 @@ def fold(
 
 @numba.njit(
     boolean(
-        int32[::1], float64[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
+        int64[::1], float64[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
         READ_I64, boolean, boolean, int64[:, ::1], float64[:, ::1],
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def answer(
-    items: NDArray[np.int32],
+    given: NDArray[np.int64],
     ratings: NDArray[np.float64],
     low: float,
     step: float,
@@ -148,11 +147,12 @@ def answer(
 
     The sums are those of `Baseline` and of `recommenders.kernels.neighbours.scatter_sums`, term by term in the same
     order, so the list and its scores are the same to the last bit. Returns False, with nothing written, for a
-    profile that is not right; whoever asked finds out what is wrong. Sorts `items` and `ratings` in place.
+    profile that is not right; whoever asked finds out what is wrong. Sorts `ratings` in place, along with the items.
     """
-    n, n_items = items.shape[0], popularity.shape[0]
+    n, n_items = given.shape[0], popularity.shape[0]
+    items = np.empty(n, dtype=np.int32)
     for s in range(n):
-        item, rating = items[s], ratings[s]
+        item, rating = given[s], ratings[s]
         code = (rating - low) / step
         if item < 0 or item >= n_items or not -1e-4 <= code <= highest + 1e-4:
             return False
@@ -178,12 +178,12 @@ def answer(
                 weights[other] += similarities[t]
             total[other] += similarities[t] * signal
     level = mean + bias
-    for i in range(n_items):
-        if total[i] == 0.0 and math.copysign(1.0, total[i]) < 0.0:
-            total[i] = -np.inf
+    for other in range(n_items):
+        if total[other] == 0.0 and math.copysign(1.0, total[other]) < 0.0:
+            total[other] = -np.inf
         else:
             if is_mean:
-                total[i] /= weights[i]
+                total[other] /= weights[other]
             if not is_of_ratings:
-                total[i] += level + item_bias[i]
+                total[other] += level + item_bias[other]
     return best(scores, popularity, np.array([0, n]), items, listed, values) < 0
