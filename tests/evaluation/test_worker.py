@@ -138,7 +138,7 @@ def test_one_two_and_four_workers_give_the_same_numbers(quiet: Installation, pro
         file = str(quiet.folder / f"{protocol}-{workers}.json")
         options = ["--protocol", protocol, "--algorithms", "toppop,puresvd:factors=5", "--workers", str(workers)]
         options += ["--mode", "exact"] if protocol == "one-plus-random" else []
-        given = quiet.evaluate("mid", *options, "--part-users", "256", "--json", file)
+        given = quiet.evaluate("tiny", *options, "--part-users", "256", "--json", file)
         if protocol != "one-plus-random":
             at = given.index("--negatives")
             del given[at : at + 2]
