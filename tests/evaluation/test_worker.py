@@ -125,6 +125,29 @@ def test_run_whose_worker_was_killed_gives_the_same_bytes(
     assert_broker_is_empty(installation)
 
 
+@pytest.fixture(scope="module")
+def quiet(make_installation: Callable[..., Installation]) -> Installation:
+    """An installation for comparing numbers with each other."""
+    return make_installation()
+
+
+@pytest.mark.parametrize("protocol", ["one-plus-random", "full-ranking", "test-observations", "unconstrained"])
+def test_one_two_and_four_workers_give_the_same_numbers(quiet: Installation, protocol: str) -> None:
+    documents = []
+    for workers in (1, 2, 4):
+        file = str(quiet.folder / f"{protocol}-{workers}.json")
+        options = ["--protocol", protocol, "--algorithms", "toppop,puresvd:factors=5", "--workers", str(workers)]
+        options += ["--mode", "exact"] if protocol == "one-plus-random" else []
+        given = quiet.evaluate("tiny", *options, "--part-users", "256", "--json", file)
+        if protocol != "one-plus-random":
+            at = given.index("--negatives")
+            del given[at : at + 2]
+        done = quiet.run(*given)
+        assert done.returncode == 0, done.stdout + done.stderr
+        documents.append(essence(quiet.document(Path(file).name)))
+    assert documents[0] == documents[1] == documents[2]
+
+
 def assert_broker_is_empty(installation: Installation) -> None:
     """Nothing of a run's own queue is left behind."""
     if url := installation.environment.get("REDIS_URL"):
