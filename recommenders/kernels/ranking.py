@@ -178,12 +178,12 @@ def answer(
                 weights[other] += similarities[t]
             total[other] += similarities[t] * signal
     level = mean + bias
-    for other in range(n_items):
-        if total[other] == 0.0 and math.copysign(1.0, total[other]) < 0.0:
-            total[other] = -np.inf
+    for i in range(n_items):
+        if total[i] == 0.0 and math.copysign(1.0, total[i]) < 0.0:
+            total[i] = -np.inf
         else:
             if is_mean:
-                total[other] /= weights[other]
+                total[i] /= weights[i]
             if not is_of_ratings:
-                total[other] += level + item_bias[other]
+                total[i] += level + item_bias[i]
     return best(scores, popularity, np.array([0, n]), items, listed, values) < 0
