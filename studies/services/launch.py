@@ -15,7 +15,7 @@ from evaluation.enums import RunStatus
 from evaluation.services.serving import warm
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.models import Study, StudyVersion
-from studies.presets.loader import check_design
+from studies.presets.loader import check_design, metric_profile
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +80,9 @@ def launch_problems(study: Study) -> list[str]:
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
     except ParameterError as problem:
         return [*problems, str(problem)]
+    length = metric_profile(study.settings["primary"]["objective"])
+    if length and length not in study.run.profile_lengths:
+        problems.append(f"The primary metric is on profiles of {length} ratings, which run {study.run_id} left out.")
     needed = study.settings["ratings_asked"] + study.settings["list_length"]
     n_items = study.dataset_version.n_items
     if n_items < needed:
