@@ -28,6 +28,8 @@ def curves(
     side: Side = "objective",
     is_share: bool = True,
     decimals: int = 2,
+    x_title: str = "n, length of the list",
+    x_name: str = "length of the list",
     description: str | None = None,
     width: Width = None,
     height: int = 320,
@@ -57,6 +59,8 @@ def curves(
         True for what cannot exceed 1: printed without a leading zero.
     decimals : int
         Digits of the values in tooltips and description.
+    x_title, x_name : str
+        What the lines run along, on the axis and within a sentence.
     description : str, optional
         What a screen reader says; made from the last values by default.
     width, height : int
@@ -101,9 +105,10 @@ def curves(
         side=side,
         is_share=is_share,
         decimals=decimals,
+        x_title=x_title,
     )
     ends = ", ".join(f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items())
-    said = f"Lines, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
+    said = f"Lines, {y_title} by {x_name}, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
     return finished(
         chart,
         title=title,
@@ -138,6 +143,7 @@ def _curve_layers(
     side: Side,
     is_share: bool,
     decimals: int,
+    x_title: str,
 ) -> alt.LayerChart:
     colour = colour_of(side)
     top = max(max(values) for values in lines.values())
@@ -145,7 +151,7 @@ def _curve_layers(
     if top <= bottom:
         top = bottom + 1.0
     ends = whole_ticks(lengths[0], lengths[-1], about=10)
-    x_axis = alt.Axis(title="n, length of the list", values=ends, format="d", labelFlush=False)
+    x_axis = alt.Axis(title=x_title, values=ends, format="d", labelFlush=False)
     first, last = lengths[0], lengths[-1]
     x_scale = alt.Scale(domain=[first, last] if last > first else [first - 1, first], nice=False, zero=False)
     label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"

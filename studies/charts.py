@@ -1,9 +1,12 @@
-"""What the console draws of a study: a bar a condition, in parts."""
+"""What the console draws of a study: a bar a condition, in parts; power against participants."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from charting.marks import curves
+from charting.theme import Spec, both_modes
 
 WIDTH = 400
 STYLES = {"completed": "1", "active": "0.45", "abandoned": "0.12"}
@@ -41,3 +44,22 @@ def progress_bars(counts: Sequence[tuple[str, int | None, int, int, int]]) -> li
             x += n * unit
         bars.append(Bar(label, tuple(parts), None if target is None else round(target * unit, 2)))
     return bars
+
+
+def power_curve(
+    by_effect: Mapping[str, Sequence[float]], *, n_values: Sequence[int], planned: int, emphasised: str, title: str
+) -> dict[str, Spec]:
+    """Power against the participants in each condition, a line an effect, in light and dark."""
+    return both_modes(
+        curves(
+            by_effect,
+            title=title,
+            y_title="Power",
+            n_values=n_values,
+            at_n=planned,
+            emphasised=(emphasised,),
+            side="neutral",
+            x_title="Participants per condition",
+            x_name="participants per condition",
+        )
+    )

@@ -240,9 +240,10 @@ def main() -> None:
         "quotas": quotas(study_of_seven("quotas", 20, first, quotas=[WOMEN])),
     }
     for method in ("minimisation", "least_filled", "simple"):
+        slug = method.replace("_", "-")
         found[method] = {
-            "fill": fill(study_of_seven(f"fill-{method}", 20, first, method=method)),
-            "come_and_go": come_and_go(study_of_seven(f"come-and-go-{method}", 6, first, method=method)),
+            "fill": fill(study_of_seven(f"fill-{slug}", 20, first, method=method)),
+            "come_and_go": come_and_go(study_of_seven(f"come-and-go-{slug}", 6, first, method=method)),
         }
     sys.stdout.write(json.dumps(found))
 

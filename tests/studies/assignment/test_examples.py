@@ -17,9 +17,22 @@ from studies.assignment import (
     quotas,
     simple,
     strata,
+    wording,
 )
 
-MODULES = [draws, imbalance, least_filled, ledger, methods, minimisation, permuted_blocks, quotas, simple, strata]
+MODULES = [
+    draws,
+    imbalance,
+    least_filled,
+    ledger,
+    methods,
+    minimisation,
+    permuted_blocks,
+    quotas,
+    simple,
+    strata,
+    wording,
+]
 
 
 @pytest.mark.unit
