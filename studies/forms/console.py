@@ -14,6 +14,7 @@ from studies.models import Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
 from studies.selectors.console import runs_to_study
+from studies.selectors.planning import MEDIUM
 from studies.services.design import age_limits
 
 ORDER_LABELS = {
@@ -75,6 +76,13 @@ class DesignForm(AssignmentForm):
         help_text="With the metric below it is the one pair that the study is about; every other is exploratory.",
     )
     objective = forms.ChoiceField(label="Primary offline metric")
+    effect = forms.FloatField(
+        label="Effect to find (Cohen's f)",
+        min_value=0.01,
+        max_value=10,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="By convention .10 is small, .25 medium, .40 large. The power page says what it takes.",
+    )
     hypothesis = forms.CharField(
         label="Hypothesis",
         required=False,
@@ -85,7 +93,7 @@ class DesignForm(AssignmentForm):
     SECTIONS = (
         ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
-        ("Plan", ("perceived", "objective", "hypothesis")),
+        ("Plan", ("perceived", "objective", "effect", "hypothesis")),
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:
@@ -96,6 +104,7 @@ class DesignForm(AssignmentForm):
             "oldest": oldest,
             **{name: study.settings[name] for name in PLAIN_SETTINGS},
             **study.settings["primary"],
+            "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
         }
         self.languages = tuple(study.settings["languages"])
@@ -135,6 +144,7 @@ class DesignForm(AssignmentForm):
                 **{name: said[name] for name in PLAIN_SETTINGS},
                 **self.assignment_settings(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
+                "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),
             },
             "ages": (said["youngest"], said["oldest"]),

@@ -227,9 +227,6 @@ def _sample(plan: Plan) -> str:
 
 
 def _other(plan: Plan) -> str:
-    frozen = (
-        f"The design is frozen under the SHA-256 {plan.design_hash}; every export and report bears it."
-        if plan.design_hash
-        else "The launch will freeze the design under a SHA-256, which every export and report bears."
-    )
-    return frozen
+    if plan.design_hash:
+        return f"The design is frozen under the SHA-256 {plan.design_hash}; every export and report bears it."
+    return "The launch will freeze the design under a SHA-256, which every export and report bears."

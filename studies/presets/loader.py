@@ -114,6 +114,9 @@ def _check_plan(settings: Mapping[str, Any]) -> None:
     if not isinstance(primary, Mapping) or primary.get("perceived") not in MEASURES:
         raise ParameterError(f"The primary perceived variable is one of {', '.join(MEASURES)}.")
     metric_profile(primary.get("objective"))
+    effect = settings.get("effect", 0.25)
+    if isinstance(effect, bool) or not isinstance(effect, int | float) or not 0.01 <= effect <= 10:
+        raise ParameterError(f"The effect to find, Cohen's f, is a number from 0.01 to 10; got {effect!r}.")
     hypothesis = settings.get("hypothesis", "")
     if not isinstance(hypothesis, str) or len(hypothesis) > LONGEST_HYPOTHESIS:
         raise ParameterError(f"The hypothesis is a text of at most {LONGEST_HYPOTHESIS} characters.")

@@ -30,6 +30,7 @@ from studies.questionnaires.schema import Question, questionnaire_from
 
 MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
+ALPHA = 0.05
 CONVENTIONS = (("f = .10", 0.10), ("f = .25", 0.25), ("f = .40", 0.40))
 CURVE_POINTS = 40
 MOST_DRAWS = 20_000_000  # numbers drawn for one simulation: about a second
@@ -79,6 +80,7 @@ class PowerPlan:
     needed: AnovaPower
     planned: AnovaPower
     smallest: DetectableEffect
+    stated: str  # which curve is of the stated effect
     n_values: tuple[int, ...]
     curves: dict[str, tuple[float, ...]]
 
@@ -90,11 +92,13 @@ def power_plan(*, conditions: int, planned: int, f: float, power: float, alpha: 
     step = max(1, round(longest / CURVE_POINTS))
     n_values = tuple(sorted({*range(2, longest + 1, step), planned}))
     effects = {name: value for name, value in CONVENTIONS if abs(value - f) > 0.005}
-    effects[f"f = {f:.2f}".replace("0.", ".", 1)] = f
+    stated = f"f = {f:.2f}".replace("= 0.", "= .")
+    effects[stated] = f
     return PowerPlan(
         needed,
         anova_power(conditions, planned, f, alpha),
         detectable_effect(conditions, planned, power, alpha),
+        stated,
         n_values,
         {
             name: tuple(anova_power(conditions, n, value, alpha).power for n in n_values)
@@ -170,7 +174,9 @@ def preregistration_plan(study: Study) -> Plan:
     k, planned = planned_number(study)
     power = ()
     if k >= 2 and planned >= 2:
-        found = power_plan(conditions=k, planned=planned, f=MEDIUM, power=WISHED_POWER, alpha=0.05)
+        found = power_plan(
+            conditions=k, planned=planned, f=float(settings.get("effect", MEDIUM)), power=WISHED_POWER, alpha=0.05
+        )
         power = (needed_sentence(found.needed), planned_sentence(found.planned, found.smallest))
     version = study.dataset_version
     about = questionnaire_from(study.questionnaire).about
