@@ -43,14 +43,13 @@ class Method:
     def __post_init__(self) -> None:
         if self.name not in METHODS:
             raise ParameterError(f"The method of assignment is one of {', '.join(METHODS)}; got {self.name!r}.")
-        numbers = list(self.multiples)
+        numbers: list[Any] = list(self.multiples)  # from a design, which may hold anything
+        probability: Any = self.probability
         if not numbers or any(isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 10 for n in numbers):
             raise ParameterError(f"A block holds each condition 1 to 10 times; got {numbers!r}.")
-        is_number = isinstance(self.probability, int | float) and not isinstance(self.probability, bool)
-        if not is_number or not 0.0 <= self.probability <= 1.0:
-            raise ParameterError(
-                f"The probability of the best condition lies between 0 and 1; got {self.probability!r}."
-            )
+        is_number = isinstance(probability, int | float) and not isinstance(probability, bool)
+        if not is_number or not 0.0 <= probability <= 1.0:
+            raise ParameterError(f"The probability of the best condition lies between 0 and 1; got {probability!r}.")
 
 
 def method_from(settings: Mapping[str, Any]) -> Method:

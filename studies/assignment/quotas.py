@@ -34,8 +34,9 @@ class Quota:
     where: tuple[Mapping[str, Any], ...]
 
     def __post_init__(self) -> None:
-        if isinstance(self.most, bool) or not isinstance(self.most, int) or self.most < 0:
-            raise ParameterError(f"The quota {self.name!r} is a whole number from 0; got {self.most!r}.")
+        most: Any = self.most  # from a design, which may hold anything
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise ParameterError(f"The quota {self.name!r} is a whole number from 0; got {most!r}.")
         if not self.where:
             raise ParameterError(f"The quota {self.name!r} does not say whom it is about.")
         for test in self.where:
@@ -127,6 +128,40 @@ def held(quotas: Sequence[Quota], people: Iterable[Mapping[str, Any]]) -> list[i
         for position, quota in enumerate(quotas):
             found[position] += quota.counts(answers)
     return found
+
+
+def most_let_in(quotas: Sequence[Quota], question: str, answers: Iterable[Any]) -> int | None:
+    """How many participants the quotas by one question let in, where every answer to it has a quota.
+
+    Parameters
+    ----------
+    quotas : sequence of Quota
+        The quotas; those with other tests too are passed over.
+    question : str
+        Key of the question.
+    answers : iterable of object
+        Every answer with which someone may take part.
+
+    Returns
+    -------
+    int or None
+        The sum of the quotas, an upper bound; None where some answer has no quota.
+
+    Examples
+    --------
+    >>> women = Quota("women", 20, ({"question": "gender", "values": ["woman"]},))
+    >>> men = Quota("men", 10, ({"question": "gender", "values": ["man"]},))
+    >>> most_let_in([women, men], "gender", ["woman", "man"]), most_let_in([women], "gender", ["woman", "man"])
+    (30, None)
+    """
+    own = [quota for quota in quotas if {test["question"] for test in quota.where} == {question}]
+    needed: set[int] = set()
+    for answer in answers:
+        found = [place for place, quota in enumerate(own) if quota.counts({question: answer})]
+        if not found:
+            return None
+        needed.update(found)
+    return sum(own[place].most for place in needed)
 
 
 def first_full(

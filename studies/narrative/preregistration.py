@@ -55,7 +55,7 @@ class Plan:
     assignment : str
         The method in a sentence.
     strata, quotas : sequence of str
-        Each in words; may be empty.
+        What is kept even, and who is limited, in words; may be empty.
     admitted : sequence of str
         Whom the questions about the person admit, in words.
     seed : int
@@ -178,7 +178,7 @@ def _conditions(plan: Plan) -> str:
 
 
 def _assignment(plan: Plan) -> str:
-    strata = f" Strata: {'; '.join(plan.strata)}." if plan.strata else ""
+    strata = f" Kept even: {'; '.join(plan.strata)}." if plan.strata else ""
     return (
         f"{plan.assignment}{strata} The seed is {plan.seed}; with it and the log of arrivals the assignment can be "
         "made again."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from core.provenance import derived_seed
@@ -11,6 +11,8 @@ from studies.assignment.methods import method_from
 from studies.assignment.quotas import Quota, held, quotas_from
 from studies.enums import HOLDS_SLOT, Mode
 from studies.models import Condition, Participant, Response, Study
+
+Held = tuple[str, int | None, int | None]  # stratum, place, and the condition's key
 
 
 def assignment_seed(study: Study, mode: str) -> int:
@@ -110,9 +112,8 @@ def replayed_log(study: Study, mode: str) -> ReplayedLog:
         )
         return ReplayedLog(mode, found.n_lines, len(found.holding), problem)
     rows = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT)
-    by_rows = {pk: (stratum, place, condition) for pk, stratum, place, condition in rows.values_list(
-        "pk", "stratum", "place", "condition_id")}  # fmt: skip
-    by_log = {
+    by_rows: dict[Hashable, Held] = {row.pk: (row.stratum, row.place, row.condition_id) for row in rows}
+    by_log: dict[Hashable, Held] = {
         person: (stratum, slot.place, conditions[slot.condition].pk)
         for person, (stratum, slot) in found.holding.items()
     }

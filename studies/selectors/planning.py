@@ -20,7 +20,7 @@ from inference.power import (
 from studies.assignment.imbalance import Imbalance, of_every_method
 from studies.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
 from studies.assignment.quotas import quotas_from
-from studies.assignment.strata import Strata, strata_from
+from studies.assignment.strata import Strata, levels_of, strata_from
 from studies.assignment.wording import quotas_as_text
 from studies.enums import Mode
 from studies.models import Study
@@ -142,6 +142,15 @@ def _method_sentence(method: Method) -> str:
     return "Assignment by simple randomisation among the conditions that are not full."
 
 
+def _strata_told(method: Method, strata: Strata) -> tuple[str, ...]:
+    """What is kept even: strata, or the margins of traits; nothing where the method looks at neither."""
+    if method.name == PERMUTED_BLOCKS and strata.rules:
+        return tuple(strata.expected_merged())
+    if method.name == MINIMISATION:
+        return tuple(f"{rule['question']} ({', '.join(levels_of(rule))})" for rule in strata.rules)
+    return ()
+
+
 def _admitted(question: Question) -> str:
     if question.admits is not None:
         said = {True: "yes", False: "no"}
@@ -172,7 +181,7 @@ def preregistration_plan(study: Study) -> Plan:
         for c in study.conditions.select_related("model").order_by("position")
     ]
     k, planned = planned_number(study)
-    power = ()
+    power: tuple[str, ...] = ()
     if k >= 2 and planned >= 2:
         found = power_plan(
             conditions=k, planned=planned, f=float(settings.get("effect", MEDIUM)), power=WISHED_POWER, alpha=0.05
@@ -197,9 +206,7 @@ def preregistration_plan(study: Study) -> Plan:
         ratings_asked=settings["ratings_asked"],
         list_length=settings["list_length"],
         assignment=_method_sentence(method),
-        strata=tuple(strata.expected_merged() if method.name == PERMUTED_BLOCKS else strata.expected())
-        if strata.rules
-        else (),
+        strata=_strata_told(method, strata),
         quotas=tuple(
             f"at most {quota.most:,} of {line.partition(': ')[2]}"
             for quota, line in zip(

@@ -47,13 +47,13 @@ def _standing(study: Study, mode: str, stratum: str, conditions: list[Condition]
     rows = holders.values_list("stratum", "condition_id").annotate(n=Count("pk"))
     held = {(name, index_of[condition_id]): n for name, condition_id, n in rows}
     margins = margins_of(stratum, held, len(conditions))
-    places = Participant.objects.filter(study=study, mode=mode, stratum=stratum, place__isnull=False).order_by()
+    places = Participant.objects.filter(study=study, mode=mode, stratum=stratum).order_by()
     last = _used(study, mode, stratum).aggregate(last=Max("place"))["last"]
     return Standing(
         targets=targets(study, conditions, mode),
         counts=margins[-1],
         margins=margins,
-        taken=frozenset(places.values_list("place", flat=True)),
+        taken=frozenset(place for place in places.values_list("place", flat=True) if place is not None),
         next_place=0 if last is None else last + 1,
     )
 

@@ -16,7 +16,7 @@ from studies.forms.assignment import METHOD_LABELS, AssignmentForm
 from studies.forms.planning import PowerForm
 from studies.narrative.plan import needed_sentence, planned_sentence, share, simulated_sentence
 from studies.narrative.preregistration import FORMS, preregistration
-from studies.permissions import OWNERS, READERS, Seat, seated
+from studies.permissions import READERS, Seat, seated
 from studies.selectors import planning
 
 
@@ -73,7 +73,7 @@ def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 @require_safe
-@seated(OWNERS)
+@seated(READERS)
 def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The imbalance to expect: of the design as it is saved, or, asked by its form, as it stands there."""
     study = seat.study

@@ -33,7 +33,7 @@ ROLES_OF = {
     "design": OWNERS,
     "design-file": READERS,
     "power": READERS,
-    "imbalance": OWNERS,
+    "imbalance": READERS,
     "preregistration": READERS,
     "preview": READERS,
     "launch": OWNERS,

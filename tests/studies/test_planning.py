@@ -13,6 +13,7 @@ from django.urls import reverse
 from core.errors import ParallaxError, ParameterError
 from inference.power import SimulatedPower, anova_power
 from inference.results import Interval
+from studies.assignment.wording import quotas_from_text
 from studies.enums import Mode, Role
 from studies.models import Study
 from studies.narrative import plan as sentences
@@ -133,6 +134,25 @@ class TestForm:
         with pytest.raises(ParallaxError):
             change_design(study=draft, settings={"hypothesis": "x" * 4001})
 
+    @pytest.mark.parametrize(
+        ("quotas", "is_told"),
+        [
+            ("100: age = 20-34\n100: age = 35-50", True),
+            ("100: age = 20-34\n110: age = 35-50", False),
+            ("100: age = 20-34\n100: age = 36-50", False),
+            ("100: gender = woman\n100: gender = man", False),
+            ("200: gender = woman, man, non_binary, self_described, not_said", True),
+            ("5: not_met_before = yes", False),
+        ],
+    )
+    def test_quotas_that_can_never_be_filled_keep_the_study_from_being_launched(
+        self, draft: Study, quotas: str, is_told: bool
+    ) -> None:
+        draft = change_design(study=draft, settings={"quotas": quotas_from_text(quotas, ["not_met_before"])})
+        told = [problem for problem in launch_problems(draft) if "never be full" in problem]
+        assert bool(told) == is_told
+        assert not told or "let in 200 participants, and the conditions are to have 210" in told[0]
+
 
 @pytest.mark.unit
 def test_a_metric_of_the_plan_says_on_which_profiles_it_is_measured() -> None:
@@ -250,7 +270,7 @@ class TestPreregistration:
             "at most 105 of gender = woman",
             "age from 20 to 50",
             "not_met_before is yes",
-            "women, 20-34",
+            "Kept even: women, 20-34; women, 35-50;",
             "permuted blocks within strata; a block holds each condition once",
             "No. Nobody has taken part yet.",
             "f = 0.25 at α = .05 with a power of .81",
@@ -264,7 +284,7 @@ class TestPreregistration:
         text = preregistration(planning.preregistration_plan(study))
         assert study.design_hash in text
         assert "Yes: 1 person has given consent" in text
-        assert "Strata:" not in text
+        assert "Kept even:" not in text
         assert "probability 0.8" in text
         assert "[State the hypothesis" in text
         assigned(study)
@@ -284,6 +304,13 @@ class TestPreregistration:
     def test_each_method_has_its_sentence(self, draft: Study, settings: dict[str, object], said: str) -> None:
         changed = change_design(study=draft, settings=settings)
         assert said in planning.preregistration_plan(changed).assignment
+
+    def test_minimisation_tells_the_margins_and_simple_randomisation_nothing(self, draft: Study) -> None:
+        changed = change_design(study=draft, settings={"method": "minimisation"})
+        told = planning.preregistration_plan(changed).strata
+        assert told == ("gender (women, men, all others)", "age (20-34, 35-50)")
+        changed = change_design(study=draft, settings={"method": "simple"})
+        assert planning.preregistration_plan(changed).strata == ()
 
     @pytest.mark.parametrize(
         ("admits", "said"),
