@@ -114,7 +114,7 @@ def planned_sentence(plan: AnovaPower, smallest: DetectableEffect) -> str:
     )
 
 
-def simulated_sentence(found: SimulatedPower, means: tuple[float, ...], sd: float, f: float, n: int) -> str:
+def simulated_sentence(found: SimulatedPower, means: tuple[float, ...], sd: float, f: float, n: int, items: int) -> str:
     """What a simulation under stated effects found.
 
     Parameters
@@ -127,14 +127,15 @@ def simulated_sentence(found: SimulatedPower, means: tuple[float, ...], sd: floa
         The stated standard deviation of an answer.
     f : float
         Cohen's f of the stated means before rounding to the scale.
-    n : int
-        Participants per condition.
+    n, items : int
+        Participants per condition, and answers of each.
 
     Returns
     -------
     str
     """
     stated = ", ".join(f"{mean:g}" for mean in means)
+    values = "" if items == 1 else f", and the mean of {items} answers as a participant's value"
     undefined = (
         f" In {found.undefined:,} of them nobody differed from anybody; they count as not significant."
         if found.undefined
@@ -142,7 +143,7 @@ def simulated_sentence(found: SimulatedPower, means: tuple[float, ...], sd: floa
     )
     return (
         f"In {found.repetitions:,} simulated studies with {n:,} participants per condition, stated means of {stated} "
-        f"and a standard deviation of {sd:g} for a single answer (f = {f:.2f} before answers are rounded to the "
-        f"scale), the ANOVA was significant in {share(found.power)} of them, 95% CI "
+        f"and a standard deviation of {sd:g} for a single answer (f = {f:.2f} between single answers, before they are "
+        f"rounded to the scale){values}, the ANOVA was significant in {share(found.power)} of them, 95% CI "
         f"[{share(found.interval.low)}, {share(found.interval.high)}].{undefined}"
     )

@@ -139,9 +139,7 @@ def _osf(plan: Plan) -> list[tuple[str, str]]:
 
 def _data(plan: Plan) -> str:
     if not plan.n_consented:
-        return (
-            "No. Nobody has taken part yet. (Simulated participants may have tried the pages; they are never mixed in.)"
-        )
+        return "No. Nobody has taken part yet. Simulated participants may have tried the pages and are never mixed in."
     people = "1 person has" if plan.n_consented == 1 else f"{plan.n_consented:,} people have"
     return f"Yes: {people} given consent so far. [Say what has been looked at.]"
 
@@ -208,7 +206,8 @@ def _exclusions(plan: Plan) -> str:
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
         "submission are not; their number is reported for each condition, and their slot goes to somebody else."
         f"{admitted} [State any rule about answers given too fast, in straight lines, or against attention checks.] "
-        "Values are not trimmed. Every answer is required, so that nobody who completes has one missing."
+        "Values are not trimmed. Every question that these analyses use needs an answer, so that nobody who completes "
+        "has one missing."
     )
 
 

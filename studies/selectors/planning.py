@@ -31,7 +31,7 @@ from studies.questionnaires.schema import Question, questionnaire_from
 MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
 ALPHA = 0.05
-CONVENTIONS = (("f = .10", 0.10), ("f = .25", 0.25), ("f = .40", 0.40))
+CONVENTIONS = (("f = 0.10", 0.10), ("f = 0.25", 0.25), ("f = 0.40", 0.40))
 CURVE_POINTS = 40
 MOST_DRAWS = 20_000_000  # numbers drawn for one simulation: about a second
 MOST_REPETITIONS = 2000
@@ -92,7 +92,7 @@ def power_plan(*, conditions: int, planned: int, f: float, power: float, alpha: 
     step = max(1, round(longest / CURVE_POINTS))
     n_values = tuple(sorted({*range(2, longest + 1, step), planned}))
     effects = {name: value for name, value in CONVENTIONS if abs(value - f) > 0.005}
-    stated = f"f = {f:.2f}".replace("= 0.", "= .")
+    stated = f"f = {f:.2f}"
     effects[stated] = f
     return PowerPlan(
         needed,
@@ -115,6 +115,7 @@ class Simulated:
     sd: float
     f: float
     n: int
+    items: int
     found: SimulatedPower
 
 
@@ -125,7 +126,7 @@ def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items
     found = simulated_power(
         means, sd, n, rng=rng_for(study.seed, "power"), items=items, alpha=alpha, repetitions=repetitions
     )
-    return Simulated(tuple(means), sd, effect_of_means(means, sd), n, found)
+    return Simulated(tuple(means), sd, effect_of_means(means, sd), n, items, found)
 
 
 def _method_sentence(method: Method) -> str:

@@ -41,7 +41,7 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
         "sentences": [needed_sentence(plan.needed), planned_sentence(plan.planned, plan.smallest)],
         "simulated": simulated,
         "simulated_sentence": simulated_sentence(
-            simulated.found, simulated.means, simulated.sd, simulated.f, simulated.n
+            simulated.found, simulated.means, simulated.sd, simulated.f, simulated.n, simulated.items
         )
         if simulated
         else "",

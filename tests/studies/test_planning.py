@@ -207,8 +207,8 @@ class TestPower:
         assert "33 participants per condition, so 231 in all" in page
         plan = response.context["plan"]
         place = plan.n_values.index(30)
-        assert plan.curves["f = .25"][place] == anova_power(7, 30, 0.25).power
-        assert list(plan.curves) == ["f = .10", "f = .25", "f = .40"]
+        assert plan.curves["f = 0.25"][place] == anova_power(7, 30, 0.25).power
+        assert list(plan.curves) == ["f = 0.10", "f = 0.25", "f = 0.40"]
         drawn = json.dumps(response.context["chart"]["light"])
         assert "Participants per condition" in drawn
         assert "participants per condition, 2 to" in drawn
@@ -332,7 +332,7 @@ def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     )  # fmt: skip
     assert "30 participants who complete, 10 to 20 in each condition" in preregistration(plan)
     found = SimulatedPower(0.0, Interval(0.0, 0.01), 1000, 7)
-    assert "In 7 of them nobody differed" in sentences.simulated_sentence(found, (1.0, 1.0), 0.1, 0.0, 5)
+    assert "In 7 of them nobody differed" in sentences.simulated_sentence(found, (1.0, 1.0), 0.1, 0.0, 5, 1)
     assert "nobody" not in sentences.simulated_sentence(
-        SimulatedPower(0.9999, Interval(0.9, 1.0), 1000, 0), (1.0, 2.0), 0.1, 0.0, 5
+        SimulatedPower(0.9999, Interval(0.9, 1.0), 1000, 0), (1.0, 2.0), 0.1, 0.0, 5, 5
     )
