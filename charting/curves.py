@@ -23,13 +23,13 @@ def curves(
     title: str,
     y_title: str,
     n_values: Sequence[int] | None = None,
+    x_title: str = "n, length of the list",
     at_n: int | None = None,
     emphasised: Collection[str] = (),
     side: Side = "objective",
     is_share: bool = True,
+    is_from_zero: bool = True,
     decimals: int = 2,
-    x_title: str = "n, length of the list",
-    x_name: str = "length of the list",
     description: str | None = None,
     width: Width = None,
     height: int = 320,
@@ -49,6 +49,8 @@ def curves(
         The metric and its unit.
     n_values : sequence of int, optional
         Lengths of the list, ascending; 1, 2, 3, … by default.
+    x_title : str
+        What these are, where they are not lengths of a list.
     at_n : int, optional
         The length that tables report: a hairline marks it.
     emphasised : collection of str
@@ -57,10 +59,10 @@ def curves(
         Which meaning the metric has.
     is_share : bool
         True for what cannot exceed 1: printed without a leading zero.
+    is_from_zero : bool
+        Whether the vertical axis begins at 0; not for what has no meaning there.
     decimals : int
         Digits of the values in tooltips and description.
-    x_title, x_name : str
-        What the lines run along, on the axis and within a sentence.
     description : str, optional
         What a screen reader says; made from the last values by default.
     width, height : int
@@ -104,11 +106,12 @@ def curves(
         emphasised=emphasised,
         side=side,
         is_share=is_share,
+        is_from_zero=is_from_zero,
         decimals=decimals,
         x_title=x_title,
     )
     ends = ", ".join(f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items())
-    said = f"Lines, {y_title} by {x_name}, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
+    said = f"Lines, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
     return finished(
         chart,
         title=title,
@@ -142,12 +145,15 @@ def _curve_layers(
     emphasised: Collection[str],
     side: Side,
     is_share: bool,
+    is_from_zero: bool,
     decimals: int,
     x_title: str,
 ) -> alt.LayerChart:
     colour = colour_of(side)
     top = max(max(values) for values in lines.values())
-    bottom = min(0.0, *(min(values) for values in lines.values()))
+    bottom = min(min(values) for values in lines.values())
+    if is_from_zero:
+        bottom = min(0.0, bottom)
     if top <= bottom:
         top = bottom + 1.0
     ends = whole_ticks(lengths[0], lengths[-1], about=10)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from charting.frame import number
 from charting.marks import curves
 from charting.theme import Spec, both_modes
 
@@ -50,6 +51,9 @@ def power_curve(
     by_effect: Mapping[str, Sequence[float]], *, n_values: Sequence[int], planned: int, emphasised: str, title: str
 ) -> dict[str, Spec]:
     """Power against the participants in each condition, a line an effect, in light and dark."""
+    at_planned = ", ".join(
+        f"{name} {number(line[n_values.index(planned)], 2, is_share=True)}" for name, line in by_effect.items()
+    )
     return both_modes(
         curves(
             by_effect,
@@ -60,6 +64,9 @@ def power_curve(
             emphasised=(emphasised,),
             side="neutral",
             x_title="Participants per condition",
-            x_name="participants per condition",
+            description=(
+                f"Lines, power by participants per condition, {n_values[0]} to {n_values[-1]}. "
+                f"At the planned {planned}: {at_planned}."
+            ),
         )
     )

@@ -211,7 +211,7 @@ class TestPower:
         assert list(plan.curves) == ["f = 0.10", "f = 0.25", "f = 0.40"]
         drawn = json.dumps(response.context["chart"]["light"])
         assert "Participants per condition" in drawn
-        assert "participants per condition, 2 to" in drawn
+        assert "At the planned 30: f = 0.10 .15, f = 0.25 .77, f = 0.40 1.00." in drawn
 
     def test_a_stated_effect_has_its_own_curve_and_the_simulation_its_means(self, draft: Study) -> None:
         client = _owner(draft)
