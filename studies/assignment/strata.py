@@ -282,6 +282,22 @@ class Strata:
             groups = [group for group in groups if group is not least and group is not mate] + [both]
         return {name: f"{g[0]} and {len(g) - 1} more" for g in groups if len(g) > 1 for name in g}
 
+    def longest_name(self) -> str:
+        """The longest name that a stratum can have, a number not given and merged ones included.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> Strata([{"question": "age", "bands": [[20, 34], [35, 50]]}], {}).longest_name()
+        'not given'
+        """
+        parts = [[*levels_of(rule), *([NOT_GIVEN] if "bands" in rule else [])] for rule in self.rules]
+        unmerged = BETWEEN.join(max(levels, key=len) for levels in parts)
+        return max([unmerged, *self.merged().values()], key=len)
+
     def expected_merged(self) -> dict[str, float]:
         """The share of participants that each stratum is expected to hold once sparse ones are merged.
 

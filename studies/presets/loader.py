@@ -129,8 +129,7 @@ def _check_assignment(settings: Mapping[str, Any], asked: Mapping[str, Question]
         _check_values(question, [value for group in rule.get("groups", ()) for value in group.get("values", ())])
         if "bands" in rule and question.kind != NUMBER:
             raise ParameterError(f"The strata by {question.key!r} have bands, and its answers are no numbers.")
-    strata = strata_from(settings)
-    longest = max([*strata.expected_merged(), *strata.expected()], key=len)
+    longest = strata_from(settings).longest_name()
     if len(longest) > LONGEST_STRATUM:
         raise ParameterError(f"The name of a stratum has at most {LONGEST_STRATUM} characters: {longest}.")
     for quota in quotas_from(settings):
