@@ -1,9 +1,13 @@
-"""What the console draws of a study: a bar a condition, in parts."""
+"""What the console draws of a study: a bar a condition, in parts; power against participants."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from charting.frame import number
+from charting.marks import curves
+from charting.theme import Spec, both_modes
 
 WIDTH = 400
 STYLES = {"completed": "1", "active": "0.45", "abandoned": "0.12"}
@@ -41,3 +45,28 @@ def progress_bars(counts: Sequence[tuple[str, int | None, int, int, int]]) -> li
             x += n * unit
         bars.append(Bar(label, tuple(parts), None if target is None else round(target * unit, 2)))
     return bars
+
+
+def power_curve(
+    by_effect: Mapping[str, Sequence[float]], *, n_values: Sequence[int], planned: int, emphasised: str, title: str
+) -> dict[str, Spec]:
+    """Power against the participants in each condition, a line an effect, in light and dark."""
+    at_planned = ", ".join(
+        f"{name} {number(line[n_values.index(planned)], 2, is_share=True)}" for name, line in by_effect.items()
+    )
+    return both_modes(
+        curves(
+            by_effect,
+            title=title,
+            y_title="Power",
+            n_values=n_values,
+            at_n=planned,
+            emphasised=(emphasised,),
+            side="neutral",
+            x_title="Participants per condition",
+            description=(
+                f"Lines, power by participants per condition, {n_values[0]} to {n_values[-1]}. "
+                f"At the planned {planned}: {at_planned}."
+            ),
+        )
+    )

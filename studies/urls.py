@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, participant
+from studies.views import console, participant, planning
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
@@ -13,6 +13,9 @@ console_urlpatterns = [
     path("<slug:slug>/live/", console.study_live, name="live"),
     path("<slug:slug>/design/", console.study_design, name="design"),
     path("<slug:slug>/design.json", console.study_design_file, name="design-file"),
+    path("<slug:slug>/power/", planning.study_power, name="power"),
+    path("<slug:slug>/imbalance/", planning.study_imbalance, name="imbalance"),
+    path("<slug:slug>/preregistration/<str:form>.md", planning.study_preregistration, name="preregistration"),
     path("<slug:slug>/preview/", console.study_preview, name="preview"),
     path("<slug:slug>/launch/", console.study_launch, name="launch"),
     path("<slug:slug>/pause/", console.study_pause, name="pause"),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from evaluation.models import EvaluationRun
 from studies.enums import Role
+from studies.forms.assignment import AssignmentForm
 from studies.models import Study
-from studies.presets.loader import ITEM_ORDERS, load_preset, preset_keys
+from studies.narrative.plan import PERCEIVED_LABELS, metric_label
+from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
 from studies.selectors.console import runs_to_study
+from studies.selectors.planning import MEDIUM
 from studies.services.design import age_limits
 
 ORDER_LABELS = {
@@ -18,6 +22,13 @@ ORDER_LABELS = {
     "popularity": "Most rated first",
     "title": "By title",
 }
+PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
+ASSIGNMENT = "Assignment to conditions"
+
+
+def metric_keys(profile_lengths: Sequence[int]) -> list[str]:
+    """The offline metrics that a plan can name: on whole profiles, and on each short one that the run measured."""
+    return [f"{kind}@profile{length}" if length else kind for length in (0, *profile_lengths) for kind in METRICS]
 
 
 class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
@@ -45,11 +56,10 @@ class NewStudyForm(forms.Form):
         self.fields["run"].queryset = runs_to_study()  # type: ignore[attr-defined]
 
 
-class DesignForm(forms.Form):
+class DesignForm(AssignmentForm):
     """What can be set of a draft."""
 
     title = forms.CharField(max_length=200)
-    per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000)
     ratings_asked = forms.IntegerField(label="Known items to rate", min_value=1, max_value=50)
     list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
     item_order = forms.ChoiceField(
@@ -60,17 +70,42 @@ class DesignForm(forms.Form):
     )
     youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
     oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
+    perceived = forms.ChoiceField(
+        label="Primary perceived variable",
+        choices=[(key, PERCEIVED_LABELS[key]) for key in MEASURES],
+        help_text="With the metric below it is the one pair that the study is about; every other is exploratory.",
+    )
+    objective = forms.ChoiceField(label="Primary offline metric")
+    effect = forms.FloatField(
+        label="Effect to find (Cohen's f)",
+        min_value=0.01,
+        max_value=10,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="By convention .10 is small, .25 medium, .40 large. The power page says what it takes.",
+    )
+    hypothesis = forms.CharField(
+        label="Hypothesis",
+        required=False,
+        max_length=LONGEST_HYPOTHESIS,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="In your words, for the preregistration text. It is frozen with the design.",
+    )
+    SECTIONS = (
+        ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
+        (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
+        ("Plan", ("perceived", "objective", "effect", "hypothesis")),
+    )
 
     def __init__(self, study: Study, data: Any = None) -> None:
-        self.study = study
-        first = study.conditions.order_by("position").first()
         youngest, oldest = age_limits(study)
         initial = {
             "title": study.title,
-            "per_condition": first.target if first else 30,
             "youngest": youngest,
             "oldest": oldest,
-            **{name: study.settings[name] for name in ("ratings_asked", "list_length", "item_order", "idle_minutes")},
+            **{name: study.settings[name] for name in PLAIN_SETTINGS},
+            **study.settings["primary"],
+            "effect": study.settings.get("effect", MEDIUM),
+            "hypothesis": study.settings.get("hypothesis", ""),
         }
         self.languages = tuple(study.settings["languages"])
         texts = {}
@@ -85,8 +120,18 @@ class DesignForm(forms.Form):
                     max_length=200 if name == "title" else 20_000,
                     help_text="" if name == "title" else "Markdown",
                 )
-        super().__init__(data, initial=initial)
+        super().__init__(study, data, initial=initial)
         self.fields.update(texts)
+        kept = study.settings["primary"]["objective"]
+        keys = [*metric_keys(study.run.profile_lengths), kept]
+        self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
+
+    @property
+    def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields in groups, as the page shows them; the texts last."""
+        named = {name for _title, names in self.SECTIONS for name in names}
+        groups = [(title, [self[name] for name in names]) for title, names in self.SECTIONS]
+        return [*groups, ("Texts", [field for field in self if field.name not in named])]
 
     def changes(self) -> dict[str, Any]:
         """The cleaned values as `change_design` takes them."""
@@ -94,7 +139,14 @@ class DesignForm(forms.Form):
         return {
             "title": said["title"],
             "per_condition": said["per_condition"],
-            "settings": {n: said[n] for n in ("ratings_asked", "list_length", "item_order", "idle_minutes")},
+            "targets": said["targets"],
+            "settings": {
+                **{name: said[name] for name in PLAIN_SETTINGS},
+                **self.assignment_settings(),
+                "primary": {"perceived": said["perceived"], "objective": said["objective"]},
+                "effect": said["effect"],
+                "hypothesis": said["hypothesis"].replace("\r\n", "\n"),
+            },
             "ages": (said["youngest"], said["oldest"]),
             "texts": {
                 language: {

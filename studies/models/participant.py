@@ -64,19 +64,21 @@ class Allocation(models.Model):
     """One line of the allocation log: append-only, in order, enough to replay the assignment.
 
     A place is used up once, by an assignment or by a skip. When it is given back, or its condition has room
-    again, taking it is logged as retaken, by the same participant or another.
+    again, taking it is logged as retaken, by the same participant or another. Methods without blocks number
+    their decisions: each full condition that was passed over has a place, and so has the assignment after it.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="allocations")
     mode = models.CharField(max_length=12, choices=Mode)
     kind = models.CharField(max_length=12, choices=AllocationKind)
     stratum = models.CharField(max_length=120)
-    place = models.PositiveIntegerField()  # in the stratum's sequence of permuted blocks, from 0
+    place = models.PositiveIntegerField()  # in the stratum's sequence, from 0
     block = models.PositiveIntegerField()
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="+")
     participant = models.ForeignKey(
         Participant, null=True, blank=True, on_delete=models.SET_NULL, related_name="allocations"
     )
+    targets = models.JSONField(null=True)  # of all conditions when the line was written: a target can be raised
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +11,18 @@ from typing import Any
 import yaml
 
 from core.errors import ParameterError
-from studies.assignment import stratum_of
-from studies.questionnaires.schema import questionnaire_from
+from studies.assignment.methods import method_from
+from studies.assignment.quotas import quotas_from
+from studies.assignment.strata import strata_from
+from studies.questionnaires.schema import CHOICE, NUMBER, YES_NO, Question, questionnaire_from
 
 FOLDER = Path(__file__).parent
 ITEM_ORDERS = ("random", "popularity", "title")
 MEASURES = ("accuracy", "fon", "son", "satisfaction")
+METRICS = ("recall", "fallout")  # on whole profiles, or on so many ratings: recall@profile5
+_METRIC = re.compile(r"(?:recall|fallout)(?:@profile([1-9]\d{0,3}))?")
+LONGEST_HYPOTHESIS = 4000
+LONGEST_STRATUM = 120
 REQUIRED = (
     "ratings_asked",
     "list_length",
@@ -79,17 +86,9 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
     _whole(settings, "idle_minutes", 1, 60 * 24 * 30)
     if settings["item_order"] not in ITEM_ORDERS:
         raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
-    multiples = settings["block_multiples"]
-    if not multiples or any(isinstance(m, bool) or not isinstance(m, int) or not 1 <= m <= 10 for m in multiples):
-        raise ParameterError(f"A block holds each condition 1 to 10 times; got {multiples!r}.")
-    if settings["primary"].get("perceived") not in MEASURES:
-        raise ParameterError(f"The primary perceived variable is one of {', '.join(MEASURES)}.")
+    _check_plan(settings)
     asked = questionnaire_from(questionnaire)
-    keys = {question.key for question in asked.about}
-    for rule in settings["strata"]:
-        if rule.get("question") not in keys:
-            raise ParameterError(f"A stratum is by {rule.get('question')!r}, which the study does not ask.")
-    stratum_of({}, settings["strata"])
+    _check_assignment(settings, {question.key: question for question in asked.about})
     for language in settings["languages"]:
         lacking = [name for name in REQUIRED_TEXTS if not texts.get(language, {}).get(name)]
         if lacking:
@@ -97,3 +96,63 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
         for question in (*asked.about, *asked.items, *asked.overall):
             if language not in question.text:
                 raise ParameterError(f"The question {question.key!r} has no wording in {language!r}.")
+
+
+def metric_profile(objective: Any) -> int:
+    """How many ratings of a profile a metric of the plan is measured on, 0 for all; ParameterError where unknown."""
+    found = _METRIC.fullmatch(objective) if isinstance(objective, str) else None
+    if found is None:
+        raise ParameterError(
+            f"The primary objective metric is one of {', '.join(METRICS)}, or one of them on short profiles, such as "
+            f"recall@profile5; got {objective!r}."
+        )
+    return int(found[1] or 0)
+
+
+def _check_plan(settings: Mapping[str, Any]) -> None:
+    primary = settings["primary"]
+    if not isinstance(primary, Mapping) or primary.get("perceived") not in MEASURES:
+        raise ParameterError(f"The primary perceived variable is one of {', '.join(MEASURES)}.")
+    metric_profile(primary.get("objective"))
+    effect = settings.get("effect", 0.25)
+    if isinstance(effect, bool) or not isinstance(effect, int | float) or not 0.01 <= effect <= 10:
+        raise ParameterError(f"The effect to find, Cohen's f, is a number from 0.01 to 10; got {effect!r}.")
+    hypothesis = settings.get("hypothesis", "")
+    if not isinstance(hypothesis, str) or len(hypothesis) > LONGEST_HYPOTHESIS:
+        raise ParameterError(f"The hypothesis is a text of at most {LONGEST_HYPOTHESIS} characters.")
+
+
+def _check_assignment(settings: Mapping[str, Any], asked: Mapping[str, Question]) -> None:
+    method_from(settings)
+    for rule in settings["strata"]:
+        question = _asked(rule.get("question"), asked, "A stratum")
+        _check_values(question, [value for group in rule.get("groups", ()) for value in group.get("values", ())])
+        if "bands" in rule and question.kind != NUMBER:
+            raise ParameterError(f"The strata by {question.key!r} have bands, and its answers are no numbers.")
+    longest = strata_from(settings).longest_name()
+    if len(longest) > LONGEST_STRATUM:
+        raise ParameterError(f"The name of a stratum has at most {LONGEST_STRATUM} characters: {longest}.")
+    for quota in quotas_from(settings):
+        for test in quota.where:
+            question = _asked(test["question"], asked, f"The quota {quota.name!r}")
+            _check_values(question, test.get("values", ()))
+            if "band" in test and question.kind != NUMBER:
+                raise ParameterError(f"The quota {quota.name!r} has a band, and {question.key!r} is no number.")
+
+
+def _asked(key: Any, asked: Mapping[str, Question], what: str) -> Question:
+    if key not in asked:
+        raise ParameterError(f"{what} is by {key!r}, which the study does not ask.")
+    return asked[key]
+
+
+def _check_values(question: Question, values: Any) -> None:
+    """Refuse a value that the question never has: such a stratum or quota would be empty without a word."""
+    known: list[Any] = []
+    if question.kind == CHOICE:
+        known = [choice.value for choice in question.choices]
+    elif question.kind == YES_NO:
+        known = [True, False]
+    wrong = [value for value in values if known and value not in known]
+    if wrong:
+        raise ParameterError(f"{wrong[0]!r} is no answer to {question.key!r}; its answers are {known}.")

@@ -166,11 +166,14 @@ def change_design(
     actor: Any = None,
     title: str | None = None,
     per_condition: int | None = None,
+    targets: Mapping[int, int] | None = None,
     settings: Mapping[str, Any] | None = None,
     ages: tuple[int, int] | None = None,
     texts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Study:
     """Change parts of a draft; what is None stays. `texts` are Markdown by language and name.
+
+    `targets` are of single conditions, by position, and go before `per_condition`.
 
     Raises `studies.not_draft`, `study.bad_settings`, `study.bad_target`.
     """
@@ -181,6 +184,9 @@ def change_design(
     if per_condition is not None:
         _check_target(per_condition)
         current.conditions.update(target=per_condition)
+    for position, target in (targets or {}).items():
+        _check_target(target)
+        current.conditions.filter(position=position).update(target=target)
     current.settings = {**current.settings, **(settings or {})}
     if ages is not None:
         current.questionnaire = _with_ages(current.questionnaire, *ages)

@@ -20,11 +20,10 @@ from django.utils.translation import gettext as _
 from core.errors import ParallaxError, ParameterError
 from core.transitions import move
 from studies import flow
-from studies.assignment import stratum_of
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.models import Participant, Response, Study
 from studies.questionnaires.schema import Question, questionnaire_from
-from studies.services.slots import locked_study, release_slot, retake_slot, take_slot
+from studies.services.slots import full_quota, locked_study, release_slot, retake_slot, stratum_for, take_slot
 from studies.services.standing import not_active
 
 logger = logging.getLogger(__name__)
@@ -217,7 +216,12 @@ def accept_about(
             now=now,
         )
         return current
-    stratum = stratum_of(checked, study.settings.get("strata") or ())
+    stratum = stratum_for(study, checked)
+    quota = full_quota(study, current.mode, checked)
+    if quota is not None:
+        reason = f"The quota {quota.name} is full."
+        _move(current, ParticipantStatus.QUOTA_FULL, reason=reason, now=now, stratum=stratum)
+        return current
     taken = take_slot(study=study, participant=current, stratum=stratum)
     if taken is None:
         _move(current, ParticipantStatus.QUOTA_FULL, reason="Every condition is full.", now=now, stratum=stratum)
@@ -292,8 +296,12 @@ def _brought_back(participant: Participant) -> Participant:
     if current.condition is None:
         _move(current, ParticipantStatus.CONSENTED, reason="Came back.", now=now)
         return current
-    place = retake_slot(study=study, participant=current)
-    if place is None:
+    answers = dict(current.responses.filter(rank=0).values_list("question", "value"))
+    quota = full_quota(study, current.mode, answers)
+    place = None if quota is not None else retake_slot(study=study, participant=current)
+    if quota is not None:
+        _move(current, ParticipantStatus.QUOTA_FULL, reason=f"Came back when the quota {quota.name} was full.", now=now)
+    elif place is None:
         _move(current, ParticipantStatus.QUOTA_FULL, reason="Came back when their condition was full.", now=now)
     else:
         _move(

@@ -13,9 +13,11 @@ from core.provenance import CODE_VERSION, digest_of
 from core.transitions import move
 from evaluation.enums import RunStatus
 from evaluation.services.serving import warm
+from studies.assignment.quotas import most_let_in, quotas_from
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.models import Study, StudyVersion
-from studies.presets.loader import check_design
+from studies.presets.loader import check_design, metric_profile
+from studies.questionnaires.schema import NUMBER, questionnaire_from
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +64,24 @@ def model_problems(study: Study) -> list[str]:
     return problems
 
 
+def _quota_problems(study: Study, planned: int) -> list[str]:
+    """Quotas that together keep the study from ever being full."""
+    quotas = quotas_from(study.settings)
+    problems = []
+    for question in questionnaire_from(study.questionnaire).about:
+        answers: list[Any] = [choice.value for choice in question.choices]
+        if question.kind == NUMBER and question.minimum is not None and question.maximum is not None:
+            answers = list(range(question.minimum, question.maximum + 1))
+        answers = [answer for answer in answers if question.does_admit(answer)]
+        most = most_let_in(quotas, question.key, answers)
+        if answers and question.required and most is not None and most < planned:
+            problems.append(
+                f"The quotas by {question.key!r} let in {most:,} participants, and the conditions are to have "
+                f"{planned:,}: the study could never be full."
+            )
+    return problems
+
+
 def launch_problems(study: Study) -> list[str]:
     """What keeps the study from being launched, in sentences; empty when nothing does."""
     problems = []
@@ -80,6 +100,10 @@ def launch_problems(study: Study) -> list[str]:
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
     except ParameterError as problem:
         return [*problems, str(problem)]
+    problems += _quota_problems(study, sum(condition.target for condition in conditions))
+    length = metric_profile(study.settings["primary"]["objective"])
+    if length and length not in study.run.profile_lengths:
+        problems.append(f"The primary metric is on profiles of {length} ratings, which run {study.run_id} left out.")
     needed = study.settings["ratings_asked"] + study.settings["list_length"]
     n_items = study.dataset_version.n_items
     if n_items < needed:

@@ -8,13 +8,19 @@ itself has held the write lock since it began.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Max
 
-from core.provenance import derived_seed
-from studies.assignment import Slot, first_open, own_slot
+from studies.assignment.draws import Slot
+from studies.assignment.methods import PERMUTED_BLOCKS, Standing, assign, method_from, own_slot
+from studies.assignment.quotas import Quota, first_full, quotas_from
+from studies.assignment.strata import margins_of, strata_from
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Condition, Participant, Study
+from studies.selectors.allocation import answers_of_holders, assignment_seed, targets
+
+USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
 
 
 def locked_study(study_id: int) -> Study:
@@ -23,56 +29,48 @@ def locked_study(study_id: int) -> Study:
     return Study.objects.select_for_update(no_key=True).get(pk=study_id)
 
 
-def targets(study: Study, conditions: list[Condition], mode: str) -> list[int | None]:
-    """How many participants of that mode each condition is to have; None for as many as come."""
-    if mode == Mode.PREVIEW:
-        return [None] * len(conditions)
-    simulated = study.settings.get("simulated_per_condition")
-    if mode == Mode.SIMULATED and simulated is not None:
-        return [int(simulated)] * len(conditions)
-    return [condition.target for condition in conditions]
+def stratum_for(study: Study, answers: Mapping[str, Any]) -> str:
+    """The stratum of someone who gave these answers; sparse ones are merged where blocks are made within them."""
+    is_merged = method_from(study.settings).name == PERMUTED_BLOCKS
+    return strata_from(study.settings).of(answers, is_merged=is_merged)
 
 
-def held(study: Study, mode: str) -> Mapping[int, int]:
-    """Slots held in each condition, by the condition's key."""
-    counted = (
-        Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT)
-        .order_by()
-        .values_list("condition_id")
-        .annotate(n=Count("pk"))
+def full_quota(study: Study, mode: str, answers: Mapping[str, Any]) -> Quota | None:
+    """The quota that keeps a newcomer out; quotas are about people, so simulated ones and previews meet none."""
+    quotas = quotas_from(study.settings) if mode == Mode.LIVE else ()
+    return first_full(quotas, answers, answers_of_holders(study, mode, quotas)) if quotas else None
+
+
+def _standing(study: Study, mode: str, stratum: str, conditions: list[Condition]) -> Standing:
+    index_of = {condition.pk: index for index, condition in enumerate(conditions)}
+    holders = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT).order_by()
+    rows = holders.values_list("stratum", "condition_id").annotate(n=Count("pk"))
+    held = {(name, index_of[condition_id]): n for name, condition_id, n in rows}
+    margins = margins_of(stratum, held, len(conditions))
+    places = Participant.objects.filter(study=study, mode=mode, stratum=stratum).order_by()
+    last = _used(study, mode, stratum).aggregate(last=Max("place"))["last"]
+    return Standing(
+        targets=targets(study, conditions, mode),
+        counts=margins[-1],
+        margins=margins,
+        taken=frozenset(place for place in places.values_list("place", flat=True) if place is not None),
+        next_place=0 if last is None else last + 1,
     )
-    return dict(counted)
 
 
-def _rooms(study: Study, conditions: list[Condition], mode: str) -> list[bool]:
-    counts = held(study, mode)
-    return [
-        target is None or counts.get(condition.pk, 0) < target
-        for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
-    ]
-
-
-def _taken(study: Study, mode: str, stratum: str) -> set[int]:
-    held = Participant.objects.filter(study=study, mode=mode, stratum=stratum).order_by()
-    return {place for place in held.values_list("place", flat=True) if place is not None}
-
-
-def _seed(study: Study, mode: str) -> int:
-    return derived_seed(study.seed, "assignment", mode)
-
-
-def _multiples(study: Study) -> tuple[int, ...]:
-    return tuple(study.settings.get("block_multiples") or (1,))
+def _used(study: Study, mode: str, stratum: str) -> Any:
+    """The lines of the log by which places of a stratum were used up."""
+    return Allocation.objects.filter(study=study, mode=mode, stratum=stratum, kind__in=USES_UP).order_by()
 
 
 def _log(
     study: Study,
+    participant: Participant | None,
     mode: str,
     stratum: str,
     kind: str,
     slot: Slot,
-    condition: Condition,
-    participant: Participant | None,
+    conditions: list[Condition],
 ) -> Allocation:
     return Allocation(
         study=study,
@@ -81,8 +79,9 @@ def _log(
         stratum=stratum,
         place=slot.place,
         block=slot.block,
-        condition=condition,
+        condition=conditions[slot.condition],
         participant=participant,
+        targets=targets(study, conditions, mode),
     )
 
 
@@ -93,33 +92,24 @@ def take_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[
     """
     conditions = list(study.conditions.order_by("position"))
     mode = participant.mode
-    found = first_open(
-        seed=_seed(study, mode),
+    found = assign(
+        method_from(study.settings),
+        seed=assignment_seed(study, mode),
         stratum=stratum,
-        taken=_taken(study, mode, stratum),
-        has_room=_rooms(study, conditions, mode),
-        multiples=_multiples(study),
+        standing=_standing(study, mode, stratum, conditions),
     )
     if found is None:
         return None
-    used = set(
-        Allocation.objects.filter(
-            study=study,
-            mode=mode,
-            stratum=stratum,
-            kind__in=[AllocationKind.ASSIGNED, AllocationKind.SKIPPED],
-        ).values_list("place", flat=True)
-    )
+    used = set(_used(study, mode, stratum).values_list("place", flat=True))
     lines = [
-        _log(study, mode, stratum, AllocationKind.SKIPPED, slot, conditions[slot.condition], None)
+        _log(study, None, mode, stratum, AllocationKind.SKIPPED, slot, conditions)
         for slot in found.passed_over
         if slot.place not in used
     ]
     kind = AllocationKind.RETAKEN if found.slot.place in used else AllocationKind.ASSIGNED
-    condition = conditions[found.slot.condition]
-    lines.append(_log(study, mode, stratum, kind, found.slot, condition, participant))
+    lines.append(_log(study, participant, mode, stratum, kind, found.slot, conditions))
     Allocation.objects.bulk_create(lines)
-    return condition, found.slot.place
+    return conditions[found.slot.condition], found.slot.place
 
 
 def release_slot(*, participant: Participant) -> None:
@@ -129,26 +119,12 @@ def release_slot(*, participant: Participant) -> None:
     """
     if participant.place is None or participant.condition is None:
         return
-    block = (
-        Allocation.objects.filter(
-            study=participant.study_id,
-            mode=participant.mode,
-            stratum=participant.stratum,
-            place=participant.place,
-        )
-        .values_list("block", flat=True)
-        .first()
-    )
-    Allocation.objects.create(
-        study_id=participant.study_id,
-        mode=participant.mode,
-        kind=AllocationKind.RELEASED,
-        stratum=participant.stratum,
-        place=participant.place,
-        block=block or 0,
-        condition=participant.condition,
-        participant=participant,
-    )
+    study, mode, stratum = participant.study, participant.mode, participant.stratum
+    conditions = list(study.conditions.order_by("position"))
+    line = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, place=participant.place).first()
+    index = next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id)
+    slot = Slot(participant.place, line.block if line else 0, index)
+    _log(study, participant, mode, stratum, AllocationKind.RELEASED, slot, conditions).save()
 
 
 def retake_slot(*, study: Study, participant: Participant) -> int | None:
@@ -157,32 +133,20 @@ def retake_slot(*, study: Study, participant: Participant) -> int | None:
     The caller holds the study's lock and writes the place to the participant.
     """
     conditions = list(study.conditions.order_by("position"))
-    index = next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id)
-    if not _rooms(study, conditions, participant.mode)[index]:
-        return None
-    before = (
-        Allocation.objects.filter(participant=participant, kind=AllocationKind.RELEASED)
-        .order_by("-id")
-        .values_list("place", flat=True)
-        .first()
-    )
+    mode, stratum = participant.mode, participant.stratum
+    released = Allocation.objects.filter(participant=participant, kind=AllocationKind.RELEASED).order_by("-id")
     slot = own_slot(
-        seed=_seed(study, participant.mode),
-        stratum=participant.stratum,
-        taken=_taken(study, participant.mode, participant.stratum),
-        n_conditions=len(conditions),
-        condition=index,
-        multiples=_multiples(study),
-        preferred=before,
+        method_from(study.settings),
+        seed=assignment_seed(study, mode),
+        stratum=stratum,
+        standing=_standing(study, mode, stratum, conditions),
+        condition=next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id),
+        before=released.values_list("place", flat=True).first(),
     )
-    is_used = Allocation.objects.filter(
-        study=study,
-        mode=participant.mode,
-        stratum=participant.stratum,
-        place=slot.place,
-        kind__in=[AllocationKind.ASSIGNED, AllocationKind.SKIPPED],
-    ).exists()
+    if slot is None:
+        return None
+    is_used = _used(study, mode, stratum).filter(place=slot.place).exists()
     # A slot ahead in the sequence counts as assigned: it is used up for everybody else.
     kind = AllocationKind.RETAKEN if is_used else AllocationKind.ASSIGNED
-    _log(study, participant.mode, participant.stratum, kind, slot, conditions[index], participant).save()
+    _log(study, participant, mode, stratum, kind, slot, conditions).save()
     return slot.place

@@ -13,12 +13,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.errors import ParallaxError
 from studies import exports
+from studies.assignment.methods import method_from
 from studies.charts import WIDTH, progress_bars
 from studies.enums import Mode, StudyStatus
+from studies.forms.assignment import METHOD_LABELS
 from studies.forms.console import DesignForm, ExportForm, MemberForm, NewStudyForm
 from studies.models import Study, StudyMembership
+from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
-from studies.selectors import console, monitor
+from studies.selectors import allocation, console, monitor
 from studies.selectors.markdown import rendered
 from studies.services import launch, members
 from studies.services.design import age_limits, change_design, create_study
@@ -68,6 +71,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "mode": mode,
                 "counts": counts,
                 "lines": list(zip(counts, bars, strict=True)),
+                "quotas": allocation.quota_counts(study) if mode == Mode.LIVE else (),
                 "strata": monitor.counts_by_stratum(study, mode),
                 "statuses": monitor.counts_by_status(study, mode),
                 "funnel": monitor.funnel(study, mode),
@@ -89,6 +93,12 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
         context |= {
             "conditions": study.conditions.select_related("model").order_by("position"),
             "ages": age_limits(study),
+            "method_label": METHOD_LABELS[method_from(study.settings).name],
+            "n_quotas": len(study.settings.get("quotas") or ()),
+            "primary": (
+                PERCEIVED_LABELS[study.settings["primary"]["perceived"]],
+                metric_label(study.settings["primary"]["objective"], study.run.n),
+            ),
             "consent": rendered(study.texts[language]["consent"]),
             "monitored": _monitored(study),
             "bar_width": WIDTH,

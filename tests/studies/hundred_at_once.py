@@ -44,6 +44,7 @@ from django.utils import timezone  # noqa: E402
 
 from studies.enums import Mode, ParticipantStatus  # noqa: E402
 from studies.models import Participant, RecommendationList, Study  # noqa: E402
+from studies.selectors.allocation import replayed_log  # noqa: E402
 from studies.services import answers, enrolment  # noqa: E402
 from studies.services.launch import launch_study  # noqa: E402
 from tests.factories.studies import ABOUT, add_conditions, assigned, enter, items_of, make_study  # noqa: E402
@@ -51,6 +52,7 @@ from tests.factories.studies import ABOUT, add_conditions, assigned, enter, item
 N = 100
 GENDERS = ("woman", "man", "not_said", "woman", "man")
 AGES = (22, 41, 33, 48)
+WOMEN = {"name": "women", "most": 12, "where": [{"question": "gender", "values": ["woman"]}]}
 
 
 def about(number: int) -> dict[str, Any]:
@@ -126,8 +128,9 @@ def places_shared(study: Study) -> int:
     return len(held) - len(set(held))
 
 
-def study_of_seven(slug: str, target: int, like: Study | None = None) -> Study:
-    study = make_study(slug=slug, status="draft", per_condition=target, run=like.run if like else None)
+def study_of_seven(slug: str, target: int, like: Study | None = None, **settings: Any) -> Study:
+    run = like.run if like else None
+    study = make_study(slug=slug, status="draft", per_condition=target, run=run, settings=settings)
     add_conditions(study, 7)
     launch_study(study=study)
     study.refresh_from_db()
@@ -150,6 +153,7 @@ def fill(study: Study) -> dict[str, Any]:
         "counts": counts(study),
         "shared": places_shared(study),
         "logged": Counter(study.allocations.values_list("kind", flat=True)),
+        "replayed": replayed_log(study, Mode.LIVE).problem,
     }
 
 
@@ -173,6 +177,7 @@ def come_and_go(study: Study) -> dict[str, Any]:
         "after": after,
         "counts": counts(study),
         "shared": places_shared(study),
+        "replayed": replayed_log(study, Mode.LIVE).problem,
         "held_by_log": kinds["assigned"] + kinds["retaken"] - kinds["released"],
         "quota_full": study.participants.filter(status=ParticipantStatus.QUOTA_FULL).count(),
     }
@@ -215,6 +220,14 @@ def pressed_again(study: Study) -> dict[str, Any]:
     }
 
 
+def quotas(study: Study) -> dict[str, Any]:
+    """A hundred at once, of whom sixty would fill a quota of twelve."""
+    done = at_once([lambda n=n: assigned(study, **about(n)) for n in range(N)])
+    held = study.participants.filter(mode=Mode.LIVE, status="active")
+    women = held.filter(responses__question="gender", responses__value="woman").count()
+    return {"faults": faults(done), "women": women, "others": held.count() - women, "counts": counts(study)}
+
+
 def main() -> None:
     call_command("migrate", run_syncdb=True, verbosity=0, interactive=False)
     first = study_of_seven("fill", 20)
@@ -224,7 +237,14 @@ def main() -> None:
         "fill": fill(first),
         "come_and_go": come_and_go(study_of_seven("come-and-go", 6, first)),
         "pressed_again": pressed_again(study_of_seven("pressed-again", 6, first)),
+        "quotas": quotas(study_of_seven("quotas", 20, first, quotas=[WOMEN])),
     }
+    for method in ("minimisation", "least_filled", "simple"):
+        slug = method.replace("_", "-")
+        found[method] = {
+            "fill": fill(study_of_seven(f"fill-{slug}", 20, first, method=method)),
+            "come_and_go": come_and_go(study_of_seven(f"come-and-go-{slug}", 6, first, method=method)),
+        }
     sys.stdout.write(json.dumps(found))
 
 

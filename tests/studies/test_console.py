@@ -32,6 +32,9 @@ ROLES_OF = {
     "live": READERS,
     "design": OWNERS,
     "design-file": READERS,
+    "power": READERS,
+    "imbalance": READERS,
+    "preregistration": READERS,
     "preview": READERS,
     "launch": OWNERS,
     "pause": OWNERS,
@@ -42,7 +45,7 @@ ROLES_OF = {
     "member-remove": OWNERS,
     "export": READERS,
 }
-EXTRA = {"member-remove": {"pk": 1}, "export": {"kind": "long"}}
+EXTRA = {"member-remove": {"pk": 1}, "export": {"kind": "long"}, "preregistration": {"form": "osf"}}
 
 
 def _client(user: User | None) -> Client:

@@ -7,7 +7,7 @@ import doctest
 import pytest
 
 from core.errors import ParameterError
-from studies import assignment, flow, measures
+from studies import flow, measures
 from studies.flow import Place, may_change, may_look, next_place, places
 from studies.questionnaires import schema
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 WAY = places(3)
 
 
-@pytest.mark.parametrize("module", [assignment, flow, measures, schema])
+@pytest.mark.parametrize("module", [flow, measures, schema])
 def test_examples_in_docstrings_run(module: object) -> None:
     result = doctest.testmod(module)  # type: ignore[arg-type]
     assert result.attempted > 0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from studies.assignment import block_order, first_open, own_slot, slots, stratum_of
+from studies.assignment.permuted_blocks import block_order, first_open, own_slot, slots
 
 pytestmark = pytest.mark.unit
 
@@ -168,35 +168,3 @@ def test_own_slot_looks_ahead_where_the_old_place_was_taken() -> None:
 def test_own_slot_refuses_an_unknown_condition() -> None:
     with pytest.raises(ParameterError):
         own_slot(seed=5, stratum="s", taken=(), n_conditions=3, condition=3)
-
-
-RULES = [
-    {"question": "gender", "groups": [{"name": "women", "values": ["woman"]}], "rest": "all others"},
-    {"question": "age", "bands": [[20, 34], [35, 50]]},
-]
-
-
-@pytest.mark.parametrize(
-    ("answers", "stratum"),
-    [
-        ({"gender": "woman", "age": 20}, "women, 20-34"),
-        ({"gender": "woman", "age": 34}, "women, 20-34"),
-        ({"gender": "man", "age": 35}, "all others, 35-50"),
-        ({"gender": "not_said", "age": 50}, "all others, 35-50"),
-        ({"age": 18}, "all others, 20-34"),
-        ({"gender": "woman", "age": 70}, "women, 35-50"),
-        ({"gender": "woman"}, "women, not given"),
-    ],
-)
-def test_stratum_of_merges_what_is_outside_by_the_stated_rule(answers: dict[str, object], stratum: str) -> None:
-    assert stratum_of(answers, RULES) == stratum
-
-
-def test_stratum_of_no_rule_is_everybody() -> None:
-    assert stratum_of({"gender": "woman"}, ()) == "all"
-
-
-@pytest.mark.parametrize("rule", [{"question": "age"}, {"question": "age", "bands": [[35, 50], [20, 34]]}])
-def test_stratum_of_refuses_a_rule_that_cannot_be_used(rule: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
-        stratum_of({"age": 30}, [rule])

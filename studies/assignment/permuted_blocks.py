@@ -1,4 +1,4 @@
-"""Assignment to conditions: permuted blocks within strata.
+"""Permuted blocks within strata.
 
 Each stratum has an endless sequence of slots, drawn from the seed and the stratum's name alone: block after
 block, each holding every condition the same number of times in a drawn order. A newcomer takes the first slot
@@ -8,68 +8,12 @@ first, full conditions are passed over, and the same seed and order of arrival g
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import count
-from typing import Any
 
 from core.errors import ParameterError
-
-NOT_GIVEN = "not given"
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One slot of a stratum's sequence.
-
-    Parameters
-    ----------
-    place : int
-        Its number in the sequence, from 0.
-    block : int
-        The block it belongs to, from 0.
-    condition : int
-        Index of the condition, from 0.
-    """
-
-    place: int
-    block: int
-    condition: int
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The slot a newcomer takes.
-
-    Parameters
-    ----------
-    slot : Slot
-        The slot.
-    passed_over : tuple of Slot
-        Open slots before it, all of full conditions.
-    """
-
-    slot: Slot
-    passed_over: tuple[Slot, ...]
-
-
-class _Draws:
-    """Whole numbers from SHA-256 in counter mode: the same on every machine and in every version."""
-
-    def __init__(self, *names: str | int) -> None:
-        self._names = names
-        self._counter = count()
-
-    def below(self, n: int) -> int:
-        # Numbers of the incomplete last cycle are drawn again, so that each result is equally likely.
-        limit = 2**64 - 2**64 % n
-        while True:
-            text = json.dumps([*self._names, next(self._counter)], ensure_ascii=False)
-            value = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-            if value < limit:
-                return value % n
+from studies.assignment.draws import Assignment, Draws, Slot
 
 
 def block_order(
@@ -114,12 +58,16 @@ def block_order(
         raise ParameterError("A study needs at least one condition to assign participants to.")
     if not multiples or min(multiples) < 1:
         raise ParameterError(f"A block holds each condition at least once; got {list(multiples)} times.")
-    draws = _Draws(seed, stratum, block)
+    return _drawn(seed, stratum, block, n_conditions, tuple(multiples))
+
+
+@lru_cache(maxsize=4096)
+def _drawn(seed: int, stratum: str, block: int, n_conditions: int, multiples: tuple[int, ...]) -> tuple[int, ...]:
+    """Draw a block; every arrival walks along its stratum's blocks from the first on, so they are kept."""
+    draws = Draws(seed, stratum, block)
     multiple = multiples[draws.below(len(multiples))]
     order = list(range(n_conditions)) * multiple
-    for last in range(len(order) - 1, 0, -1):
-        other = draws.below(last + 1)
-        order[last], order[other] = order[other], order[last]
+    draws.shuffle(order)
     return tuple(order)
 
 
@@ -143,7 +91,7 @@ def slots(seed: int, stratum: str, n_conditions: int, multiples: Sequence[int] =
     [0, 1, 2]
     """
     place = 0
-    for block in count():
+    for block in count():  # pragma: no branch
         for condition in block_order(seed, stratum, block, n_conditions, multiples):
             yield Slot(place, block, condition)
             place += 1
@@ -239,55 +187,3 @@ def own_slot(
         if preferred is not None and slot.place >= preferred and first is not None:
             return first
     raise AssertionError("The sequence of slots has no end.")  # pragma: no cover
-
-
-def stratum_of(answers: Mapping[str, Any], rules: Sequence[Mapping[str, Any]]) -> str:
-    """The stratum of someone who gave these answers.
-
-    Parameters
-    ----------
-    answers : mapping
-        Question key to value.
-    rules : sequence of mapping
-        One for each field: ``{"question", "groups": [{"name", "values"}], "rest"}`` for words, where values
-        outside every group are merged into the rest; ``{"question", "bands": [[low, high], …]}`` for whole
-        numbers, in rising order, both ends included, where a number outside every band counts with the band
-        next below it, or with the first.
-
-    Returns
-    -------
-    str
-        Names of the groups and bands, joined by commas; "all" where there is no rule.
-
-    Raises
-    ------
-    ParameterError
-        A rule that has neither groups nor bands, or bands that do not rise.
-
-    Examples
-    --------
-    >>> women = {"name": "women", "values": ["woman"]}
-    >>> by_gender = {"question": "gender", "groups": [women], "rest": "all others"}
-    >>> rules = [by_gender, {"question": "age", "bands": [[20, 34], [35, 50]]}]
-    >>> stratum_of({"gender": "woman", "age": 35}, rules)
-    'women, 35-50'
-    """
-    return ", ".join(_part(answers.get(rule.get("question", "")), rule) for rule in rules) or "all"
-
-
-def _part(value: Any, rule: Mapping[str, Any]) -> str:
-    if "groups" in rule:
-        for group in rule["groups"]:
-            if value in group["values"]:
-                return str(group["name"])
-        return str(rule.get("rest", "all others"))
-    bands = rule.get("bands")
-    if not bands:
-        raise ParameterError(f"The stratum by {rule.get('question')!r} has neither groups nor bands.")
-    ends = [end for band in bands for end in band]
-    if ends != sorted(ends):
-        raise ParameterError(f"The bands of the stratum by {rule.get('question')!r} do not rise: {bands}.")
-    if value is None:
-        return NOT_GIVEN
-    low, high = next((band for band in reversed(bands) if value >= band[0]), bands[0])
-    return f"{low}-{high}"

@@ -1,0 +1,1 @@
+"""Sentences about a study's plan: plain values in, text out. Pure."""

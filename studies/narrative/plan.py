@@ -1,0 +1,149 @@
+"""The planning of a study in sentences that can be pasted."""
+
+from __future__ import annotations
+
+from inference.power import AnovaPower, DetectableEffect, SimulatedPower
+
+PERCEIVED_LABELS = {
+    "accuracy": "Perceived accuracy",
+    "fon": "First-order novelty",
+    "son": "Second-order novelty",
+    "satisfaction": "Global satisfaction",
+}
+
+
+def metric_label(key: str, n: int) -> str:
+    """The name of an offline metric.
+
+    Parameters
+    ----------
+    key : str
+        Such as ``recall``, or ``fallout@profile5``.
+    n : int
+        Length of the lists it was measured on.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> metric_label("recall@profile5", 10)
+    'Recall at 10, with profiles of 5 ratings'
+    """
+    kind, _at, profile = key.partition("@profile")
+    return f"{kind.capitalize()} at {n}" + (f", with profiles of {profile} ratings" if profile else "")
+
+
+def share(value: float, digits: int = 2) -> str:
+    """A number that cannot exceed 1, without its leading zero.
+
+    Parameters
+    ----------
+    value : float
+        From 0 to 1.
+    digits : int
+        Decimals. What would be rounded to 1 is told as more than the highest number below it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> share(0.7673), share(1.0), share(0.9999)
+    ('.77', '1.00', '> .99')
+    """
+    text = f"{value:.{digits}f}"
+    if value < 1 and text.startswith("1"):
+        return "> ." + "9" * digits
+    return text.removeprefix("0")
+
+
+def needed_sentence(plan: AnovaPower) -> str:
+    """What a wished effect and power take.
+
+    Parameters
+    ----------
+    plan : AnovaPower
+        From `inference.power.participants_needed`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from inference.power import participants_needed
+    >>> needed_sentence(participants_needed(7, 0.25)).split(" with ")[1:3]
+    ['a power of .81', '33 participants per condition, so 231 in all (λ = 14.44, critical F(6, 224) = 2.14).']
+    """
+    return (
+        f"A one-way ANOVA of {plan.conditions} conditions finds an effect of f = {plan.f:.2f} at α = "
+        f"{share(plan.alpha)} with a power of {share(plan.power)} with {plan.n_per_condition:,} participants per "
+        f"condition, so {plan.n_total:,} in all (λ = {plan.noncentrality:.2f}, critical "
+        f"F({plan.df_between}, {plan.df_within:,}) = {plan.critical_f:.2f})."
+    )
+
+
+def planned_sentence(plan: AnovaPower, smallest: DetectableEffect) -> str:
+    """What the planned number can and cannot see.
+
+    Parameters
+    ----------
+    plan : AnovaPower
+        Power of the planned number for the stated effect.
+    smallest : DetectableEffect
+        The smallest effect that the planned number finds with the wished power.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from inference.power import anova_power, detectable_effect
+    >>> print(planned_sentence(anova_power(7, 30, 0.25), detectable_effect(7, 30)))
+    With 30 participants per condition, 210 in all, the power for that effect is .77. The smallest effect found with a power of .80 is f = 0.26 (η² = .06): the highest and the lowest condition 0.97 standard deviations apart, all others midway.
+    """  # noqa: E501 (a sentence as it is printed)
+    return (
+        f"With {plan.n_per_condition:,} participants per condition, {plan.n_total:,} in all, the power for that effect "
+        f"is {share(plan.power)}. The smallest effect found with a power of {share(smallest.power)} is "
+        f"f = {smallest.f:.2f} (η² = {share(smallest.eta_squared)}): the highest and the lowest condition "
+        f"{smallest.difference_in_sd:.2f} standard deviations apart, all others midway."
+    )
+
+
+def simulated_sentence(found: SimulatedPower, means: tuple[float, ...], sd: float, f: float, n: int, items: int) -> str:
+    """What a simulation under stated effects found.
+
+    Parameters
+    ----------
+    found : SimulatedPower
+        From `inference.power.simulated_power`.
+    means : tuple of float
+        The stated mean of each condition.
+    sd : float
+        The stated standard deviation of an answer.
+    f : float
+        Cohen's f of the stated means before rounding to the scale.
+    n, items : int
+        Participants per condition, and answers of each.
+
+    Returns
+    -------
+    str
+    """
+    stated = ", ".join(f"{mean:g}" for mean in means)
+    values = "" if items == 1 else f", and the mean of {items} answers as a participant's value"
+    undefined = (
+        f" In {found.undefined:,} of them nobody differed from anybody; they count as not significant."
+        if found.undefined
+        else ""
+    )
+    return (
+        f"In {found.repetitions:,} simulated studies with {n:,} participants per condition, stated means of {stated} "
+        f"and a standard deviation of {sd:g} for a single answer (f = {f:.2f} between single answers, before they are "
+        f"rounded to the scale){values}, the ANOVA was significant in {share(found.power)} of them, 95% CI "
+        f"[{share(found.interval.low)}, {share(found.interval.high)}].{undefined}"
+    )

@@ -1,0 +1,231 @@
+"""The preregistration text of a study, under the headings that registries ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ASPREDICTED = "aspredicted"
+OSF = "osf"
+FORMS = (ASPREDICTED, OSF)
+
+VARIABLES = {
+    "accuracy": "**Perceived accuracy**: the mean of a participant's ratings of the recommended items, 1 to 5.",
+    "fon": "**First-order novelty**: the share of the recommended items that the participant had not watched, 0 to 1.",
+    "son": (
+        "**Second-order novelty**: the share of the recommended items that the participant had neither watched nor "
+        "heard of, 0 to 1."
+    ),
+    "satisfaction": "**Global satisfaction**: one answer about the list as a whole, 1 to 5.",
+}
+
+
+@dataclass(frozen=True)
+class ConditionPlan:
+    """One condition: its name, the algorithm with its parameters in words, the model's digest and its target."""
+
+    label: str
+    algorithm: str
+    digest: str
+    target: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the text tells, as the study stands.
+
+    Parameters
+    ----------
+    title, slug, design_hash : str
+        The study; the hash is empty for a draft.
+    n_consented : int
+        People, not simulated ones, who have given consent so far.
+    hypothesis : str
+        In the researcher's words; may be empty.
+    perceived : str
+        Key of the primary perceived variable.
+    perceived_name, objective_name : str
+        The primary pair in words.
+    conditions : sequence of ConditionPlan
+        In the order of the design.
+    dataset : str
+        Name and version of the dataset, and the start of its hash.
+    ratings_asked, list_length : int
+        Items rated, items recommended.
+    assignment : str
+        The method in a sentence.
+    strata, quotas : sequence of str
+        What is kept even, and who is limited, in words; may be empty.
+    admitted : sequence of str
+        Whom the questions about the person admit, in words.
+    seed : int
+        Seed of the assignment.
+    power : sequence of str
+        Sentences about power.
+    """
+
+    title: str
+    slug: str
+    design_hash: str
+    n_consented: int
+    hypothesis: str
+    perceived: str
+    perceived_name: str
+    objective_name: str
+    conditions: Sequence[ConditionPlan]
+    dataset: str
+    ratings_asked: int
+    list_length: int
+    assignment: str
+    strata: Sequence[str]
+    quotas: Sequence[str]
+    admitted: Sequence[str]
+    seed: int
+    power: Sequence[str]
+
+    @property
+    def n_total(self) -> int:
+        """Participants planned in all conditions together."""
+        return sum(condition.target for condition in self.conditions)
+
+
+def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
+    """The text in Markdown, ready to be gone over and pasted.
+
+    Parameters
+    ----------
+    plan : Plan
+        The study.
+    form : str
+        One of `FORMS`: AsPredicted's questions, or the headings of the OSF preregistration.
+
+    Returns
+    -------
+    str
+        Markdown, ending in a line break. What only the researcher can say stands in square brackets.
+    """
+    sections = _aspredicted(plan) if form == ASPREDICTED else _osf(plan)
+    state = f"design {plan.design_hash}" if plan.design_hash else "a draft: its design is not frozen yet"
+    head = f"# {plan.title}\n\nStudy `{plan.slug}`, {state}.\n"
+    return head + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections)
+
+
+def _aspredicted(plan: Plan) -> list[tuple[str, str]]:
+    return [
+        ("1. Have any data been collected for this study already?", _data(plan)),
+        ("2. What is the main question being asked or hypothesis being tested?", _question(plan)),
+        ("3. The key dependent variables and how they are measured", _variables(plan)),
+        ("4. How many and which conditions will participants be assigned to?", _conditions(plan)),
+        ("5. Analyses", _analyses(plan)),
+        ("6. Outliers and exclusions", _exclusions(plan)),
+        ("7. How many observations, and what decides the sample size?", _sample(plan)),
+        ("8. Anything else", _other(plan)),
+    ]
+
+
+def _osf(plan: Plan) -> list[tuple[str, str]]:
+    return [
+        ("Study information: hypotheses", _question(plan)),
+        ("Design plan: study type, blinding and design", _conditions(plan) + "\n\n" + _blinding()),
+        ("Design plan: randomisation", _assignment(plan)),
+        ("Sampling plan: existing data", _data(plan)),
+        ("Sampling plan: data collection, sample size and stopping rule", _sample(plan)),
+        ("Variables: manipulated and measured", _manipulated(plan) + "\n\n" + _variables(plan)),
+        ("Analysis plan: statistical models and inference criteria", _analyses(plan)),
+        ("Analysis plan: data exclusion and missing data", _exclusions(plan)),
+        ("Other", _other(plan)),
+    ]
+
+
+def _data(plan: Plan) -> str:
+    if not plan.n_consented:
+        return "No. Nobody has taken part yet. Simulated participants may have tried the pages and are never mixed in."
+    people = "1 person has" if plan.n_consented == 1 else f"{plan.n_consented:,} people have"
+    return f"Yes: {people} given consent so far. [Say what has been looked at.]"
+
+
+def _question(plan: Plan) -> str:
+    own = plan.hypothesis or "[State the hypothesis in your own words, with its direction.]"
+    return (
+        f"{own}\n\n"
+        f"Primary pair: **{plan.perceived_name}** as participants judge it, and **{plan.objective_name}** as measured "
+        "offline on the same trained models. Do the two put the recommenders in the same order? Every other pair of a "
+        "perceived variable and an offline metric is exploratory."
+    )
+
+
+def _variables(plan: Plan) -> str:
+    lines = [f"- {VARIABLES[plan.perceived]} (primary)"]
+    lines += [f"- {text}" for key, text in VARIABLES.items() if key != plan.perceived]
+    return "\n".join(lines)
+
+
+def _manipulated(plan: Plan) -> str:
+    return f"Manipulated: the recommender, {len(plan.conditions)} levels, between participants. Nothing else differs."
+
+
+def _conditions(plan: Plan) -> str:
+    lines = "\n".join(
+        f"- {c.label}: {c.algorithm}, model `{c.digest[:12]}`, {c.target:,} participants" for c in plan.conditions
+    )
+    return (
+        f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
+        f"recommender trained on {plan.dataset}. Everybody rates {plan.ratings_asked} items they know and judges "
+        f"{plan.list_length} recommendations, on the same pages.\n\n{lines}\n\n{_assignment(plan)}"
+    )
+
+
+def _assignment(plan: Plan) -> str:
+    strata = f" Kept even: {'; '.join(plan.strata)}." if plan.strata else ""
+    return (
+        f"{plan.assignment}{strata} The seed is {plan.seed}; with it and the log of arrivals the assignment can be "
+        "made again."
+    )
+
+
+def _blinding() -> str:
+    return "Participants are not told which recommender they meet, nor which ones there are."
+
+
+def _analyses(plan: Plan) -> str:
+    return (
+        "For each dependent variable a one-way analysis of variance over the conditions at α = .05, then Tukey's "
+        "HSD for every pair of conditions with 95% simultaneous intervals. Beside it, whatever its result, stand "
+        "Welch's test with Games and Howell's, and Kruskal and Wallis's with Dunn's corrected by Holm; where they "
+        "disagree the report says so. A condition is placed above another where its mean is higher and Tukey's "
+        "adjusted p is below .05.\n\n"
+        f"Primary comparison: Kendall's τ_b between the conditions' mean {plan.perceived_name.lower()} and "
+        f"{plan.objective_name}, with the exact two-sided p over all orders of the {len(plan.conditions)} "
+        "recommenders. All other pairs are corrected together by Holm and called exploratory."
+    )
+
+
+def _exclusions(plan: Plan) -> str:
+    admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
+    return (
+        "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
+        "submission are not; their number is reported for each condition, and their slot goes to somebody else."
+        f"{admitted} [State any rule about answers given too fast, in straight lines, or against attention checks.] "
+        "Values are not trimmed. Every question that these analyses use needs an answer, so that nobody who completes "
+        "has one missing."
+    )
+
+
+def _sample(plan: Plan) -> str:
+    counts = sorted({condition.target for condition in plan.conditions})
+    each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    quotas = (
+        f"\n\nQuotas, beyond which newcomers are thanked and sent away: {'; '.join(plan.quotas)}."
+        if plan.quotas
+        else ""
+    )
+    return (
+        f"{plan.n_total:,} participants who complete, {each} in each condition. The study ends when every condition "
+        "stands at its number; nobody looks at outcomes by condition before.\n\n" + " ".join(plan.power) + quotas
+    )
+
+
+def _other(plan: Plan) -> str:
+    if plan.design_hash:
+        return f"The design is frozen under the SHA-256 {plan.design_hash}; every export and report bears it."
+    return "The launch will freeze the design under a SHA-256, which every export and report bears."

@@ -1,0 +1,220 @@
+"""What a draft's numbers mean: power, the imbalance to expect, and the plan for a preregistration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.provenance import derived_seed, rng_for
+from inference.power import (
+    AnovaPower,
+    DetectableEffect,
+    SimulatedPower,
+    anova_power,
+    detectable_effect,
+    effect_of_means,
+    participants_needed,
+    simulated_power,
+)
+from studies.assignment.imbalance import Imbalance, of_every_method
+from studies.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
+from studies.assignment.quotas import quotas_from
+from studies.assignment.strata import Strata, levels_of, strata_from
+from studies.assignment.wording import quotas_as_text
+from studies.enums import Mode
+from studies.models import Study
+from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
+from studies.narrative.preregistration import ConditionPlan, Plan
+from studies.questionnaires.schema import Question, questionnaire_from
+
+MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
+WISHED_POWER = 0.8
+ALPHA = 0.05
+CONVENTIONS = (("f = 0.10", 0.10), ("f = 0.25", 0.25), ("f = 0.40", 0.40))
+CURVE_POINTS = 40
+MOST_DRAWS = 20_000_000  # numbers drawn for one simulation: about a second
+MOST_REPETITIONS = 2000
+FEWEST_REPETITIONS = 200
+
+
+def planned_number(study: Study) -> tuple[int, int]:
+    """The number of conditions, and of participants in the smallest one: what power can count on."""
+    targets = list(study.conditions.values_list("target", flat=True))
+    return len(targets), min(targets, default=0)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The imbalance to expect of each method, and of the strata."""
+
+    n_participants: int
+    repetitions: int
+    methods: tuple[tuple[str, bool, Imbalance], ...]  # name, whether it is chosen, numbers
+    strata: tuple[tuple[str, float, float], ...]  # name, participants expected, the same in each condition
+    merged: tuple[tuple[str, tuple[str, ...]], ...]  # name, members
+
+
+def expected_imbalance(study: Study, targets: Sequence[int], method: Method, strata: Strata) -> Expected:
+    """Simulate a design that may not be saved yet; raises ParameterError where it is too large."""
+    found = of_every_method(targets, method, strata, seed=derived_seed(study.seed, "imbalance"))
+    n, k = sum(targets), len(targets)
+    members: dict[str, list[str]] = {}
+    for name, merged in strata.merged().items():
+        members.setdefault(merged, []).append(name)
+    is_merged = method.name == PERMUTED_BLOCKS
+    shares = strata.expected_merged() if is_merged else strata.expected()
+    return Expected(
+        n,
+        next(iter(found.values())).repetitions,
+        tuple((name, name == method.name, one) for name, one in found.items()),
+        tuple((name, share * n, share * n / k) for name, share in shares.items()),
+        tuple((name, tuple(names)) for name, names in members.items()) if is_merged else (),
+    )
+
+
+@dataclass(frozen=True)
+class PowerPlan:
+    """Power for a stated effect: what it takes, what the planned number gives, and what that can see."""
+
+    needed: AnovaPower
+    planned: AnovaPower
+    smallest: DetectableEffect
+    stated: str  # which curve is of the stated effect
+    n_values: tuple[int, ...]
+    curves: dict[str, tuple[float, ...]]
+
+
+def power_plan(*, conditions: int, planned: int, f: float, power: float, alpha: float) -> PowerPlan:
+    """Answer the three questions of planning, and draw power against participants; raises ParameterError."""
+    needed = participants_needed(conditions, f, power, alpha)
+    longest = max(2 * planned, min(round(1.3 * needed.n_per_condition), 8 * planned), 20)
+    step = max(1, round(longest / CURVE_POINTS))
+    n_values = tuple(sorted({*range(2, longest + 1, step), planned}))
+    effects = {name: value for name, value in CONVENTIONS if abs(value - f) > 0.005}
+    stated = f"f = {f:.2f}"
+    effects[stated] = f
+    return PowerPlan(
+        needed,
+        anova_power(conditions, planned, f, alpha),
+        detectable_effect(conditions, planned, power, alpha),
+        stated,
+        n_values,
+        {
+            name: tuple(anova_power(conditions, n, value, alpha).power for n in n_values)
+            for name, value in sorted(effects.items(), key=lambda effect: effect[1])
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Power by simulation, with what was stated."""
+
+    means: tuple[float, ...]
+    sd: float
+    f: float
+    n: int
+    items: int
+    found: SimulatedPower
+
+
+def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items: int, alpha: float) -> Simulated:
+    """Draw studies under stated means; raises ParameterError. The same statement gives the same numbers."""
+    each = len(means) * n * (items + 1)
+    repetitions = max(FEWEST_REPETITIONS, min(MOST_REPETITIONS, MOST_DRAWS // max(each, 1)))
+    found = simulated_power(
+        means, sd, n, rng=rng_for(study.seed, "power"), items=items, alpha=alpha, repetitions=repetitions
+    )
+    return Simulated(tuple(means), sd, effect_of_means(means, sd), n, items, found)
+
+
+def _method_sentence(method: Method) -> str:
+    if method.name == PERMUTED_BLOCKS:
+        times = " or ".join("once" if n == 1 else f"{n} times" for n in method.multiples)
+        return f"Assignment by permuted blocks within strata; a block holds each condition {times}, in a drawn order."
+    if method.name == MINIMISATION:
+        return (
+            "Assignment by minimisation (Pocock and Simon, 1975) over the margins named below and the whole, by the "
+            f"variance of the counts; the best condition is taken with probability {method.probability:g}."
+        )
+    if method.name == LEAST_FILLED:
+        return "Assignment to the condition furthest from its target, equal ones by a draw."
+    return "Assignment by simple randomisation among the conditions that are not full."
+
+
+def _strata_told(method: Method, strata: Strata) -> tuple[str, ...]:
+    """What is kept even: strata, or the margins of traits; nothing where the method looks at neither."""
+    if method.name == PERMUTED_BLOCKS and strata.rules:
+        return tuple(strata.expected_merged())
+    if method.name == MINIMISATION:
+        return tuple(f"{rule['question']} ({', '.join(levels_of(rule))})" for rule in strata.rules)
+    return ()
+
+
+def _admitted(question: Question) -> str:
+    if question.admits is not None:
+        said = {True: "yes", False: "no"}
+        values = [said[value] if isinstance(value, bool) else str(value) for value in question.admits]
+        return f"{question.key} is {' or '.join(values)}"
+    low, high = question.admits_minimum, question.admits_maximum
+    if low is not None and high is not None:
+        return f"{question.key} from {low} to {high}"
+    return f"{question.key} at least {low}" if low is not None else f"{question.key} at most {high}"
+
+
+def _told(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in params.items())
+
+
+def preregistration_plan(study: Study) -> Plan:
+    """Everything that a preregistration text tells, as the study stands."""
+    settings = study.settings
+    primary = settings["primary"]
+    method, strata = method_from(settings), strata_from(settings)
+    conditions = [
+        ConditionPlan(
+            c.label,
+            c.model.algorithm + (f" ({_told(c.model.params)})" if c.model.params else ""),
+            c.model_digest,
+            c.target,
+        )
+        for c in study.conditions.select_related("model").order_by("position")
+    ]
+    k, planned = planned_number(study)
+    power: tuple[str, ...] = ()
+    if k >= 2 and planned >= 2:
+        found = power_plan(
+            conditions=k, planned=planned, f=float(settings.get("effect", MEDIUM)), power=WISHED_POWER, alpha=0.05
+        )
+        power = (needed_sentence(found.needed), planned_sentence(found.planned, found.smallest))
+    version = study.dataset_version
+    about = questionnaire_from(study.questionnaire).about
+    is_limited = [
+        q for q in about if q.admits is not None or q.admits_minimum is not None or q.admits_maximum is not None
+    ]
+    return Plan(
+        title=study.title,
+        slug=study.slug,
+        design_hash=study.design_hash,
+        n_consented=study.participants.filter(mode=Mode.LIVE).count(),
+        hypothesis=settings.get("hypothesis", ""),
+        perceived=primary["perceived"],
+        perceived_name=PERCEIVED_LABELS[primary["perceived"]],
+        objective_name=metric_label(primary["objective"], study.run.n),
+        conditions=conditions,
+        dataset=f"{version} (`{version.content_hash[:12]}`)",
+        ratings_asked=settings["ratings_asked"],
+        list_length=settings["list_length"],
+        assignment=_method_sentence(method),
+        strata=_strata_told(method, strata),
+        quotas=tuple(
+            f"at most {quota.most:,} of {line.partition(': ')[2]}"
+            for quota, line in zip(
+                quotas_from(settings), quotas_as_text(settings.get("quotas") or ()).splitlines(), strict=True
+            )
+        ),
+        admitted=tuple(map(_admitted, is_limited)),
+        seed=study.seed,
+        power=power,
+    )

@@ -1,0 +1,106 @@
+"""The console's help with a design: power, the imbalance to expect, the preregistration text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from core.errors import ParameterError
+from studies.assignment.methods import method_from
+from studies.assignment.strata import strata_from
+from studies.charts import power_curve
+from studies.forms.assignment import METHOD_LABELS, AssignmentForm
+from studies.forms.planning import PowerForm
+from studies.narrative.plan import needed_sentence, planned_sentence, share, simulated_sentence
+from studies.narrative.preregistration import FORMS, preregistration
+from studies.permissions import READERS, Seat, seated
+from studies.selectors import planning
+
+
+def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
+    said = form.cleaned_data
+    plan = planning.power_plan(
+        conditions=form.n_conditions, planned=said["planned"], f=said["f"], power=said["power"], alpha=said["alpha"]
+    )
+    at_planned = plan.n_values.index(said["planned"])
+    title = f"{said['planned']:,} per condition find f = {said['f']:.2f} with a power of {share(plan.planned.power)}"
+    simulated = None
+    if said["means"]:
+        simulated = planning.simulation(
+            seat.study, means=said["means"], sd=said["sd"], n=said["planned"], items=said["items"], alpha=said["alpha"]
+        )
+    return {
+        "plan": plan,
+        "power_told": share(plan.planned.power),
+        "wished_told": share(plan.smallest.power),
+        "eta_squared_told": share(plan.smallest.eta_squared),
+        "sensitivity_noncentrality": plan.smallest.f**2 * plan.planned.n_total,
+        "sentences": [needed_sentence(plan.needed), planned_sentence(plan.planned, plan.smallest)],
+        "simulated": simulated,
+        "simulated_sentence": simulated_sentence(
+            simulated.found, simulated.means, simulated.sd, simulated.f, simulated.n, simulated.items
+        )
+        if simulated
+        else "",
+        "chart": power_curve(
+            plan.curves, n_values=plan.n_values, planned=said["planned"], emphasised=plan.stated, title=title
+        ),
+        "curve_rows": [
+            (n, n == said["planned"], [share(line[place]) for line in plan.curves.values()])
+            for place, n in enumerate(plan.n_values)
+            if place % 4 == 0 or place == at_planned
+        ],
+    }
+
+
+@require_safe
+@seated(READERS)
+def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Participants for an effect, the smallest effect for the participants, and power by simulation."""
+    form = PowerForm(seat.study, request.GET)
+    context: dict[str, Any] = {"study": seat.study, "form": form, "problem": ""}
+    if form.n_conditions < 2:
+        context["problem"] = "Power compares conditions, and this study has fewer than two."
+    elif form.is_valid():
+        try:
+            context |= _power_context(form, seat)
+        except ParameterError as problem:
+            context["problem"] = str(problem)
+    return render(request, "console/studies/power.html", context)
+
+
+@require_safe
+@seated(READERS)
+def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The imbalance to expect: of the design as it is saved, or, asked by its form, as it stands there."""
+    study = seat.study
+    form = AssignmentForm(study, request.GET) if "method" in request.GET else None
+    context: dict[str, Any] = {"study": study, "form": form, "labels": METHOD_LABELS, "problem": ""}
+    if form is None or form.is_valid():
+        settings = {**study.settings, **(form.assignment_settings() if form else {})}
+        saved = list(study.conditions.order_by("position").values_list("target", flat=True))
+        targets = form.planned_targets() if form else saved
+        try:
+            found = planning.expected_imbalance(study, targets, method_from(settings), strata_from(settings))
+        except ParameterError as problem:
+            context["problem"] = str(problem)
+        else:
+            context["expected"] = found
+            context["lines"] = [(METHOD_LABELS[name], is_chosen, one) for name, is_chosen, one in found.methods]
+    part = "_imbalance" if request.headers.get("HX-Request") else "imbalance"
+    return render(request, f"console/studies/{part}.html", context)
+
+
+@require_safe
+@seated(READERS)
+def study_preregistration(request: HttpRequest, seat: Seat, form: str) -> HttpResponse:
+    """The preregistration text as Markdown, to be gone over and pasted."""
+    if form not in FORMS:
+        raise Http404("There is no such form of preregistration.")
+    text = preregistration(planning.preregistration_plan(seat.study), form)
+    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_preregistration_{form}.md"'
+    return response

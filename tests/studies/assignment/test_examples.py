@@ -1,0 +1,43 @@
+"""The examples in the docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from studies.assignment import (
+    draws,
+    imbalance,
+    least_filled,
+    ledger,
+    methods,
+    minimisation,
+    permuted_blocks,
+    quotas,
+    simple,
+    strata,
+    wording,
+)
+
+MODULES = [
+    draws,
+    imbalance,
+    least_filled,
+    ledger,
+    methods,
+    minimisation,
+    permuted_blocks,
+    quotas,
+    simple,
+    strata,
+    wording,
+]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings_run(module: object) -> None:
+    result = doctest.testmod(module)  # type: ignore[arg-type]
+    assert result.attempted > 0
+    assert result.failed == 0

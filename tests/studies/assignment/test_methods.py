@@ -1,0 +1,151 @@
+"""What each method draws, against what its definition says."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.errors import ParameterError
+from studies.assignment import least_filled, minimisation, simple
+from studies.assignment.imbalance import expected_imbalance, of_every_method
+from studies.assignment.ledger import Ledger
+from studies.assignment.methods import METHODS, Method
+from studies.assignment.strata import Strata
+
+pytestmark = pytest.mark.unit
+
+
+def test_simple_gives_each_open_condition_the_same_chance() -> None:
+    drawn = Counter(next(c for c in simple.ranking(seed, "all", 0, 4) if c != 2) for seed in range(3000))
+    assert set(drawn) == {0, 1, 3}
+    assert stats.chisquare(list(drawn.values())).pvalue > 0.001
+
+
+def test_least_filled_ranks_by_share_of_the_target_and_draws_among_equals() -> None:
+    assert least_filled.ranking(1, "all", 0, [3, 4, 1], [10, 20, 2])[-1] == 2
+    assert least_filled.ranking(1, "all", 0, [3, 4, 1], [10, 20, 2])[0] == 1
+    first = Counter(least_filled.ranking(seed, "all", 0, [1, 0, 0], [5, 5, 5])[0] for seed in range(2000))
+    assert set(first) == {1, 2}
+    assert stats.binomtest(first[1], 2000).pvalue > 0.001
+    assert least_filled.ranking(1, "all", 0, [3, 0], [None, None]) == (1, 0)
+
+
+@given(
+    margins=st.lists(st.lists(st.integers(0, 20), min_size=4, max_size=4), min_size=1, max_size=4),
+    targets=st.lists(st.integers(1, 30), min_size=4, max_size=4),
+)
+def test_the_imbalance_is_the_variance_of_the_counts_once_someone_has_joined(
+    margins: list[list[int]], targets: list[int]
+) -> None:
+    unit = minimisation.weights(targets)
+    expected = []
+    for joined in range(4):
+        after = [[(n + (c == joined)) * unit[c] for c, n in enumerate(row)] for row in margins]
+        expected.append(16 * sum(statistics.pvariance(row) for row in after))
+    assert list(minimisation.imbalances(margins, targets)) == pytest.approx(expected)
+
+
+def _chosen(seed: int, probability: float, has_room: list[bool]) -> int:
+    margins = [[3, 1, 2, 5], [4, 4, 4, 9]]
+    return minimisation.choose(
+        seed=seed, stratum="s", place=1, margins=margins, targets=[9] * 4, has_room=has_room, probability=probability
+    )[0]
+
+
+def test_minimisation_takes_the_best_open_condition_with_the_stated_probability() -> None:
+    drawn = Counter(_chosen(seed, 0.7, [True] * 4) for seed in range(4000))
+    assert stats.chisquare([drawn[c] for c in range(4)], [400, 2800, 400, 400]).pvalue > 0.001
+    without = Counter(_chosen(seed, 0.7, [True, False, True, True]) for seed in range(4000))
+    assert stats.chisquare([without[c] for c in (0, 2, 3)], [600, 2800, 600]).pvalue > 0.001
+
+
+def test_minimisation_says_which_full_conditions_it_would_have_preferred() -> None:
+    found = minimisation.choose(
+        seed=1, stratum="s", place=0, margins=[[0, 1, 2]], targets=[1, 3, 3], has_room=[False, True, True],
+        probability=1.0,
+    )  # fmt: skip
+    assert found == (1, (0,))
+    alone = minimisation.choose(
+        seed=1, stratum="s", place=0, margins=[[5, 5, 2]], targets=[5, 5, 3], has_room=[False, False, True],
+        probability=0.0,
+    )  # fmt: skip
+    assert alone[0] == 2
+
+
+def test_minimisation_refuses_what_it_cannot_decide() -> None:
+    with pytest.raises(ParameterError):
+        _chosen(1, 1.5, [True] * 4)
+    with pytest.raises(ParameterError):
+        _chosen(1, 0.5, [False] * 4)
+
+
+RULES = [
+    {"question": "gender", "groups": [{"name": "women", "values": ["woman"]}], "rest": "all others"},
+    {"question": "age", "bands": [[20, 34], [35, 50]]},
+]
+STRATA = Strata(RULES, {"gender": {"women": 90, "all others": 10}}, 0.08)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_simulation_agrees_with_the_assignment_that_studies_use(name: str) -> None:
+    """The fast simulation beside the real thing, over as many studies: means and distributions agree."""
+    method, targets, repetitions = Method(name, (1, 2), 0.75), [5, 5, 10], 400
+    rng = np.random.default_rng(7)
+    shares, merged = STRATA.expected(), STRATA.merged()
+    halfway, within = [], []
+    for seed in range(repetitions):
+        ledger = Ledger(method, seed)
+        drawn = rng.choice(list(shares), size=10, p=list(shares.values()))
+        for person, stratum in enumerate(drawn):
+            is_merged = name == "permuted_blocks"
+            ledger.arrive(person, merged.get(stratum, stratum) if is_merged else str(stratum), targets)
+        total = Counter(slot.condition for _s, slot in ledger.holding.values())
+        halfway.append(max(total[c] for c in range(3)) - min(total[c] for c in range(3)))
+        own = Counter((merged.get(s, s), slot.condition) for s, slot in ledger.holding.values())
+        blocks = {merged.get(s, s) for s in shares}
+        within.append(max(max(own[s, c] for c in range(3)) - min(own[s, c] for c in range(3)) for s in blocks))
+    found = expected_imbalance(method, targets, shares, rng=np.random.default_rng(8), merged=merged, repetitions=4000)
+    for real, simulated in ((halfway, found.halfway), (within, found.within_halfway)):
+        error = statistics.stdev(real) / repetitions**0.5 if len(set(real)) > 1 else 0.05
+        assert simulated.mean == pytest.approx(statistics.mean(real), abs=4 * error + 1e-9)
+
+
+def test_what_the_methods_promise_shows_in_the_simulation() -> None:
+    found = of_every_method([30] * 7, Method(), Strata(RULES, {}), seed=1)
+    assert list(found) == list(METHODS)
+    assert all(one.full.high == 0 for one in found.values())
+    assert found["permuted_blocks"].within_halfway.high <= 1
+    assert found["least_filled"].halfway.high <= 1
+    assert found["minimisation"].halfway.mean < found["permuted_blocks"].halfway.mean < found["simple"].halfway.mean
+    assert found["minimisation"].trait_halfway.mean < found["least_filled"].trait_halfway.mean
+    assert found == of_every_method([30] * 7, Method(), Strata(RULES, {}), seed=1)
+
+
+def test_unequal_targets_are_the_whole_difference_at_the_end() -> None:
+    found = of_every_method([4, 6, 12], Method(), Strata((), {}), seed=1, repetitions=50)
+    assert {one.full.mean for one in found.values()} == {8.0}
+
+
+@pytest.mark.parametrize(
+    ("targets", "shares", "repetitions"),
+    [
+        ([30], {"all": 1.0}, 10),
+        ([0, 3], {"all": 1.0}, 10),
+        ([3000, 3000], {"all": 1.0}, 10),
+        ([3, 3], {}, 10),
+        ([3, 3], {"all": -1.0}, 10),
+        ([3, 3], {"all": 0.0}, 10),
+        ([3, 3], {"all": 1.0}, 0),
+    ],
+)
+def test_a_simulation_that_cannot_be_made_is_refused(
+    targets: list[int], shares: dict[str, float], repetitions: int
+) -> None:
+    with pytest.raises(ParameterError):
+        expected_imbalance(Method(), targets, shares, rng=np.random.default_rng(1), repetitions=repetitions)

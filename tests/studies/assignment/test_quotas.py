@@ -1,0 +1,65 @@
+"""Quotas by what people said about themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import ParameterError
+from studies.assignment.quotas import Quota, first_full, held, quotas_from
+
+pytestmark = pytest.mark.unit
+
+WOMEN = Quota("women", 2, ({"question": "gender", "values": ["woman"]},))
+YOUNG = Quota("young men", 1, ({"question": "gender", "values": ["man"]}, {"question": "age", "band": [20, 29]}))
+
+
+@pytest.mark.parametrize(
+    ("answers", "women", "young"),
+    [
+        ({"gender": "woman", "age": 25}, True, False),
+        ({"gender": "man", "age": 20}, False, True),
+        ({"gender": "man", "age": 29}, False, True),
+        ({"gender": "man", "age": 30}, False, False),
+        ({"gender": "man"}, False, False),
+        ({"gender": "man", "age": True}, False, False),
+        ({"age": 25}, False, False),
+    ],
+)
+def test_a_quota_counts_those_who_meet_every_test(answers: dict[str, object], women: bool, young: bool) -> None:
+    assert (WOMEN.counts(answers), YOUNG.counts(answers)) == (women, young)
+
+
+def test_the_first_full_quota_keeps_a_newcomer_out_and_nobody_else() -> None:
+    people = [{"gender": "woman", "age": 25}, {"gender": "man", "age": 25}]
+    assert held([WOMEN, YOUNG], people) == [1, 1]
+    assert first_full([WOMEN, YOUNG], {"gender": "woman", "age": 40}, people) is None
+    full = first_full([WOMEN, YOUNG], {"gender": "man", "age": 22}, people)
+    assert full is YOUNG
+    assert first_full([WOMEN, YOUNG], {"gender": "man", "age": 40}, people) is None
+    assert first_full([WOMEN], {"gender": "woman"}, [*people, people[0]]) is WOMEN
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": "a", "most": -1, "where": [{"question": "age", "band": [20, 29]}]},
+        {"name": "a", "most": True, "where": [{"question": "age", "band": [20, 29]}]},
+        {"name": "a", "where": [{"question": "age", "band": [20, 29]}]},
+        {"name": "a", "most": 3},
+        {"name": "a", "most": 3, "where": [{"question": "age"}]},
+        {"name": "a", "most": 3, "where": [{"question": "age", "band": [29, 20]}]},
+        {"name": "a", "most": 3, "where": [{"question": "age", "band": [20]}]},
+        {"name": "a", "most": 3, "where": [{"question": "age", "band": [20, 29], "values": ["a"]}]},
+        {"name": "a", "most": 3, "where": [{"values": ["woman"]}]},
+    ],
+)
+def test_a_quota_that_cannot_be_used_is_refused(given: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        quotas_from({"quotas": [given]})
+
+
+def test_two_quotas_of_one_name_are_refused() -> None:
+    one = {"name": "a", "most": 3, "where": [{"question": "age", "band": [20, 29]}]}
+    with pytest.raises(ParameterError, match="same name"):
+        quotas_from({"quotas": [one, one]})
+    assert quotas_from({}) == ()

@@ -1,0 +1,129 @@
+"""Strata: who belongs where, what is expected of them, and sparse ones merged by the stated rule."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import ParameterError
+from studies.assignment.strata import Strata, levels_of, margins_of, strata_from, stratum_of, traits_of
+
+pytestmark = pytest.mark.unit
+
+RULES = [
+    {"question": "gender", "groups": [{"name": "women", "values": ["woman"]}], "rest": "all others"},
+    {"question": "age", "bands": [[20, 34], [35, 50]]},
+]
+
+
+@pytest.mark.parametrize(
+    ("answers", "stratum"),
+    [
+        ({"gender": "woman", "age": 20}, "women, 20-34"),
+        ({"gender": "woman", "age": 34}, "women, 20-34"),
+        ({"gender": "man", "age": 35}, "all others, 35-50"),
+        ({"gender": "not_said", "age": 50}, "all others, 35-50"),
+        ({"age": 18}, "all others, 20-34"),
+        ({"gender": "woman", "age": 70}, "women, 35-50"),
+        ({"gender": "woman"}, "women, not given"),
+    ],
+)
+def test_stratum_of_merges_what_is_outside_by_the_stated_rule(answers: dict[str, object], stratum: str) -> None:
+    assert stratum_of(answers, RULES) == stratum
+
+
+def test_stratum_of_no_rule_is_everybody() -> None:
+    assert stratum_of({"gender": "woman"}, ()) == "all"
+
+
+@pytest.mark.parametrize("rule", [{"question": "age"}, {"question": "age", "bands": [[35, 50], [20, 34]]}])
+def test_stratum_of_refuses_a_rule_that_cannot_be_used(rule: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        stratum_of({"age": 30}, [rule])
+
+
+THREE = [
+    {
+        "question": "gender",
+        "groups": [{"name": "women", "values": ["woman"]}, {"name": "men", "values": ["man"]}],
+        "rest": "all others",
+    },
+    {"question": "age", "bands": [[20, 34], [35, 50]]},
+]
+FEW_OTHERS = {"gender": {"women": 48, "men": 48, "all others": 4}}
+
+
+def test_expected_shares_are_products_and_equal_where_none_are_given() -> None:
+    found = Strata(THREE, FEW_OTHERS).expected()
+    assert found["women, 20-34"] == pytest.approx(0.24)
+    assert found["all others, 35-50"] == pytest.approx(0.02)
+    assert sum(found.values()) == pytest.approx(1)
+    assert Strata((), {}).expected() == {"all": 1.0}
+
+
+def test_no_stratum_is_merged_unless_a_limit_is_stated() -> None:
+    strata = Strata(THREE, FEW_OTHERS)
+    assert strata.merged() == {}
+    assert strata.expected_merged() == strata.expected()
+
+
+def test_a_sparse_stratum_joins_the_one_that_shares_its_leading_fields() -> None:
+    strata = Strata(THREE, FEW_OTHERS, 0.03)
+    merged = "all others, 20-34 and 1 more"
+    assert strata.merged() == {"all others, 20-34": merged, "all others, 35-50": merged}
+    assert strata.of({"gender": "not_said", "age": 44}) == merged
+    assert strata.of({"gender": "not_said", "age": 44}, is_merged=False) == "all others, 35-50"
+    assert strata.of({"gender": "woman", "age": 44}) == "women, 35-50"
+    assert strata.expected_merged()[merged] == pytest.approx(0.04)
+
+
+def test_a_stratum_that_is_still_sparse_joins_the_least_frequent_of_the_others() -> None:
+    shares = {"gender": {"women": 50, "men": 46, "all others": 4}}
+    assert Strata(THREE, shares, 0.05).merged() == dict.fromkeys(
+        ["men, 20-34", "all others, 20-34", "all others, 35-50"], "men, 20-34 and 2 more"
+    )
+
+
+@given(
+    gender=st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any),
+    age=st.lists(st.integers(0, 50), min_size=2, max_size=2).filter(any),
+    limit=st.floats(0, 0.5),
+)
+def test_after_merging_no_stratum_is_sparse_and_nobody_is_lost(gender: list[int], age: list[int], limit: float) -> None:
+    shares = {
+        "gender": dict(zip(levels_of(THREE[0]), gender, strict=True)),
+        "age": dict(zip(levels_of(THREE[1]), age, strict=True)),
+    }
+    strata = Strata(THREE, shares, limit)
+    found = strata.expected_merged()
+    assert sum(found.values()) == pytest.approx(1)
+    assert len(found) == 1 or min(found.values()) >= limit - 1e-6
+    assert set(strata.merged()) <= set(strata.expected())
+
+
+def test_margins_count_those_who_share_a_trait_and_everybody() -> None:
+    held = {("women, 20-34", 0): 3, ("women, 35-50", 1): 2, ("men, 20-34", 1): 4, ("not foreseen", 0): 1}
+    assert margins_of("women, 20-34", held, 2) == [[3, 2], [3, 4], [4, 6]]
+    assert margins_of("all", {}, 3) == [[0, 0, 0], [0, 0, 0]]
+    assert traits_of("women, 20-34") == ("women", "20-34")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"strata": THREE, "merge_below": 0.6},
+        {"strata": THREE, "merge_below": "few"},
+        {"strata": [THREE[0], THREE[0]]},
+        {"strata": [{"question": "gender", "groups": [{"name": "a, b", "values": ["woman"]}]}]},
+        {"strata": [{"question": "gender", "groups": [{"name": "all others", "values": ["woman"]}]}]},
+        {"strata": THREE, "expected_shares": {"nationality": {"a": 1}}},
+        {"strata": THREE, "expected_shares": {"gender": {"boys": 1}}},
+        {"strata": THREE, "expected_shares": {"gender": {"men": -1}}},
+        {"strata": THREE, "expected_shares": {"gender": {"men": 0}}},
+        {"strata": THREE, "expected_shares": {"gender": {"men": "half"}}},
+    ],
+)
+def test_a_design_whose_strata_cannot_be_used_is_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        strata_from(settings)

@@ -1,0 +1,338 @@
+"""Help with a design: the form, the imbalance, power, the preregistration text."""
+
+from __future__ import annotations
+
+import doctest
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from core.errors import ParallaxError, ParameterError
+from inference.power import SimulatedPower, anova_power
+from inference.results import Interval
+from studies.assignment.wording import quotas_from_text
+from studies.enums import Mode, Role
+from studies.models import Study
+from studies.narrative import plan as sentences
+from studies.narrative.preregistration import FORMS, ConditionPlan, Plan, preregistration
+from studies.presets.loader import metric_profile
+from studies.selectors import planning
+from studies.services.design import change_design
+from studies.services.launch import launch_problems
+from tests.factories.studies import add_conditions, assigned, make_study
+
+database = [pytest.mark.integration, pytest.mark.django_db]
+
+
+def _owner(study: Study) -> Client:
+    client = Client()
+    client.force_login(
+        study.memberships.get(role=Role.OWNER).researcher, backend="django.contrib.auth.backends.ModelBackend"
+    )
+    return client
+
+
+def _url(name: str, study: Study, **kwargs: Any) -> str:
+    return reverse(f"studies:{name}", kwargs={"slug": study.slug, **kwargs})
+
+
+@pytest.fixture
+def draft(db: None) -> Study:
+    study = make_study(status="draft", per_condition=30)
+    add_conditions(study, 7)
+    return study
+
+
+@pytest.mark.unit
+def test_examples_in_docstrings_run() -> None:
+    result = doctest.testmod(sentences)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+class TestForm:
+    pytestmark = database
+
+    def test_every_part_of_the_assignment_is_set_by_the_form(self, draft: Study) -> None:
+        client = _owner(draft)
+        form = client.get(_url("design", draft)).context["form"]
+        said = {
+            **form.initial,
+            "targets": "Condition 3: 12\n",
+            "method": "minimisation",
+            "block_multiples": "1, 2",
+            "minimisation_probability": "0.75",
+            "strata": "gender: women = woman 60%; the rest 40%",
+            "merge_below": "2.5",
+            "quotas": "105 women: gender = woman\n50: age = 20-29",
+            "perceived": "satisfaction",
+            "objective": "fallout@profile5",
+            "effect": "0.3",
+            "hypothesis": "People\r\ndiffer.",
+        }
+        answer = client.post(_url("design", draft), said)
+        assert answer.status_code == 302, answer.context["form"].errors
+        draft.refresh_from_db()
+        kept = draft.settings
+        assert (kept["method"], kept["block_multiples"], kept["minimisation_probability"]) == (
+            "minimisation",
+            [1, 2],
+            0.75,
+        )
+        assert kept["strata"][0]["rest"] == "the rest"
+        assert kept["expected_shares"] == {"gender": {"women": 60.0, "the rest": 40.0}}
+        assert kept["merge_below"] == 0.025
+        assert [(q["name"], q["most"]) for q in kept["quotas"]] == [("women", 105), ("age = 20-29", 50)]
+        assert kept["primary"] == {"perceived": "satisfaction", "objective": "fallout@profile5"}
+        assert (kept["effect"], kept["hypothesis"]) == (0.3, "People\ndiffer.")
+        assert list(draft.conditions.values_list("target", flat=True)) == [30, 30, 30, 12, 30, 30, 30]
+        again = client.get(_url("design", draft)).context["form"]
+        assert again.initial["targets"] == "Condition 3: 12"
+        assert again.initial["merge_below"] == 2.5
+        assert again.initial["quotas"] == "105 women: gender = woman\n50: age = 20-29"
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"strata": "gender"}, "Line 1 of the strata"),
+            ({"strata": "shoes: 20-30"}, "which the study does not ask"),
+            ({"strata": "gender: women = women"}, "is no answer to &#x27;gender&#x27;"),
+            ({"strata": "gender: 20-30"}, "its answers are no numbers"),
+            ({"quotas": "many"}, "Line 1 of the quotas"),
+            ({"quotas": "5: gender = 20-30"}, "is no number"),
+            ({"quotas": "5: not_met_before = maybe"}, "is no answer"),
+            ({"quotas": "5: shoes = 1"}, "which the study does not ask"),
+            ({"targets": "Nobody: 4"}, "there is no condition"),
+            ({"targets": "TopPop: 0"}, "1 to 10000 participants"),
+            ({"block_multiples": "0"}, "whole numbers from 1 to 10"),
+            ({"strata": "gender: " + "w" * 121 + " = woman"}, "at most 120 characters"),
+        ],
+    )
+    def test_what_cannot_be_used_is_refused_and_nothing_is_changed(
+        self, draft: Study, change: dict[str, str], said: str
+    ) -> None:
+        client = _owner(draft)
+        form = client.get(_url("design", draft)).context["form"]
+        page = client.post(_url("design", draft), {**form.initial, "title": "New", **change}).content.decode()
+        assert said in page
+        before = (draft.title, draft.settings)
+        draft.refresh_from_db()
+        assert (draft.title, draft.settings) == before
+        assert set(draft.conditions.values_list("target", flat=True)) == {30}
+
+    def test_the_primary_pair_is_frozen_with_the_design(self, draft: Study) -> None:
+        primary = {"perceived": "fon", "objective": "recall@profile7"}
+        change_design(study=draft, settings={"primary": primary})
+        draft.refresh_from_db()
+        assert any("profiles of 7 ratings" in problem for problem in launch_problems(draft))
+        for settings in ({"primary": {"perceived": "fon", "objective": "beauty"}}, {"primary": "fon"}, {"effect": 0}):
+            with pytest.raises(ParallaxError):
+                change_design(study=draft, settings=settings)
+        with pytest.raises(ParallaxError):
+            change_design(study=draft, settings={"hypothesis": "x" * 4001})
+
+    @pytest.mark.parametrize(
+        ("quotas", "is_told"),
+        [
+            ("100: age = 20-34\n100: age = 35-50", True),
+            ("100: age = 20-34\n110: age = 35-50", False),
+            ("100: age = 20-34\n100: age = 36-50", False),
+            ("100: gender = woman\n100: gender = man", False),
+            ("200: gender = woman, man, non_binary, self_described, not_said", True),
+            ("5: not_met_before = yes", False),
+        ],
+    )
+    def test_quotas_that_can_never_be_filled_keep_the_study_from_being_launched(
+        self, draft: Study, quotas: str, is_told: bool
+    ) -> None:
+        draft = change_design(study=draft, settings={"quotas": quotas_from_text(quotas, ["not_met_before"])})
+        told = [problem for problem in launch_problems(draft) if "never be full" in problem]
+        assert bool(told) == is_told
+        assert not told or "let in 200 participants, and the conditions are to have 210" in told[0]
+
+
+@pytest.mark.unit
+def test_a_metric_of_the_plan_says_on_which_profiles_it_is_measured() -> None:
+    assert [metric_profile(key) for key in ("recall", "fallout@profile5")] == [0, 5]
+    for wrong in ("ndcg", "recall@5", None, "recall@profile0"):
+        with pytest.raises(ParameterError):
+            metric_profile(wrong)
+
+
+class TestImbalance:
+    pytestmark = database
+
+    def test_the_saved_design_and_the_form_s_are_simulated(self, draft: Study) -> None:
+        client = _owner(draft)
+        whole = client.get(_url("imbalance", draft))
+        expected = whole.context["expected"]
+        assert "console/studies/imbalance.html" in [t.name for t in whole.templates]
+        assert [name for name, chosen, _one in expected.methods if chosen] == ["permuted_blocks"]
+        assert (expected.n_participants, len(expected.strata)) == (210, 6)
+        assert f"({expected.methods[0][2].halfway.high})" in whole.content.decode()
+        form = client.get(_url("design", draft)).context["form"]
+        said = {name: form.initial[name] for name in ("per_condition", "method", "block_multiples")} | {
+            "minimisation_probability": "1",
+            "strata": "gender: women = woman 95%; others 5%\nage: 20-34; 35-50",
+            "merge_below": "5",
+            "targets": "TopPop: 10",
+        }
+        part = client.get(_url("imbalance", draft), said, headers={"HX-Request": "true"})
+        assert "<html" not in part.content.decode()
+        assert part.context["expected"].n_participants == 190
+        assert part.context["expected"].merged == (("others, 20-34 and 1 more", ("others, 20-34", "others, 35-50")),)
+        assert "others, 20-34; others, 35-50" in part.content.decode()
+        by_traits = client.get(_url("imbalance", draft), {**said, "method": "minimisation"})
+        assert (by_traits.context["expected"].merged, len(by_traits.context["expected"].strata)) == ((), 4)
+
+    def test_what_cannot_be_simulated_is_said(self, draft: Study) -> None:
+        client = _owner(draft)
+        wrong = {"method": "simple", "strata": "x"}
+        assert "Line 1 of the strata" in client.get(_url("imbalance", draft), wrong).content.decode()
+        change_design(study=draft, per_condition=9000)
+        assert "63,000 are planned" in client.get(_url("imbalance", draft)).content.decode()
+
+
+class TestPower:
+    pytestmark = database
+
+    def test_the_plan_of_the_paper_by_g_power_s_names(self, draft: Study) -> None:
+        response = _owner(draft).get(_url("power", draft))
+        page = response.content.decode()
+        for number in ("0.2587", "14.4375", "2.1392", "0.7673", "0.8138", "13.1250", "14.0512", ">224<", ">203<"):
+            assert number in page
+        assert "33 participants per condition, so 231 in all" in page
+        plan = response.context["plan"]
+        place = plan.n_values.index(30)
+        assert plan.curves["f = 0.25"][place] == anova_power(7, 30, 0.25).power
+        assert list(plan.curves) == ["f = 0.10", "f = 0.25", "f = 0.40"]
+        drawn = json.dumps(response.context["chart"]["light"])
+        assert "Participants per condition" in drawn
+        assert "At the planned 30: f = 0.10 .15, f = 0.25 .77, f = 0.40 1.00." in drawn
+
+    def test_a_stated_effect_has_its_own_curve_and_the_simulation_its_means(self, draft: Study) -> None:
+        client = _owner(draft)
+        said = {"f": "1.5", "planned": "12", "means": "3, 3, 3, 3, 3, 3, 4.5", "items": "1"}
+        response = client.get(_url("power", draft), said)
+        plan = response.context["plan"]
+        assert plan.stated in plan.curves
+        assert plan.stated == "f = 1.50"
+        found = response.context["simulated"]
+        assert (found.n, found.sd, len(found.means)) == (12, 1.0, 7)
+        assert found.found.power > 0.5
+        assert response.context["simulated_sentence"] in response.content.decode()
+        assert client.get(_url("power", draft), said).context["simulated"] == found
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"means": "3, 4"}, "There are 7 conditions; 2 means are given."),
+            ({"means": "three"}, "Give numbers with commas between them"),
+            ({"means": "3,3,3,3,3,3,9"}, "from 1 to 5"),
+            ({"power": "0.01"}, "lies between the level alpha"),
+            ({"f": "-1"}, "greater than or equal to 0.01"),
+        ],
+    )
+    def test_what_cannot_be_computed_is_said(self, draft: Study, change: dict[str, str], said: str) -> None:
+        response = _owner(draft).get(_url("power", draft), change)
+        assert said in response.content.decode()
+        assert "plan" not in response.context
+
+    def test_one_condition_has_no_power(self) -> None:
+        study = make_study(status="draft", per_condition=1)
+        study.conditions.filter(position=1).delete()
+        assert "fewer than two" in _owner(study).get(_url("power", study)).content.decode()
+        assert planning.preregistration_plan(study).power == ()
+
+
+class TestPreregistration:
+    pytestmark = database
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_the_text_names_the_primary_pair_and_everything_that_is_frozen(self, draft: Study, form: str) -> None:
+        quotas = [{"name": "women", "most": 105, "where": [{"question": "gender", "values": ["woman"]}]}]
+        primary = {"perceived": "satisfaction", "objective": "fallout"}
+        change_design(study=draft, settings={"primary": primary, "hypothesis": "It differs.", "quotas": quotas})
+        response = _owner(draft).get(_url("preregistration", draft, form=form))
+        text = response.content.decode()
+        assert response["Content-Type"] == "text/markdown; charset=utf-8"
+        assert f"preregistration_{form}.md" in response["Content-Disposition"]
+        for part in (
+            "a draft: its design is not frozen yet",
+            "Primary pair: **Global satisfaction**",
+            "**Fallout at 5**",
+            "It differs.",
+            "7 conditions between participants",
+            "210 participants who complete, 30 in each condition",
+            "at most 105 of gender = woman",
+            "age from 20 to 50",
+            "not_met_before is yes",
+            "Kept even: women, 20-34; women, 35-50;",
+            "permuted blocks within strata; a block holds each condition once",
+            "No. Nobody has taken part yet.",
+            "f = 0.25 at α = .05 with a power of .81",
+        ):
+            assert part in text
+
+    def test_a_launched_study_tells_its_hash_and_who_has_come(self) -> None:
+        study = make_study(per_condition=1, settings={"method": "minimisation", "strata": [], "expected_shares": {}})
+        assigned(study)
+        assigned(study, Mode.SIMULATED)
+        text = preregistration(planning.preregistration_plan(study))
+        assert study.design_hash in text
+        assert "Yes: 1 person has given consent" in text
+        assert "Kept even:" not in text
+        assert "probability 0.8" in text
+        assert "[State the hypothesis" in text
+        assigned(study)
+        assert "Yes: 2 people have" in preregistration(planning.preregistration_plan(study))
+
+    def test_there_is_no_other_form(self, draft: Study) -> None:
+        assert _owner(draft).get(_url("preregistration", draft, form="poem")).status_code == 404
+
+    @pytest.mark.parametrize(
+        ("settings", "said"),
+        [
+            ({"method": "least_filled"}, "furthest from its target"),
+            ({"method": "simple"}, "simple randomisation"),
+            ({"block_multiples": [1, 3]}, "once or 3 times"),
+        ],
+    )
+    def test_each_method_has_its_sentence(self, draft: Study, settings: dict[str, object], said: str) -> None:
+        changed = change_design(study=draft, settings=settings)
+        assert said in planning.preregistration_plan(changed).assignment
+
+    def test_minimisation_tells_the_margins_and_simple_randomisation_nothing(self, draft: Study) -> None:
+        changed = change_design(study=draft, settings={"method": "minimisation"})
+        told = planning.preregistration_plan(changed).strata
+        assert told == ("gender (women, men, all others)", "age (20-34, 35-50)")
+        changed = change_design(study=draft, settings={"method": "simple"})
+        assert planning.preregistration_plan(changed).strata == ()
+
+    @pytest.mark.parametrize(
+        ("admits", "said"),
+        [({"minimum": 18}, "age at least 18"), ({"maximum": 30}, "age at most 30"), ({"values": [20, 30]}, "20 or 30")],
+    )
+    def test_whom_the_questions_admit_is_told(self, draft: Study, admits: dict[str, object], said: str) -> None:
+        for question in draft.questionnaire["about"]:
+            if question["key"] == "age":
+                question["admits"] = admits
+        assert any(said in told for told in planning.preregistration_plan(draft).admitted)
+
+
+@pytest.mark.unit
+def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
+    conditions = [ConditionPlan("A", "toppop", "a" * 64, 10), ConditionPlan("B", "lsa", "b" * 64, 20)]
+    plan = Plan(
+        "T", "t", "", 0, "", "fon", "First-order novelty", "Recall at 10", conditions, "Films", 5, 5, "By lot.",
+        (), (), (), 1, (),
+    )  # fmt: skip
+    assert "30 participants who complete, 10 to 20 in each condition" in preregistration(plan)
+    found = SimulatedPower(0.0, Interval(0.0, 0.01), 1000, 7)
+    assert "In 7 of them nobody differed" in sentences.simulated_sentence(found, (1.0, 1.0), 0.1, 0.0, 5, 1)
+    assert "nobody" not in sentences.simulated_sentence(
+        SimulatedPower(0.9999, Interval(0.9, 1.0), 1000, 0), (1.0, 2.0), 0.1, 0.0, 5, 5
+    )
