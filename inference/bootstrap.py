@@ -58,7 +58,7 @@ def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generato
     >>> condition_means({"A": [3, 3], "B": [5]}, 2, np.random.default_rng(1)).tolist()
     [[3.0, 5.0], [3.0, 5.0]]
     """
-    _check_resamples(resamples)
+    check_resamples(resamples)
     read = Groups.read(groups)
     if read.left_out:
         return Undefined(f"{in_words(read.left_out)}: no observations to resample.", BOOTSTRAP)
@@ -69,7 +69,7 @@ def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generato
     columns = []
     for group in read.members:
         values = group.points if is_exact else [float(value) for value in group.values()]
-        sums = _resampled_sums(np.array(values, dtype=np.float64)[:, None], resamples, rng)[:, 0]
+        sums = resampled_sums(np.array(values, dtype=np.float64)[:, None], resamples, rng)[:, 0]
         # One division: equal rationals give equal floats whatever the sizes of the conditions.
         columns.append(sums / (group.n * group.scale if is_exact else group.n))
     return np.column_stack(columns)
@@ -106,7 +106,7 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
     >>> user_means([[0.5, 1.0], [0.5, 1.0]], 2, np.random.default_rng(1)).tolist()
     [[0.5, 1.0], [0.5, 1.0]]
     """
-    _check_resamples(resamples)
+    check_resamples(resamples)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
         raise DataError(f"The values have {array.ndim} dimensions: give one row a user, one column an algorithm.")
@@ -115,15 +115,16 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
     complete = array[~np.isnan(array).any(axis=1)]
     if not complete.size:
         return Undefined("No user has a value under every algorithm.", BOOTSTRAP)
-    return _resampled_sums(complete, resamples, rng) / len(complete)
+    return resampled_sums(complete, resamples, rng) / len(complete)
 
 
-def _check_resamples(resamples: int) -> None:
+def check_resamples(resamples: int) -> None:
+    """Refuse a number of resamples below 1."""
     if resamples < 1:
         raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
 
 
-def _resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Means:
+def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Means:
     """Column sums of resampled rows, added row by row: the same bits on every machine."""
     n = len(rows)
     sums = np.empty((resamples, rows.shape[1]))

@@ -1,4 +1,8 @@
-"""Paired tests of algorithms on the same users: the sign test."""
+"""Paired tests of algorithms on the same users: the sign test.
+
+`inference.signed_rank` weighs how much better users fare, `inference.friedman` compares all algorithms at once, and
+`inference.paired_hits` tests hits where users own several cases.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +67,7 @@ def sign_test(
         raise ParameterError(f"The alternative {alternative!r} is unknown: choose greater or two-sided.")
     if not tie_within >= 0:
         raise ParameterError(f"The tolerance for ties is {tie_within}: it has to be 0 or more.")
-    first, second = _per_user(a, "the first algorithm"), _per_user(b, "the second algorithm")
+    first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
     if first.shape != second.shape:
         raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
     difference = first - second
@@ -87,12 +91,19 @@ def _tail(n_better: int, n_worse: int) -> float:
     return float(stats.binom.sf(n_better - 1, n_better + n_worse, 0.5))
 
 
-def _per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
+def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
+    """One value a user as floats; refuses infinities and other shapes, keeps NaN.
+
+    Examples
+    --------
+    >>> per_user([1, 2], "the first algorithm").tolist()
+    [1.0, 2.0]
+    """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise DataError(f"The values of {whose} have {array.ndim} dimensions: give one value a user.")
     if np.isinf(array).any():
-        raise DataError(f"The values of {whose} hold an infinity: the sign test needs finite values.")
+        raise DataError(f"The values of {whose} hold an infinity: paired tests need finite values.")
     return array
 
 
@@ -140,22 +151,21 @@ def sign_tests_between(
     [('A', 'B', 1.0, 0.0078125), ('A', 'C', 1.0, 0.0078125), ('B', 'C', 0.0, None)]
     """
     check_alpha(alpha)
-    per_user = {name: _per_user(of_name, name) for name, of_name in values.items()}
-    sized = {name: array[~np.isnan(array)] for name, array in per_user.items()}
-    names = [name for name in per_user if sized[name].size]
+    by_name = {name: per_user(of_name, name) for name, of_name in values.items()}
+    sized = {name: array[~np.isnan(array)] for name, array in by_name.items()}
+    names = [name for name in by_name if sized[name].size]
     if len(names) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
     found = {
-        (a, b): sign_test(per_user[a], per_user[b], "two-sided", tie_within=tie_within)
-        for a, b in combinations(names, 2)
+        (a, b): sign_test(by_name[a], by_name[b], "two-sided", tie_within=tie_within) for a, b in combinations(names, 2)
     }
     tested = {key: result for key, result in found.items() if isinstance(result, SignTestResult)}
     adjusted = dict(zip(tested, adjust([result.p for result in tested.values()], correction), strict=True))
     pairs = []
     for (a, b), result in found.items():
         if isinstance(result, Undefined):
-            n_both = int(np.count_nonzero(~np.isnan(per_user[a] - per_user[b])))
-            n_left_out = per_user[a].size - n_both
+            n_both = int(np.count_nonzero(~np.isnan(by_name[a] - by_name[b])))
+            n_left_out = by_name[a].size - n_both
             pairs.append(SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out))
             continue
         p = adjusted[a, b]
@@ -181,5 +191,5 @@ def sign_tests_between(
         location_name="mean",
         locations={name: float(sized[name].mean()) for name in names},
         n={name: int(sized[name].size) for name in names},
-        left_out=tuple(name for name in per_user if name not in names),
+        left_out=tuple(name for name in by_name if name not in names),
     )

@@ -1,0 +1,224 @@
+"""Friedman's test of all algorithms on the same users, and Nemenyi's comparison of every pair after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError
+from inference.corrections import check_alpha
+from inference.lazy import special
+from inference.paired import per_user
+from inference.posthoc import critical_range, upper_tail
+from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.signed_rank import DECIMALS
+
+FRIEDMAN = "Friedman"
+NEMENYI = "Nemenyi"
+
+
+@dataclass(frozen=True)
+class FriedmanResult(Result):
+    """Friedman's test, corrected for ties.
+
+    Attributes
+    ----------
+    chi_squared, p : float
+    df : int
+        Algorithms less one.
+    iman_davenport_f, iman_davenport_p : float or None
+        The F form, less conservative; None where all users order the algorithms alike, as F is infinite.
+    iman_davenport_df : tuple of int
+    kendalls_w : float
+        Agreement of users' orders, in [0, 1].
+    mean_ranks : dict of str to float
+        1 for the smallest value, so the best algorithm has the largest one (of a metric that is better high).
+    ranks_from_best : dict of str to float
+        The same with 1 for the largest value.
+    n : int
+        Users with a value for every algorithm.
+    n_left_out : int
+        The others.
+    """
+
+    chi_squared: float
+    p: float
+    df: int
+    iman_davenport_f: float | None
+    iman_davenport_p: float | None
+    iman_davenport_df: tuple[int, int]
+    kendalls_w: float
+    mean_ranks: dict[str, float]
+    ranks_from_best: dict[str, float]
+    n: int
+    n_left_out: int
+
+
+@dataclass(frozen=True)
+class NemenyiResult(PairwiseResult):
+    """Nemenyi's comparisons.
+
+    Attributes
+    ----------
+    critical_difference : float
+        Mean ranks that differ by more are declared different.
+    n_users, n_left_out : int
+        Users with a value for every algorithm, and the others.
+    """
+
+    critical_difference: float = 0.0
+    n_users: int = 0
+    n_left_out: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranks:
+    names: tuple[str, ...]
+    doubled: NDArray[np.int64]  # (n_users, n_algorithms): mid-ranks times two
+    n_left_out: int
+
+
+def _ranked(values: Mapping[str, ArrayLike], procedure: str) -> _Ranks | Undefined:
+    columns = {name: per_user(of_name, name) for name, of_name in values.items()}
+    if len({column.size for column in columns.values()}) > 1:
+        raise DataError("The algorithms have values of different numbers of users: give one order of users for all.")
+    if len(columns) < 2:
+        return Undefined("A comparison needs two algorithms with values of users.", procedure)
+    table = np.column_stack(list(columns.values()))
+    complete = np.round(table[~np.isnan(table).any(axis=1)], DECIMALS)
+    if len(complete) < 2:
+        return Undefined("Fewer than two users have a value for every algorithm.", procedure)
+    below = (complete[:, None, :] < complete[:, :, None]).sum(axis=2, dtype=np.int64)
+    equal = (complete[:, None, :] == complete[:, :, None]).sum(axis=2, dtype=np.int64)
+    if (equal == len(columns)).all():
+        return Undefined("Every user has the same value for all algorithms: there is nothing to rank.", procedure)
+    return _Ranks(tuple(columns), 2 * below + equal + 1, len(table) - len(complete))
+
+
+def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
+    r"""Friedman's test: do users rank the algorithms alike, with ties corrected for?
+
+    .. math:: \chi^2_F = \frac{(k - 1) \sum_j (R_j - n (k + 1) / 2)^2}{\sum_{ij} r_{ij}^2 - n k (k + 1)^2 / 4},
+              \quad F_F = \frac{(n - 1) \chi^2_F}{n (k - 1) - \chi^2_F}
+
+    Parameters
+    ----------
+    values : mapping of str to float array, shape (n_users,)
+        Algorithm -> a metric of each user, in one order of users; users with a NaN are left out as a whole. Values
+        are rounded to 9 decimals, so that those equal on paper tie.
+
+    Returns
+    -------
+    FriedmanResult or Undefined
+        Undefined with fewer than two algorithms or users, or where every user has ties only.
+
+    Raises
+    ------
+    DataError
+        Arrays of different lengths, or that hold infinities.
+
+    References
+    ----------
+    Friedman (1937), Journal of the American Statistical Association 32(200):675-701; Iman & Davenport (1980),
+    Communications in Statistics A 9(6):571-595; Demšar (2006), JMLR 7:1-30.
+
+    Examples
+    --------
+    >>> result = friedman({"A": [1, 1, 1, 2], "B": [2, 2, 2, 1], "C": [3, 3, 3, 3]})
+    >>> result.chi_squared, result.df, result.ranks_from_best["C"]
+    (6.5, 2, 1.0)
+    """
+    ranks = _ranked(values, FRIEDMAN)
+    if isinstance(ranks, Undefined):
+        return ranks
+    n, k = ranks.doubled.shape
+    sums = ranks.doubled.sum(axis=0)
+    spread = (k - 1) * sum(int(total - n * (k + 1)) ** 2 for total in sums.tolist())
+    room = int((ranks.doubled**2).sum()) - n * k * (k + 1) ** 2
+    chi_squared = spread / room
+    f: float | None = None
+    f_p: float | None = None
+    if spread < room * n * (k - 1):
+        f = (n - 1) * chi_squared / (n * (k - 1) - chi_squared)
+        f_p = float(special.fdtrc(k - 1, (k - 1) * (n - 1), f))
+    means = (sums / (2 * n)).tolist()
+    return FriedmanResult(
+        chi_squared=chi_squared,
+        p=float(special.chdtrc(k - 1, chi_squared)),
+        df=k - 1,
+        iman_davenport_f=f,
+        iman_davenport_p=f_p,
+        iman_davenport_df=(k - 1, (k - 1) * (n - 1)),
+        kendalls_w=chi_squared / (n * (k - 1)),
+        mean_ranks=dict(zip(ranks.names, means, strict=True)),
+        ranks_from_best={name: k + 1 - mean for name, mean in zip(ranks.names, means, strict=True)},
+        n=n,
+        n_left_out=ranks.n_left_out,
+    )
+
+
+def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> NemenyiResult | Undefined:
+    r"""Nemenyi's test of every pair of algorithms, by mean ranks over users.
+
+    .. math:: q = \frac{|\bar R_a - \bar R_b|}{\sqrt{k (k + 1) / (6 n)}}
+
+    referred to the studentized range over :math:`\sqrt 2` with infinitely many degrees of freedom. There is no
+    correction for ties, which makes it cautious where there are many.
+
+    Parameters
+    ----------
+    values : mapping of str to float array, shape (n_users,)
+        As for `friedman`.
+    alpha : float
+        Level of the family, in (0, 1).
+
+    Returns
+    -------
+    NemenyiResult or Undefined
+        ``locations`` are mean ranks, 1 for the smallest value; ``statistic`` is q. Undefined as `friedman`.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `alpha` outside (0, 1); as for `friedman`.
+
+    References
+    ----------
+    Demšar (2006), JMLR 7:1-30, section 3.2.2.
+
+    Examples
+    --------
+    >>> result = nemenyi({"A": [1, 1, 1, 2], "B": [2, 2, 2, 1], "C": [3, 3, 3, 3]})
+    >>> round(result.critical_difference, 3), [pair.is_significant for pair in result.pairs]
+    (1.657, [False, True, False])
+    """
+    check_alpha(alpha)
+    ranks = _ranked(values, NEMENYI)
+    if isinstance(ranks, Undefined):
+        return ranks
+    n, k = ranks.doubled.shape
+    sums = dict(zip(ranks.names, ranks.doubled.sum(axis=0).tolist(), strict=True))
+    error = math.sqrt(k * (k + 1) / (6 * n))
+    sizes: dict[str, int] = dict.fromkeys(ranks.names, int(n))
+    pairs = []
+    for a, b in combinations(ranks.names, 2):
+        difference = (sums[a] - sums[b]) / (2 * n)
+        q = abs(difference) / error
+        p = upper_tail(q * math.sqrt(2), k, math.inf)
+        pairs.append(Pair(a, b, difference, p, p < alpha, statistic=q, se=error))
+    return NemenyiResult(
+        test=NEMENYI,
+        alpha=alpha,
+        pairs=tuple(pairs),
+        location_name="mean rank",
+        locations={name: total / (2 * n) for name, total in sums.items()},
+        n=sizes,
+        critical_difference=critical_range(alpha, k, math.inf) / math.sqrt(2) * error,
+        n_users=n,
+        n_left_out=ranks.n_left_out,
+    )

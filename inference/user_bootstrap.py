@@ -1,0 +1,159 @@
+"""Intervals by resampling users, whole: for means of users' values, and for anything made of sums over users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError, ParameterError
+from inference.bootstrap import BOOTSTRAP, check_resamples, percentile_intervals, resampled_sums
+from inference.paired import per_user
+from inference.results import Result, Undefined
+
+Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class UserInterval(Result):
+    """A value with its percentile interval over resampled users.
+
+    Attributes
+    ----------
+    value : float
+        Of the data.
+    low, high : float
+    confidence : float
+    resamples : int
+    n_undefined : int
+        Resamples in which there was no value, left out.
+    n_users, n_left_out : int
+        Users resampled, and those without a value.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    resamples: int
+    n_undefined: int
+    n_users: int
+    n_left_out: int
+
+
+def mean_interval(
+    values: ArrayLike, resamples: int, rng: np.random.Generator, confidence: float = 0.95
+) -> UserInterval | Undefined:
+    """The mean of users' values and its interval.
+
+    Parameters
+    ----------
+    values : float array, shape (n_users,)
+        NaN: no value; the user is left out and counted.
+    resamples : int
+        >= 1.
+    rng : numpy.random.Generator
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    UserInterval or Undefined
+        Undefined where no user has a value.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `resamples` below 1, `confidence` outside (0, 1); an array of other dimensions, or with infinities.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 13.3.
+
+    Examples
+    --------
+    >>> found = mean_interval([0.5, 0.5, float("nan")], 100, np.random.default_rng(1))
+    >>> found.value, found.low, found.high, found.n_left_out
+    (0.5, 0.5, 0.5, 1)
+    """
+    array = per_user(values, "the metric")
+    known = array[~np.isnan(array)]
+    parts = np.column_stack([known, np.ones(known.size)])
+    found = pooled_interval(parts, _mean, resamples, rng, confidence)
+    if isinstance(found, Undefined):
+        return found
+    return UserInterval(**{**found.as_dict(), "n_left_out": array.size - known.size})
+
+
+def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    means: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
+    return means
+
+
+def pooled_interval(
+    parts: ArrayLike,
+    statistic: Statistic,
+    resamples: int,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> UserInterval | Undefined:
+    """A statistic of sums over users and its interval: pooled recall, F, half-life utility.
+
+    Parameters
+    ----------
+    parts : float array, shape (n_users, n_parts)
+        What each user adds to each sum (hits, cases, …), finite.
+    statistic : callable
+        Sums of shape (n_samples, n_parts) -> values of shape (n_samples,), NaN where there is none.
+    resamples, rng, confidence
+        As for `mean_interval`.
+
+    Returns
+    -------
+    UserInterval or Undefined
+        Undefined without users, or where the data or all resamples have no value.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `mean_interval`; parts that are not two-dimensional or not finite.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 13.3.
+
+    Examples
+    --------
+    >>> hits_and_cases = [[1, 2], [2, 4], [3, 6]]
+    >>> found = pooled_interval(hits_and_cases, lambda s: s[:, 0] / s[:, 1], 100, np.random.default_rng(1))
+    >>> found.value, found.low, found.high
+    (0.5, 0.5, 0.5)
+    """
+    check_resamples(resamples)
+    if not 0 < confidence < 1:
+        raise ParameterError(f"The confidence is {confidence}: it has to lie between 0 and 1.")
+    rows = np.asarray(parts, dtype=np.float64)
+    if rows.ndim != 2:
+        raise DataError(f"The parts have {rows.ndim} dimensions: give one row a user, one column a sum.")
+    if not np.isfinite(rows).all():
+        raise DataError("The parts of the users hold a value that is not finite.")
+    if not len(rows):
+        return Undefined("No user has a value to resample.", BOOTSTRAP)
+    value = float(statistic(rows.sum(axis=0, keepdims=True))[0])
+    values = statistic(resampled_sums(rows, resamples, rng))
+    defined = values[~np.isnan(values)]
+    if np.isnan(value) or not defined.size:
+        return Undefined("The users together have no value of this kind.", BOOTSTRAP)
+    (interval,) = percentile_intervals(defined[:, None], confidence)
+    return UserInterval(
+        value=value,
+        low=interval.low,
+        high=interval.high,
+        confidence=confidence,
+        resamples=resamples,
+        n_undefined=int(values.size - defined.size),
+        n_users=len(rows),
+        n_left_out=0,
+    )
