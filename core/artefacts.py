@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -57,9 +57,7 @@ def store(kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[s
     if storage.exists(f"{folder}/meta.json") and _is_whole(storage, kind, digest):
         return digest
     for name, array in arrays.items():
-        buffer = io.BytesIO()
-        np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
-        _write_once(storage, f"{folder}/{name}.npy", buffer.getvalue())
+        _write_once(storage, f"{folder}/{name}.npy", np.ascontiguousarray(array))
     whole = {"format_version": FORMAT_VERSION, "digest": digest, "arrays": sorted(arrays), "meta": dict(meta)}
     _write_once(storage, f"{folder}/meta.json", canonical_json(whole).encode())
     return digest
@@ -74,19 +72,29 @@ def _is_whole(storage: Storage, kind: str, digest: str) -> bool:
     return True
 
 
-def _write_once(storage: Storage, name: str, content: bytes) -> None:
+def _write_once(storage: Storage, name: str, content: bytes | np.ndarray[Any, Any]) -> None:
     """Write beside and rename where the storage is a folder; elsewhere the storage's own save is whole or not."""
     try:
         target = Path(storage.path(name))
     except NotImplementedError:
         if not storage.exists(name):
-            storage.save(name, ContentFile(content))
+            buffer = io.BytesIO()
+            _write(buffer, content)
+            storage.save(name, ContentFile(buffer.getvalue()))
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".part-", delete=False) as part:
-        part.write(content)
+        _write(part.file, content)
         part.flush()
     Path(part.name).replace(target)
+
+
+def _write(stream: IO[bytes], content: bytes | np.ndarray[Any, Any]) -> None:
+    """Write bytes, or an array as `.npy`: into a real file straight from its memory."""
+    if isinstance(content, bytes):
+        stream.write(content)
+    else:
+        np.save(stream, content, allow_pickle=False)
 
 
 def _local_folder(storage: Storage, kind: str, digest: str) -> Path:

@@ -25,8 +25,8 @@ WEIGHT_OF_KIND = {
     **dict.fromkeys(("plot", "word", "title"), "words"),
     "decade": "decade",
 }
-# Other titles of an item say nothing of what it is like.
-SILENT_KINDS = frozenset({"alias"})
+# Other titles of an item, and what it is worth, say nothing of what it is like.
+SILENT_KINDS = frozenset({"alias", "utility"})
 # Rows have length 1 before they are projected: a shorter remainder than this is rounding error.
 LOST_LENGTH = 1e-8
 

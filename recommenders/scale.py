@@ -13,6 +13,7 @@ __all__ = ["Scale"]
 
 # Ratings are stored as float32, whose spacing near 5 is 5e-7; a tenth of a thousandth of a step is far wider.
 GRID_TOLERANCE = 1e-4
+VALUES_AT_A_TIME = 1 << 16  # what a cache holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,18 @@ class Scale:
 
     def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each value is a point of the scale, up to the precision of float32."""
-        codes = self.codes(values)
+        numbers = np.asarray(values)
+        if numbers.ndim == 1 and numbers.size > VALUES_AT_A_TIME:
+            answer = np.empty(numbers.shape, dtype=np.bool_)
+            for start in range(0, numbers.size, VALUES_AT_A_TIME):
+                part = slice(start, start + VALUES_AT_A_TIME)
+                answer[part] = self.holds(numbers[part])
+            return answer
+        codes = self.codes(numbers)
+        highest = self.codes(self.high)
         with np.errstate(invalid="ignore"):
             is_point = np.abs(codes - np.rint(codes)) <= GRID_TOLERANCE
-        return np.asarray(self.covers(values) & is_point)
+        return np.asarray(is_point & (codes >= -GRID_TOLERANCE) & (codes <= highest + GRID_TOLERANCE))
 
     def convert(self, values: ArrayLike, to: Scale) -> NDArray[np.float64]:
         """The same values on another scale, by the linear map that takes end points to end points.

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from catalog.importers.base import ParsedDataset, Policy, Progress
-from catalog.importers.delimited import Options, parse_delimited
-from catalog.importers.movielens import parse_1m, parse_100k, parse_csv
-from catalog.importers.sources import Source, SourceFile, open_source, refuse
+from catalog.importers.formats import FORMATS
+from catalog.importers.options import Options
+from catalog.importers.sources import Source, open_source, refuse
 from core.errors import ParameterError
 
-# Each format by the two files that tell it.
-_MOVIELENS: Mapping[str, tuple[tuple[str, str], Callable[..., ParsedDataset]]] = {
-    "movielens-csv": (("ratings.csv", "movies.csv"), parse_csv),
-    "movielens-1m": (("ratings.dat", "movies.dat"), parse_1m),
-    "movielens-100k": (("u.data", "u.item"), parse_100k),
-}
-FORMATS = (*_MOVIELENS, "delimited")
-_TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+__all__ = ["FORMATS", "detect", "parse"]
+
+_TABLES = ("parquet", "jsonlines", "delimited")
 
 
 def detect(path: Path, policy: Policy | None = None) -> str:
@@ -63,7 +57,7 @@ def parse(
     policy : Policy, optional
         By default everything doubtful is refused.
     options : Options, optional
-        Names of columns, for "delimited".
+        Names of columns and the like; which of them a format takes is its own.
     progress : callable, optional
         Called with a file's name and the rows read of it so far.
 
@@ -74,48 +68,52 @@ def parse(
     Raises
     ------
     ParameterError
-        An unknown format; options for a format that has none.
+        An unknown format; an option that the format does not take.
     ImportRefused
         Whatever is wrong with the source, by file, line and reason; nothing was changed.
     """
     policy = policy or Policy()
+    options = options or Options()
     if format not in ("auto", *FORMATS):
         raise ParameterError(f"There is no format {format!r}: the formats are auto, {', '.join(FORMATS)}.")
     source = open_source(path, policy.limits)
     if format == "auto":
-        format = "delimited" if options is not None else _detected(source)
-    if format in _MOVIELENS:
-        if options is not None:
-            raise ParameterError(f"Format {format} has no options: its columns are fixed.")
-        return _MOVIELENS[format][1](source, policy=policy, progress=progress)
-    return parse_delimited(_table(source), options or Options(), policy=policy, progress=progress)
+        format = _detected(source, options)
+    given = options.given()
+    untaken = sorted(given - FORMATS[format].options)
+    if untaken:
+        takes = ", ".join(sorted(FORMATS[format].options)) or "none: its columns are fixed"
+        raise ParameterError(f"Format {format} has no option {', '.join(untaken)}; it takes {takes}.")
+    return FORMATS[format].parse(source, options, policy=policy, progress=progress)
 
 
-def _detected(source: Source) -> str:
-    found = [name for name, (needed, _) in _MOVIELENS.items() if all(file in source.files for file in needed)]
+def _detected(source: Source, options: Options | None = None) -> str:
+    """The format that fits; options that name columns say that the source is a table, whatever it is called."""
+    given = options.given() if options is not None else frozenset()
+    fixed = [name for name in FORMATS if name not in _TABLES and given <= FORMATS[name].options]
+    found = [name for name in fixed if _is(name, source)]
+    # Of two formats whose files are there, the one that needs more of them is meant.
+    found = [name for name in found if not any(set(FORMATS[name].needs) < set(FORMATS[more].needs) for more in found)]
     if len(found) > 1:
         raise refuse(source.name, f"it looks like {' and '.join(found)} at once: say which format it is")
     if found:
         return found[0]
-    if len(source.files) > 1:
-        for name, (needed, _) in _MOVIELENS.items():
-            missing = [file for file in needed if file not in source.files]
-            if len(missing) == 1:
+    if len(source.files) > 1 and not given:
+        for name in fixed:
+            missing = [file for file in FORMATS[name].needs if file not in source.files]
+            if len(missing) == 1 and len(FORMATS[name].needs) == 2:
                 raise refuse(missing[0], f"the file is missing from {source.name}, which looks like {name}")
-    _table(source)
-    return "delimited"
-
-
-def _table(source: Source) -> SourceFile:
-    """The only file of delimited text in a source."""
-    tables = [file for name, file in source.files.items() if name.endswith(_TABLES)]
-    if len(source.files) == 1 and not tables:
-        tables = [file for file in source.files.values() if "." not in file.name]
+    tables = [name for name in _TABLES if FORMATS[name].is_here(source)]
     if len(tables) == 1:
         return tables[0]
     here = ", ".join(file.name for file in list(source.files.values())[:8]) or "nothing"
     raise refuse(
         source.name,
         f"no dataset is recognised in it (there is {here})",
-        advice="Give a MovieLens folder or archive, or one file of delimited text and its columns' names.",
+        advice="Give the folder or archive of a known dataset, or one table and its columns' names.",
     )
+
+
+def _is(name: str, source: Source) -> bool:
+    needs = FORMATS[name].needs
+    return all(file in source.files for file in needs) if needs else FORMATS[name].is_here(source)

@@ -33,7 +33,7 @@ class ImportProblem:
     file : str
         The file's name inside the source.
     line : int or None
-        Physical line, from 1; None where the trouble is the file as a whole.
+        Physical line (of a Parquet file: row), from 1; None where the trouble is the file as a whole.
     column : str or None
         The column's name, where one column is to blame.
     reason : str
@@ -48,7 +48,7 @@ class ImportProblem:
     def __str__(self) -> str:
         place = self.file
         if self.line is not None:
-            place += f", line {self.line}"
+            place += f", {'row' if self.file.lower().endswith(('.parquet', '.pq')) else 'line'} {self.line}"
         if self.column is not None:
             place += f", column {self.column}"
         return f"{place}: {self.reason}"
@@ -99,7 +99,7 @@ class Limits:
     bytes_unpacked: int = 32 * 2**30
     ratio: float = 100.0
     bytes_unsuspicious: int = 16 * 2**20
-    members: int = 10_000
+    members: int = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +111,21 @@ class Policy:
     on_bad_row : {"refuse", "drop"}
         A rating off the scale, a field that is missing or no number, broken encoding, an unknown item:
         refuse the source, or leave the row out and count it.
-    duplicates : {"refuse", "last"}
-        A user's second rating of an item: refuse the source, or keep the last in the file's order.
+    duplicates : {"auto", "refuse", "last"}
+        A user's second row of an item: refuse the source, or keep the last in the file's order. "auto" refuses
+        a second rating, and counts once what was taken again where nobody rated.
     limits : Limits
     """
 
     on_bad_row: Literal["refuse", "drop"] = "refuse"
-    duplicates: Literal["refuse", "last"] = "refuse"
+    duplicates: Literal["auto", "refuse", "last"] = "auto"
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         if self.on_bad_row not in ("refuse", "drop"):
             raise ParameterError(f"on_bad_row is {self.on_bad_row!r}: it can be 'refuse' or 'drop'.")
-        if self.duplicates not in ("refuse", "last"):
-            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be 'refuse' or 'last'.")
+        if self.duplicates not in ("auto", "refuse", "last"):
+            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be 'auto', 'refuse' or 'last'.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,7 @@ class ParsedItem:
 
 @dataclass(frozen=True, slots=True)
 class RatingScale:
-    """The values a rating can have: `low`, `low` + `step`, … `high`."""
+    """The values a rating can have: `low`, `low` + `step`, … `high`; one value where things were taken or not."""
 
     low: float
     high: float
@@ -217,10 +218,10 @@ class RatingScale:
 
     def __post_init__(self) -> None:
         numbers = np.array([self.low, self.high, self.step], dtype=np.float64)
-        if not np.isfinite(numbers).all() or self.low >= self.high or self.step <= 0:
+        if not np.isfinite(numbers).all() or self.low > self.high or self.step <= 0:
             raise ParameterError(
                 f"A scale from {self.low:g} to {self.high:g} in steps of {self.step:g} cannot be: "
-                "low must be below high and the step above 0."
+                "low must not be above high, and the step be above 0."
             )
         steps = (self.high - self.low) / self.step
         if abs(steps - round(steps)) > 1e-6:
@@ -230,6 +231,8 @@ class RatingScale:
             )
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return "usage: taken or not, nobody rated"
         how = "declared" if self.is_declared else "detected from the ratings"
         return f"{self.low:g} to {self.high:g} in steps of {self.step:g}, {how}"
 
@@ -265,6 +268,10 @@ class ParsedDataset:
         Seconds since 1970-01-01 UTC; None where the source has no times.
     scale : RatingScale
     report : ImportReport
+    utilities : float32 array, shape (n_ratings,), or None
+        What each row was worth; None where the source does not say.
+    probe : int64 array, shape (n_pairs, 2), or None
+        Users and items (indices) of the rows that the source's authors held out; None where it names none.
     """
 
     user_ids: NDArray[np.str_]
@@ -275,6 +282,8 @@ class ParsedDataset:
     timestamps: NDArray[np.int64] | None
     scale: RatingScale
     report: ImportReport
+    utilities: NDArray[np.float32] | None = None
+    probe: NDArray[np.int64] | None = None
 
     @property
     def item_ids(self) -> NDArray[np.str_]:

@@ -51,10 +51,14 @@ def _largest_direct(n_rows: int) -> int:
 
 def _order(texts: NDArray[np.str_]) -> NDArray[np.int64]:
     """The order of distinct ids: by number where each is a plain whole number, else by text."""
-    plain = [text.isascii() and text.isdigit() and (text == "0" or text[0] != "0") for text in texts.tolist()]
-    if len(plain) and all(plain):
+    if len(texts) and all(map(_is_plain, texts.tolist())):
         return np.array(sorted(range(len(texts)), key=lambda i: int(texts[i])), dtype=np.int64)
     return np.argsort(texts, kind="stable")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether an id is a whole number as one writes it."""
+    return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
 
 
 def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32]:
@@ -63,7 +67,7 @@ def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32
     Parameters
     ----------
     known_ids : sequence of str, length n_known
-        Distinct, at least one; whole numbers where `ids` are numbers.
+        Distinct, at least one.
     ids : int array or object array of str, shape (n_rows,)
 
     Returns
@@ -77,9 +81,15 @@ def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32
     array([ 1, -1,  0], dtype=int32)
     """
     if np.issubdtype(ids.dtype, np.integer):
-        known = np.array([int(text) for text in known_ids], dtype=np.int64)
+        # Ids that are digits alone are numbers here; another known id is none of them.
+        places = np.array(
+            [place for place, text in enumerate(known_ids) if _is_plain(text) and len(text) <= 18], dtype=np.int64
+        )
+        known = np.array([int(known_ids[place]) for place in places.tolist()], dtype=np.int64)
+        if not len(known):
+            return np.full(len(ids), -1, dtype=np.int32)
         order = np.argsort(known)
-        known = known[order]
+        known, order = known[order], places[order]
         if known[0] >= 0 and known[-1] < _largest_direct(len(ids)):
             place = np.full(int(known[-1]) + 2, -1, dtype=np.int32)  # the last entry stays unknown
             place[known] = order

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +36,8 @@ class Layout:
         Whether a field may be quoted.
     needs_final_newline : bool
         Whether a last line without a line end means that the file was cut short.
+    escape : str
+        The character that takes the next one's meaning away; empty: there is none. Such a file is read by line.
     """
 
     columns: tuple[str, ...]
@@ -45,11 +47,70 @@ class Layout:
     has_header: bool = True
     has_quotes: bool = True
     needs_final_newline: bool = True
+    escape: str = ""
 
     @property
     def has_free_text(self) -> bool:
         """Whether a field could hold, or lack, anything and still be what its column is to hold."""
         return not {"whole", "number"}.issuperset(self.kinds.get(name, "text") for name in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """The lines of a table's rows, where a stretch of rows has one line after the other.
+
+    Parameters
+    ----------
+    starts : int64 array, shape (n_stretches,)
+        The first row of each stretch, ascending from 0.
+    first_lines : int64 array, shape (n_stretches,)
+        The line of that row.
+    files : tuple of str
+        The file of each stretch; empty where the table has one file.
+
+    Examples
+    --------
+    >>> stretches = Stretches.of(np.array([2, 3, 7]))
+    >>> [stretches.line(row) for row in range(3)]
+    [2, 3, 7]
+    """
+
+    starts: NDArray[np.int64]
+    first_lines: NDArray[np.int64]
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, lines: NDArray[np.int64]) -> Stretches:
+        """The stretches of rows whose lines are given one by one."""
+        starts = np.flatnonzero(np.diff(lines, prepend=-1) != 1) if len(lines) else np.empty(0, dtype=np.int64)
+        return cls(starts, lines[starts])
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[int, Stretches | int, str]]) -> Stretches:
+        """The stretches of tables set one under the other: rows, lines and file of each."""
+        starts, lines, files = [], [], []
+        before = 0
+        for n_rows, part, file in parts:
+            if n_rows:
+                one = part if isinstance(part, Stretches) else cls(np.zeros(1, np.int64), np.array([part]))
+                starts.append(one.starts + before)
+                lines.append(one.first_lines)
+                files += [file] * len(one.starts)
+                before += n_rows
+        empty = [np.empty(0, dtype=np.int64)]
+        return cls(np.concatenate(starts or empty), np.concatenate(lines or empty), tuple(files))
+
+    def line(self, row: int) -> int:
+        """The line of a row."""
+        place = self._place(row)
+        return int(self.first_lines[place] + row - self.starts[place])
+
+    def file(self, row: int) -> str:
+        """The file of a row; empty where the table has one file."""
+        return self.files[self._place(row)] if self.files else ""
+
+    def _place(self, row: int) -> int:
+        return int(np.searchsorted(self.starts, row, side="right")) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +122,7 @@ class Table:
     columns : dict of arrays, each of shape (n_rows,)
         Whole numbers for "whole" and "time" (32 or 64 bits), float64 for "number", object arrays of str
         for the others.
-    lines : int64 array, shape (n_rows,), or int
+    lines : Stretches, or int
         The physical line on which each row ends, from 1; or of the first row, where each has the next.
     is_swept : bool
         Whether it was read in one sweep.
@@ -72,7 +133,7 @@ class Table:
     """
 
     columns: dict[str, NDArray[Any]]
-    lines: NDArray[np.int64] | int
+    lines: Stretches | int
     is_swept: bool
     rows_read: int
     ends_open: bool
@@ -82,7 +143,30 @@ class Table:
 
     def line(self, row: int) -> int:
         """The physical line on which a row ends, from 1."""
-        return self.lines + row if isinstance(self.lines, int) else int(self.lines[row])
+        return self.lines + row if isinstance(self.lines, int) else self.lines.line(row)
+
+    def file(self, row: int, usual: str) -> str:
+        """The file of a row: `usual`, unless the table was read from several."""
+        return usual if isinstance(self.lines, int) else self.lines.file(row) or usual
+
+    def selected(self, is_kept: NDArray[np.bool_]) -> Table:
+        """The table with some of its rows; they keep their lines."""
+        if is_kept.all():
+            return self
+        rows = np.flatnonzero(is_kept)
+        given = self.lines if isinstance(self.lines, Stretches) else None
+        places = given.starts if given is not None else np.zeros(1, dtype=np.int64)
+        first_lines = given.first_lines if given is not None else np.array([self.lines])
+        stretch = np.searchsorted(places, rows, side="right") - 1
+        lines = first_lines[stretch] + rows - places[stretch]
+        # A stretch ends where lines are left out, and where another began.
+        starts = np.flatnonzero((np.diff(lines, prepend=-1) != 1) | (np.diff(stretch, prepend=-1) != 0))
+        files = tuple(given.files[stretch[start]] for start in starts) if given is not None and given.files else ()
+        return replace(
+            self,
+            columns={name: column[is_kept] for name, column in self.columns.items()},
+            lines=Stretches(starts, lines[starts], files),
+        )
 
 
 def first_line(file: SourceFile, encoding: str) -> str:
@@ -115,5 +199,5 @@ _ENCODING_ADVICE = "Save the file in this encoding, or say in which one it is."
 
 def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
     """What is wrong with a line that cannot be decoded."""
-    name = "UTF-8" if encoding == "utf-8-sig" else encoding
+    name = "UTF-8" if encoding in ("utf-8", "utf-8-sig") else encoding
     return f"byte 0x{error.object[error.start]:02x} at position {error.start + 1} of the line is not {name}"

@@ -11,9 +11,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from catalog.importers.base import ImportProblem, Progress
-from catalog.importers.layout import LONGEST_LINE, ROWS_AT_A_TIME, Kind, Layout, Table, shown, undecodable
+from catalog.importers.layout import LONGEST_LINE, ROWS_AT_A_TIME, Kind, Layout, Stretches, Table, shown, undecodable
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
+
+TYPES: dict[Kind, Any] = {"whole": np.int64, "time": np.int64, "number": np.float64}
 
 
 class _Lines:
@@ -22,12 +24,12 @@ class _Lines:
     A line that cannot be decoded is a problem and is left out.
     """
 
-    def __init__(self, stream: BinaryIO, file: SourceFile, encoding: str, problems: Problems) -> None:
+    def __init__(self, stream: BinaryIO, file: str, encoding: str, problems: Problems, before: int) -> None:
         self._stream = stream
         self._file = file
         self._encoding = encoding
         self._problems = problems
-        self._read = 0
+        self._read = before
         self._waiting: deque[tuple[int, str]] = deque()
         self._row: list[tuple[int, str]] = []  # the lines given since the row began
         self.undecodable = 0
@@ -43,7 +45,7 @@ class _Lines:
         while raw := self._stream.readline(LONGEST_LINE):
             self._read += 1
             if len(raw) == LONGEST_LINE:
-                raise refuse(self._file.name, "the line does not end: this is no table", line=self._read)
+                raise refuse(self._file, "the line does not end: this is no table", line=self._read)
             try:
                 # A byte-order mark stands at the start of a file only.
                 encoding = self._encoding if self._read == 1 else self._encoding.removesuffix("-sig")
@@ -51,7 +53,7 @@ class _Lines:
             except UnicodeDecodeError as error:
                 self.undecodable += 1
                 reason = undecodable(error, self._encoding)
-                self._problems.add("broken encoding", ImportProblem(self._file.name, self._read, None, reason))
+                self._problems.add("broken encoding", ImportProblem(self._file, self._read, None, reason))
         raise StopIteration
 
     @property
@@ -80,41 +82,61 @@ class _Lines:
 
 
 def read_lines(file: SourceFile, layout: Layout, problems: Problems, progress: Progress | None) -> Table:
+    """A file's rows, line by line.
+
+    Raises
+    ------
+    ImportRefused
+        The file is empty, has no row, or is damaged.
+    """
+    with file.open() as (stream, watch):
+        table = read_part(stream, file.name, layout, problems, progress, has_header=layout.has_header)
+        if watch.bytes_read == 0:
+            raise refuse(file.name, "the file is empty", line=1)
+    if table.rows_read == 0:
+        raise refuse(file.name, "there is no row after the header", line=2)
+    return table
+
+
+def read_part(
+    stream: BinaryIO,
+    file: str,
+    layout: Layout,
+    problems: Problems,
+    progress: Progress | None = None,
+    *,
+    has_header: bool = False,
+    lines_before: int = 0,
+) -> Table:
+    """The rows of a stream of whole lines, which `lines_before` others of the file came before."""
     places = [(name, layout.columns.index(name), kind) for name, kind in layout.kinds.items()]
     values: dict[str, list[Any]] = {name: [] for name in layout.kinds}
     kept: list[int] = []
     rows = 0
     ends_open = False
-    with file.open() as (stream, watch):
-        lines = _Lines(stream, file, layout.encoding, problems)
-        if layout.has_header:
-            next(lines, None)
-            lines.begin_row()
-        for fields in _split(lines, layout):
-            rows += 1
-            ends_open = lines.ends_open
-            if isinstance(fields, csv.Error):
-                problem, line = _unsplit(fields), lines.row_start
-            else:
-                problem, line = _misfit(fields, lines, layout) or _fill(values, fields, places), lines.number
-            if problem is None:
-                kept.append(line)
-            else:
-                kind, column, reason = problem
-                problems.add(kind, ImportProblem(file.name, line, column, reason))
-            if progress is not None and rows % ROWS_AT_A_TIME == 0:
-                progress(file.name, rows)
-        if watch.bytes_read == 0:
-            raise refuse(file.name, "the file is empty", line=1)
-        rows += lines.undecodable
-    if rows == 0:
-        raise refuse(file.name, "there is no row after the header", line=2)
-    types = {"whole": np.int64, "time": np.int64, "number": np.float64}
+    lines = _Lines(stream, file, layout.encoding, problems, lines_before)
+    if has_header:
+        next(lines, None)
+        lines.begin_row()
+    for fields in _split(lines, layout):
+        rows += 1
+        ends_open = lines.ends_open
+        if isinstance(fields, csv.Error):
+            problem, line = _unsplit(fields), lines.row_start
+        else:
+            problem, line = _misfit(fields, lines, layout) or _fill(values, fields, places), lines.number
+        if problem is None:
+            kept.append(line)
+        else:
+            kind, column, reason = problem
+            problems.add(kind, ImportProblem(file, line, column, reason))
+        if progress is not None and rows % ROWS_AT_A_TIME == 0:
+            progress(file, rows)
     return Table(
-        columns={name: np.array(values[name], dtype=types.get(kind, object)) for name, kind in layout.kinds.items()},
-        lines=np.array(kept, dtype=np.int64),
+        columns={name: np.array(values[name], dtype=TYPES.get(kind, object)) for name, kind in layout.kinds.items()},
+        lines=Stretches.of(np.array(kept, dtype=np.int64)),
         is_swept=False,
-        rows_read=rows,
+        rows_read=rows + lines.undecodable,
         ends_open=ends_open,
     )
 
@@ -133,6 +155,7 @@ def _split(lines: _Lines, layout: Layout) -> Iterator[list[str] | csv.Error]:
             lines,
             delimiter=layout.delimiter,
             quoting=csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE,
+            escapechar=layout.escape or None,
             strict=True,
         )
         try:
@@ -187,7 +210,7 @@ def _fill(values: dict[str, list[Any]], fields: list[str], places: list[tuple[st
         if kind in ("text", "id") and "\0" in fields[place]:
             return "unusable character", name, "the field holds a NUL character, which belongs in no text"
         try:
-            row.append(_value(fields[place], kind))
+            row.append(value_of(fields[place], kind))
         except ValueError as error:
             return "not a number", name, str(error)
     for (name, _, _), value in zip(places, row, strict=True):
@@ -195,7 +218,7 @@ def _fill(values: dict[str, list[Any]], fields: list[str], places: list[tuple[st
     return None
 
 
-def _value(text: str, kind: Kind) -> Any:
+def value_of(text: str, kind: Kind) -> Any:
     """One field in its type.
 
     Raises

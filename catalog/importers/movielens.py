@@ -1,4 +1,4 @@
-"""MovieLens in its three shapes: `.csv` (latest, 20M, 25M, 32M), `.dat` (1M), and 100K.
+"""MovieLens in its four shapes: `.csv` (latest, 20M, 25M, 32M), `.dat` (10M and 1M), and 100K.
 
 References
 ----------
@@ -23,6 +23,7 @@ from catalog.importers.base import (
     RatingScale,
 )
 from catalog.importers.layout import Kind, Layout, Table, first_line
+from catalog.importers.options import Options
 from catalog.importers.problems import Problems
 from catalog.importers.rows import RatingColumns, assemble
 from catalog.importers.sources import Source, SourceFile, refuse
@@ -37,11 +38,12 @@ _RATING_KINDS: Mapping[str, Kind] = {
     "rating": "number",
     "timestamp": "whole",
 }
+_TAG_KINDS: Mapping[str, Kind] = {"userId": "whole", "movieId": "whole", "tag": "text", "timestamp": "whole"}
 _NO_GENRE = frozenset({"", "(no genres listed)", "unknown"})
 _100K_FIELDS = ("movieId", "title", "released", "released on video", "url")
 
 
-def parse_csv(source: Source, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+def parse_csv(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
     """MovieLens latest, 20M, 25M or 32M: `ratings.csv`, `movies.csv`, perhaps `tags.csv` and `links.csv`.
 
     Raises
@@ -55,14 +57,14 @@ def parse_csv(source: Source, *, policy: Policy, progress: Progress | None = Non
     layout = _csv(movies, {"movieId": "whole", "title": "text", "genres": "text"})
     table = read_table(movies, layout, problems, by_line=True)
     genres = [text.split("|") for text in table.columns["genres"]]
-    files, warnings = [ratings.name, movies.name], []
+    files = [ratings.name, movies.name]
+    warnings: list[str] = []
     known = set(table.columns["movieId"].tolist())
     tags: dict[int, set[str]] = {}
     if "tags.csv" in source.files:
         files.append(source.files["tags.csv"].name)
-        tags, too_long = _tags(source.files["tags.csv"], known, movies.name, problems, progress)
-        if too_long:
-            warnings.append(f"{too_long:,} tags longer than {LONGEST_FEATURE} characters were left out.")
+        layout = _csv(source.files["tags.csv"], _TAG_KINDS)
+        tags = _tags(source.files["tags.csv"], layout, known, movies.name, problems, warnings, progress)
     links: dict[int, tuple[tuple[str, str], ...]] = {}
     if "links.csv" in source.files:
         files.append(source.files["links.csv"].name)
@@ -84,31 +86,52 @@ def parse_csv(source: Source, *, policy: Policy, progress: Progress | None = Non
     )
 
 
-def parse_1m(source: Source, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
-    """MovieLens 1M: `ratings.dat` and `movies.dat`, fields parted by "::", Latin-1.
+def parse_10m(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+    """MovieLens 10M: `ratings.dat`, `movies.dat` and perhaps `tags.dat`, fields parted by "::", UTF-8, half stars.
 
     Raises
     ------
     ImportRefused
         A missing file, or rows that the policy refuses.
     """
+    return _parse_dat("movielens-10m", source, "utf-8", HALF_STARS, policy, progress)
+
+
+def parse_1m(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+    """MovieLens 1M: `ratings.dat` and `movies.dat`, fields parted by "::", Latin-1, whole stars.
+
+    Raises
+    ------
+    ImportRefused
+        A missing file, or rows that the policy refuses.
+    """
+    return _parse_dat("movielens-1m", source, "latin-1", WHOLE_STARS, policy, progress)
+
+
+def _parse_dat(
+    source_format: str, source: Source, encoding: str, scale: RatingScale, policy: Policy, progress: Progress | None
+) -> ParsedDataset:
     ratings = source.need("ratings.dat", "the ratings")
     movies = source.need("movies.dat", "titles and genres")
     problems = Problems()
-    table = read_table(
-        movies,
-        _plain({"movieId": "whole", "title": "text", "genres": "text"}, delimiter="::", encoding="latin-1"),
-        problems,
-        by_line=True,
-    )
+    layout = _plain({"movieId": "whole", "title": "text", "genres": "text"}, delimiter="::", encoding=encoding)
+    table = read_table(movies, layout, problems, by_line=True)
     genres = [text.split("|") for text in table.columns["genres"]]
-    items = _items(movies.name, table, genres, problems)
     files = [ratings.name, movies.name]
+    warnings: list[str] = []
+    tags: dict[int, set[str]] = {}
+    if "tags.dat" in source.files and scale == HALF_STARS:  # 1M has none
+        file = source.files["tags.dat"]
+        files.append(file.name)
+        known = set(table.columns["movieId"].tolist())
+        layout = _plain(_TAG_KINDS, delimiter="::", encoding=encoding)
+        tags = _tags(file, layout, known, movies.name, problems, warnings, progress)
+    items = _items(movies.name, table, genres, problems, tags=tags)
     layout = _plain(_RATING_KINDS, delimiter="::")
-    return _assembled("movielens-1m", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress)
+    return _assembled(source_format, files, ratings, movies, layout, items, scale, policy, problems, progress, warnings)
 
 
-def parse_100k(source: Source, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+def parse_100k(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
     """MovieLens 100K: `u.data`, `u.item` and `u.genre`, Latin-1.
 
     Raises
@@ -238,10 +261,15 @@ def _misfit(movie: int, title: str, genres: list[str], items: Mapping[int, Parse
 
 
 def _tags(
-    file: SourceFile, known: set[int], movies: str, problems: Problems, progress: Progress | None
-) -> tuple[dict[int, set[str]], int]:
-    """Tags of each movie, lower-cased, and how many were too long."""
-    layout = _csv(file, {"userId": "whole", "movieId": "whole", "tag": "text", "timestamp": "whole"})
+    file: SourceFile,
+    layout: Layout,
+    known: set[int],
+    movies: str,
+    problems: Problems,
+    warnings: list[str],
+    progress: Progress | None,
+) -> dict[int, set[str]]:
+    """Tags of each movie, lower-cased; those that are too long are left out, and said to be."""
     table = read_table(file, layout, problems, progress=progress)
     tags: dict[int, set[str]] = {}
     too_long = 0
@@ -255,7 +283,9 @@ def _tags(
             too_long += 1
         elif tag:
             tags.setdefault(movie, set()).add(tag)
-    return tags, too_long
+    if too_long:
+        warnings.append(f"{too_long:,} tags longer than {LONGEST_FEATURE} characters were left out.")
+    return tags
 
 
 def _links(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,14 @@ from catalog.importers.base import (
     RatingScale,
 )
 from catalog.importers.ids import codes_among, ordered_ids
+from catalog.importers.items import UTILITY_KIND
 from catalog.importers.layout import Table
 from catalog.importers.problems import Problems
 from catalog.importers.scales import detected_scale
 from catalog.importers.sources import refuse
 
+USED = RatingScale(1.0, 1.0, 1.0)  # the scale of usage data: taken, or nothing
+_PAIRS_AT_A_TIME = 1 << 16
 ADVICE_ROWS = "Correct the source, or import with bad rows dropped (on_bad_row=drop). Nothing was imported."
 ADVICE_TWICE = "Remove the repeated ratings, or import the last of each (duplicates=last). Nothing was imported."
 
@@ -35,18 +38,23 @@ class RatingColumns:
     Parameters
     ----------
     file : str
-    user, item, rating : str
+    user, item : str
+    rating : str or None
+        None: each row says that the user took the item.
     time : str or None
     items_file : str
         The file that lists items, or the same file.
+    utility : str or None
+        What the row was worth.
     """
 
     file: str
     user: str
     item: str
-    rating: str
+    rating: str | None
     time: str | None
     items_file: str
+    utility: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,7 @@ class _Checked:
     items_rated: NDArray[np.int32]
     scale: RatingScale
     repeated: Problems
+    values: NDArray[np.float32]
 
 
 def assemble(
@@ -73,6 +82,7 @@ def assemble(
     policy: Policy,
     problems: Problems,
     warnings: Sequence[str] = (),
+    set_aside: Problems | None = None,
 ) -> ParsedDataset:
     """Check rows of ratings and make the dataset of them.
 
@@ -91,6 +101,8 @@ def assemble(
     problems : Problems
         Met in reading; those of the checks are added.
     warnings : sequence of str
+    set_aside : Problems, optional
+        Rows left out because an option says so: reported, never refused.
 
     Returns
     -------
@@ -103,14 +115,19 @@ def assemble(
     """
     if len(table) == 0:
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
+    if scale is None and columns.rating is not None and policy.on_bad_row == "refuse":
+        problems.refuse(ADVICE_ROWS)  # before a scale is sought in what is left
     checked = _check(table, columns, items, scale, problems)
     if policy.on_bad_row == "refuse":
         problems.refuse(ADVICE_ROWS)
-    if policy.duplicates == "refuse":
+    # Usage says whether, not how often: to take an item again is no fault there.
+    if policy.duplicates == "refuse" or (policy.duplicates == "auto" and columns.rating is not None):
         checked.repeated.refuse(ADVICE_TWICE)
     problems.merge(checked.repeated)
     if len(checked.users) == 0:
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
+    if set_aside is not None:
+        problems.merge(set_aside)
     said = list(warnings)
     if table.ends_open:
         said.append(
@@ -119,13 +136,16 @@ def assemble(
         )
     times: NDArray[np.int64] | None = None
     if columns.time is not None:
-        times = _selected(table.columns[columns.time], checked.is_kept).astype(np.int64)
+        times = _selected(table.columns[columns.time], checked.is_kept).astype(np.int64, copy=False)
+    worths: NDArray[np.float32] | None = None
+    if columns.utility is not None:
+        worths = _selected(table.columns[columns.utility], checked.is_kept).astype(np.float32)
     return ParsedDataset(
         user_ids=checked.user_ids,
         items=checked.items,
         users=checked.users,
         items_rated=checked.items_rated,
-        values=_selected(table.columns[columns.rating], checked.is_kept).astype(np.float32),
+        values=checked.values,
         timestamps=times,
         scale=checked.scale,
         report=ImportReport(
@@ -138,12 +158,17 @@ def assemble(
             warnings=tuple(said),
             scale=str(checked.scale),
         ),
+        utilities=worths,
     )
 
 
 def _selected(column: NDArray[Any], is_kept: NDArray[np.bool_]) -> NDArray[Any]:
     """The entries that are kept, without a copy where all are, as in a sound source."""
     return column if is_kept.all() else column[is_kept]
+
+
+def _problem(table: Table, columns: RatingColumns, row: int, column: str | None, reason: str) -> ImportProblem:
+    return ImportProblem(table.file(row, columns.file), table.line(row), column, reason)
 
 
 def _check(
@@ -153,20 +178,15 @@ def _check(
     scale: RatingScale | None,
     problems: Problems,
 ) -> _Checked:
-    values: NDArray[np.float64] = table.columns[columns.rating]
+    if columns.rating is None:
+        scale = USED
+        is_kept = np.ones(len(table), dtype=np.bool_)
+    else:
+        scale, is_kept = _on_scale(table, columns, columns.rating, scale, problems)
+    is_kept &= _usable_ids(table, columns, columns.user, problems)
     ids = table.columns[columns.item]
-    if scale is None:
-        scale = detected_scale(columns.file, values)
-    if scale.low <= 0:
-        raise refuse(
-            columns.file,
-            f"the scale of {scale.low:g} to {scale.high:g} reaches 0, which is kept for 'not rated'",
-            advice="Add a constant to every rating, or declare a scale above 0 and drop the rows that are off it.",
-        )
-    is_kept = scale.is_on(values)
-    _report_off_scale(table, columns, scale, np.flatnonzero(~is_kept), problems)
     if items is None:
-        is_kept &= _fits(table, columns, problems)
+        is_kept &= _usable_ids(table, columns, columns.item, problems)
         item_ids, items_rated = ordered_ids(_selected(ids, is_kept))
         items = tuple(ParsedItem(external_id=text, title=text) for text in item_ids.tolist())
     else:
@@ -175,15 +195,23 @@ def _check(
 
         def unknown(row: int) -> ImportProblem:
             reason = f"item {ids[row]} is not in {columns.items_file}"
-            return ImportProblem(columns.file, table.line(row), columns.item, reason)
+            return _problem(table, columns, row, columns.item, reason)
 
         problems.add_rows("unknown item", np.flatnonzero(~is_known), unknown)
         is_kept &= is_known
         items_rated = _selected(codes, is_kept)
     user_ids, users = ordered_ids(_selected(table.columns[columns.user], is_kept))
-    rows = np.flatnonzero(is_kept)
+    if columns.utility is not None:
+        items = _worth(items, items_rated, _selected(table.columns[columns.utility], is_kept))
+    rows = None if is_kept.all() else np.flatnonzero(is_kept)
     is_last, repeated = _repeated(table, columns, rows, users, items_rated, len(items))
-    is_kept[rows[~is_last]] = False
+    if rows is None:
+        is_kept = is_last
+    else:
+        is_kept[rows[~is_last]] = False
+    values = np.ones(int(is_kept.sum()), dtype=np.float32)
+    if columns.rating is not None:
+        values = _selected(table.columns[columns.rating], is_kept).astype(np.float32, copy=False)
     return _Checked(
         is_kept=is_kept,
         user_ids=user_ids,
@@ -192,65 +220,122 @@ def _check(
         items_rated=_selected(items_rated, is_last),
         scale=scale,
         repeated=repeated,
+        values=values,
     )
 
 
-def _fits(table: Table, columns: RatingColumns, problems: Problems) -> NDArray[np.bool_]:
-    """Whether each row's item id can be kept as one."""
-    ids = table.columns[columns.item].tolist()
-    fits = np.fromiter((len(text) <= LONGEST_ID for text in ids), dtype=np.bool_, count=len(ids))
-
-    def too_long(row: int) -> ImportProblem:
-        reason = f"the id has {len(ids[row])} characters; at most {LONGEST_ID} are kept"
-        return ImportProblem(columns.file, table.line(row), columns.item, reason)
-
-    problems.add_rows("unusable id", np.flatnonzero(~fits), too_long)
-    return fits
-
-
-def _report_off_scale(
-    table: Table, columns: RatingColumns, scale: RatingScale, rows: NDArray[np.int64], problems: Problems
-) -> None:
-    values = table.columns[columns.rating]
+def _on_scale(
+    table: Table, columns: RatingColumns, rating: str, scale: RatingScale | None, problems: Problems
+) -> tuple[RatingScale, NDArray[np.bool_]]:
+    """The scale, detected where none is declared, and which rows are on it; the others become problems."""
+    values = table.columns[rating]
+    if scale is None:
+        scale = detected_scale(columns.file, values)
+    if scale.low <= 0:
+        raise refuse(
+            columns.file,
+            f"the scale of {scale.low:g} to {scale.high:g} reaches 0, which is kept for 'not rated'",
+            advice="Add a constant to every rating, or declare a scale above 0 and drop the rows that are off it.",
+        )
+    is_on = scale.is_on(values)
+    rows = np.flatnonzero(~is_on)
     margin = scale.step * 1e-4
     is_outside = (values[rows] < scale.low - margin) | (values[rows] > scale.high + margin)
 
     def off(row: int) -> ImportProblem:
         reason = f"{values[row]:g} is off the scale of {scale.low:g} to {scale.high:g}"
-        return ImportProblem(columns.file, table.line(row), columns.rating, reason)
+        return _problem(table, columns, row, rating, reason)
 
     def between(row: int) -> ImportProblem:
         reason = f"{values[row]:g} is no step of {scale.step:g} on the scale of {scale.low:g} to {scale.high:g}"
-        return ImportProblem(columns.file, table.line(row), columns.rating, reason)
+        return _problem(table, columns, row, rating, reason)
 
     problems.add_rows("rating off the scale", rows[is_outside], off)
     problems.add_rows("rating between steps", rows[~is_outside], between)
+    return scale, is_on
+
+
+def _usable_ids(table: Table, columns: RatingColumns, column: str, problems: Problems) -> NDArray[np.bool_]:
+    """Whether each row's id can be kept as one: no number below 0, and no text beyond all bounds."""
+    ids = table.columns[column]
+    if ids.dtype != object:
+        is_usable = ids >= 0
+        problems.add_rows(
+            "negative id",
+            np.flatnonzero(~is_usable),
+            lambda row: _problem(table, columns, row, column, f"the id {ids[row]} is below 0"),
+        )
+        return np.asarray(is_usable)
+    texts = ids.tolist()
+    fits = np.fromiter((len(text) <= LONGEST_ID for text in texts), dtype=np.bool_, count=len(texts))
+
+    def too_long(row: int) -> ImportProblem:
+        reason = f"the id has {len(texts[row])} characters; at most {LONGEST_ID} are kept"
+        return _problem(table, columns, row, column, reason)
+
+    problems.add_rows("unusable id", np.flatnonzero(~fits), too_long)
+    return fits
+
+
+def _worth(
+    items: tuple[ParsedItem, ...], items_rated: NDArray[np.int32], utilities: NDArray[Any]
+) -> tuple[ParsedItem, ...]:
+    """The items with the mean utility of their rows, where it is above 0 and they have none of their own."""
+    counts = np.bincount(items_rated, minlength=len(items))
+    sums = np.bincount(items_rated, weights=utilities, minlength=len(items))
+    means = np.divide(sums, counts, out=np.zeros(len(items)), where=counts > 0)
+    return tuple(
+        item
+        if worth <= 0 or any(kind == UTILITY_KIND for kind, _ in item.features)
+        else replace(item, features=(*item.features, (UTILITY_KIND, repr(worth))))
+        for item, worth in zip(items, means.tolist(), strict=True)
+    )
 
 
 def _repeated(
     table: Table,
     columns: RatingColumns,
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int64] | None,
     users: NDArray[np.int32],
     items_rated: NDArray[np.int32],
     n_items: int,
 ) -> tuple[NDArray[np.bool_], Problems]:
-    """Which of `rows` are the last of their user and item, and the problems of those that came again."""
+    """Which of `rows` (None: all) are the last of their user and item, and the problems of those that came again."""
     problems = Problems()
-    is_last = np.ones(len(rows), dtype=np.bool_)
-    pairs = users.astype(np.int64) * n_items + items_rated
-    if len(pairs) < 2 or bool((pairs[1:] > pairs[:-1]).all()):  # most sources are in order
+    is_last = np.ones(len(users), dtype=np.bool_)
+    if is_in_order(users, items_rated):  # most sources are
         return is_last, problems
+    pairs = users.astype(np.int64) * n_items + items_rated
     order = np.argsort(pairs, kind="stable")
     is_again = np.diff(pairs[order]) == 0
     is_last[order[:-1][is_again]] = False
     earlier = dict(zip(order[1:][is_again].tolist(), order[:-1][is_again].tolist(), strict=True))
+    did, kind = ("took", "taken again") if columns.rating is None else ("rated", "rated twice")
 
     def again(position: int) -> ImportProblem:
-        row, before = rows[position], rows[earlier[position]]
+        before = earlier[position]
+        row, before = (position, before) if rows is None else (int(rows[position]), int(rows[before]))
         user, item = table.columns[columns.user][row], table.columns[columns.item][row]
-        reason = f"user {user} rated item {item} on line {table.line(int(before))} already"
-        return ImportProblem(columns.file, table.line(int(row)), None, reason)
+        reason = f"user {user} {did} item {item} on line {table.line(before)} already"
+        return _problem(table, columns, row, None, reason)
 
-    problems.add_rows("rated twice", np.array(sorted(earlier), dtype=np.int64), again)
+    problems.add_rows(kind, np.array(sorted(earlier), dtype=np.int64), again)
     return is_last, problems
+
+
+def is_in_order(users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> bool:
+    """Whether each pair comes after the one before it, by user and then by item.
+
+    Examples
+    --------
+    >>> is_in_order(np.array([0, 0, 1]), np.array([1, 2, 0])), is_in_order(np.array([0, 0]), np.array([1, 1]))
+    (True, False)
+    """
+    for start in range(0, len(users) - 1, _PAIRS_AT_A_TIME):
+        here = slice(start, min(start + _PAIRS_AT_A_TIME, len(users) - 1))
+        after = slice(here.start + 1, here.stop + 1)
+        is_next = users[after] > users[here]
+        is_same = users[after] == users[here]
+        if not (is_next | (is_same & (items[after] > items[here]))).all():
+            return False
+    return True

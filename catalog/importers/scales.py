@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +11,10 @@ from catalog.importers.base import RatingScale
 from catalog.importers.sources import refuse
 
 _MOST_DETECTED_STEPS = 200
+_VALUES_AT_A_TIME = 1 << 16  # what a cache holds
 
 
-def detected_scale(file: str, values: NDArray[np.float64]) -> RatingScale:
+def detected_scale(file: str, values: NDArray[np.floating[Any]]) -> RatingScale:
     """The scale that the ratings seem to be on: their lowest, their highest, and their smallest gap.
 
     Raises
@@ -19,7 +22,8 @@ def detected_scale(file: str, values: NDArray[np.float64]) -> RatingScale:
     ImportRefused
         One value only, or more than a scale has.
     """
-    found = np.unique(values)
+    parts = [np.unique(values[start : start + _VALUES_AT_A_TIME]) for start in range(0, len(values), _VALUES_AT_A_TIME)]
+    found = np.unique(np.concatenate(parts).astype(np.float64))
     advice = "Say which scale they are on (lowest, highest and step)."
     if len(found) < 2:
         raise refuse(file, f"all ratings are {found[0]:g}, so no scale can be seen", advice=advice)

@@ -17,6 +17,7 @@ from catalog.importers.base import ImportProblem, ImportRefused, Limits
 # What reading a damaged archive raises, besides the refusals of our own.
 _DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile)
 _BLOCK = 1 << 20
+FOLDER_OF_RATINGS = "training_set"  # the one folder inside a folder that is looked into: Netflix has its ratings there
 
 
 def refuse(file: str, reason: str, *, line: int | None = None, advice: str = "") -> ImportRefused:
@@ -169,7 +170,9 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
     if path.is_dir():
         files = {
             found.name.lower(): SourceFile(found.name, _opener(found), _most(found.stat().st_size, limits, found.name))
-            for found in sorted(path.iterdir())
+            for folder in (path, path / FOLDER_OF_RATINGS)
+            if folder.is_dir()
+            for found in sorted(folder.iterdir())
             if found.is_file() and not found.name.startswith(".")
         }
         return Source(path.name, files)

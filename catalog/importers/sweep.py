@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from catalog.importers.base import ImportRefused, Progress
+from catalog.importers.blocks import narrow
 from catalog.importers.layout import ROWS_AT_A_TIME, Kind, Layout, Table
 from catalog.importers.sources import SourceFile, Watched
 
@@ -103,7 +104,7 @@ def _hides_something(watch: Watched, layout: Layout, rows: int, ends_open: bool)
 def _swept_column(series: pd.Series[Any], kind: Kind) -> NDArray[Any] | None:
     """A chunk's column in its final type; None where a value is not of its kind."""
     if kind == "whole":
-        return _narrow(series.to_numpy())
+        return narrow(series.to_numpy())
     if kind == "number":
         numbers: NDArray[Any] = series.to_numpy()
         return numbers if np.isfinite(numbers).all() else None
@@ -119,9 +120,3 @@ def _swept_column(series: pd.Series[Any], kind: Kind) -> NDArray[Any] | None:
         times = pd.to_datetime(series, format="ISO8601", utc=True)
         return times.to_numpy(dtype="datetime64[s]").astype(np.int64)
     return whole if whole.dtype == np.int64 else None
-
-
-def _narrow(whole: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers in 32 bits where they fit, as half the memory is half the time to join chunks."""
-    span = np.iinfo(np.int32)
-    return whole.astype(np.int32) if whole.min() >= span.min and whole.max() <= span.max else whole

@@ -1,12 +1,14 @@
-"""Delimited text as columns: read in one sweep where it is clean, and line by line where it is not.
+"""Delimited text as columns: fast where it is clean, and line by line where it is not.
 
-The sweep is fast but cannot say where a file is wrong. So whatever it refuses is read again line by line,
-which names every line that cannot be taken and gives the columns of those that can.
+Tables of numbers are read in compiled blocks, those with text in one sweep of pandas. Neither can say where a
+file is wrong. So whatever they refuse (one block, or the file) is read again line by line, which names every
+line that cannot be taken and gives the columns of those that can.
 """
 
 from __future__ import annotations
 
 from catalog.importers.base import Progress
+from catalog.importers.blocks import is_for_blocks, read_blocks
 from catalog.importers.layout import Layout, Table
 from catalog.importers.lines import read_lines
 from catalog.importers.problems import Problems
@@ -31,7 +33,7 @@ def read_table(
     problems : Problems
         Rows that cannot be read are added, by line.
     by_line : bool
-        Do not try the sweep: the file is small.
+        Do not try the fast ways: the file is small.
     progress : callable, optional
 
     Returns
@@ -43,8 +45,10 @@ def read_table(
     ImportRefused
         The file is empty, damaged or beyond its limit.
     """
-    if not by_line:
-        swept = sweep(file, layout, progress)
-        if swept is not None:
-            return swept
+    if not by_line and not layout.escape:
+        found = read_blocks(file, layout, problems, progress) if is_for_blocks(layout) else None
+        if found is None and layout.has_free_text:
+            found = sweep(file, layout, progress)
+        if found is not None:
+            return found
     return read_lines(file, layout, problems, progress)

@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from catalog.importers.items import UTILITY_KIND
 from catalog.models import DatasetVersion, Feature
 from catalog.selectors.folding import LITTLE_WORDS, fold
 from core import artefacts
 from core.errors import ArtefactError
 from recommenders.data import ItemFeatures, Ratings, Scale
 
-__all__ = ["features_of", "item_ids_of", "ratings_of", "scale_of", "timestamps_of", "user_ids_of"]
+__all__ = [
+    "features_of",
+    "item_ids_of",
+    "probe_of",
+    "ratings_of",
+    "scale_of",
+    "timestamps_of",
+    "user_ids_of",
+    "utilities_of",
+]
 
 ARTEFACT_KIND = "ratings"
 VERSIONS_KEPT = 8
@@ -80,6 +90,16 @@ def timestamps_of(version: DatasetVersion) -> NDArray[np.int64]:
     return _array(version, "timestamps")
 
 
+def utilities_of(version: DatasetVersion) -> NDArray[np.float32] | None:
+    """What each rating or use was worth, in the order of the stored entries; None where the source does not say."""
+    return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays.get("utilities")
+
+
+def probe_of(version: DatasetVersion) -> NDArray[np.int64] | None:
+    """The pairs that the source's authors held out, shape (n_pairs, 2): row and column; None where it has no list."""
+    return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays.get("probe")
+
+
 def _array(version: DatasetVersion, name: str) -> NDArray[Any]:
     return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays[name]
 
@@ -88,7 +108,7 @@ def features_of(version: DatasetVersion) -> ItemFeatures:
     """What is known of the items: a column for each genre, person, country, tag, decade and word of a plot.
 
     Columns are in the order of (kind, value) by code points, so the same content gives the same matrix on
-    every database.
+    every database. What items are worth is one column more, of kind "utility", whose counts are the utilities.
     """
     return _features(version.pk, version.content_hash)
 
@@ -104,8 +124,12 @@ def _features(version_id: int, content_hash: str) -> ItemFeatures:
         .values_list("kind", "value", "item__index")
         .order_by()
     )
+    worth: dict[int, float] = {}
     for kind, value, index in facts.iterator(chunk_size=10_000):
-        found.setdefault((kind, value), []).append(index)
+        if kind == UTILITY_KIND:
+            worth[index] = float(value)
+        else:
+            found.setdefault((kind, value), []).append(index)
     plots = version.items.exclude(plot="").values_list("index", "plot").order_by()
     for index, plot in plots.iterator(chunk_size=2_000):
         for word in plot_words(plot):
@@ -113,9 +137,13 @@ def _features(version_id: int, content_hash: str) -> ItemFeatures:
     terms = sorted(found)
     items = np.concatenate([np.asarray(found[term], dtype=np.int64) for term in terms] or [np.empty(0, np.int64)])
     columns = np.repeat(np.arange(len(terms)), [len(found[term]) for term in terms])
-    counts = sparse.coo_array(
-        (np.ones(len(items), dtype=np.float32), (items, columns)), shape=(version.n_items, len(terms))
-    ).tocsr()
+    weights = np.ones(len(items), dtype=np.float32)
+    if worth:
+        items = np.concatenate((items, np.array(list(worth))))
+        columns = np.concatenate((columns, np.full(len(worth), len(terms))))
+        weights = np.concatenate((weights, np.array(list(worth.values()), dtype=np.float32)))
+        terms.append((UTILITY_KIND, "given"))
+    counts = sparse.coo_array((weights, (items, columns)), shape=(version.n_items, len(terms))).tocsr()
     counts.sum_duplicates()
     return ItemFeatures(counts, tuple(terms))
 

@@ -84,7 +84,7 @@ def test_the_command_says_what_it_dropped(tmp_path: Path, capsys: pytest.Capture
     ("arguments", "message"),
     [
         (["--scale", "1-5"], "--scale is LOW:HIGH:STEP"),
-        (["--scale", "5:1:1"], "low must be below high"),
+        (["--scale", "5:1:1"], "low must not be above high"),
         (["--feature", "genre"], "--feature is KIND=COLUMN"),
         (["--json", "/nowhere/at/all.json"], "There is no folder"),
         (["--user-column", "nobody"], "nobody"),

@@ -8,7 +8,7 @@ import pytest
 
 from catalog.importers.auto import detect, parse
 from catalog.importers.base import ImportRefused
-from catalog.importers.delimited import Options
+from catalog.importers.options import Options
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit
@@ -64,7 +64,11 @@ def test_options_mean_a_delimited_file(tmp_path):
 
 
 def test_parse_refuses_formats_and_options_that_do_not_go_together(tmp_path):
-    with pytest.raises(ParameterError, match="the formats are auto, movielens-csv, movielens-1m, movielens-100k"):
-        parse(tmp_path, format="netflix")
-    with pytest.raises(ParameterError, match="movielens-csv has no options"):
-        parse(tmp_path, format="movielens-csv", options=Options())
+    with pytest.raises(
+        ParameterError, match="the formats are auto, movielens-csv, movielens-10m, movielens-1m, movielens-100k"
+    ):
+        parse(tmp_path, format="lastfm")
+    with pytest.raises(ParameterError, match="movielens-csv has no option user; it takes none: its columns are fixed"):
+        parse(tmp_path, format="movielens-csv", options=Options(user="userId"))
+    with pytest.raises(ParameterError, match="bookcrossing has no option user; it takes zeros"):
+        parse(tmp_path, format="bookcrossing", options=Options(user="userId"))

@@ -70,11 +70,11 @@ def test_problems_refuse_in_order_of_file_and_line():
 
 @pytest.mark.parametrize("options", [{"on_bad_row": "ignore"}, {"duplicates": "first"}])
 def test_policy_refuses_what_it_does_not_know(options):
-    with pytest.raises(ParameterError, match="it can be 'refuse' or"):
+    with pytest.raises(ParameterError, match=r"it can be '.*refuse'"):
         Policy(**options)
 
 
-@pytest.mark.parametrize(("low", "high", "step"), [(5, 1, 1), (1, 1, 1), (1, 5, 0), (1, 5, 3), (1, float("nan"), 1)])
+@pytest.mark.parametrize(("low", "high", "step"), [(5, 1, 1), (1, 1, 0), (1, 5, 0), (1, 5, 3), (1, float("nan"), 1)])
 def test_scale_refuses_numbers_that_make_none(low, high, step):
     with pytest.raises(ParameterError):
         RatingScale(low, high, step)

@@ -10,7 +10,7 @@ import pytest
 
 from catalog.importers.auto import parse
 from catalog.importers.base import ImportRefused, ParsedDataset, Policy, RatingScale
-from catalog.importers.delimited import Options
+from catalog.importers.options import Options
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit

@@ -231,10 +231,12 @@ def test_tags_and_aliases_too_long_to_keep_are_left_out(tmp_path):
     assert all(len(value) <= 200 for item in dataset.items for _, value in item.features)
 
 
-def test_large_and_negative_user_ids_are_users_too(tmp_path):
-    ratings = RATINGS + "9007199254740993,1,3.0,1\n-4,1,3.0,1\n"
+def test_large_user_ids_are_users_too_and_those_below_zero_are_not(tmp_path):
+    ratings = RATINGS + "9007199254740993,1,3.0,1\n"
     dataset = parse(csv_folder(tmp_path, ratings=ratings))
-    assert dataset.user_ids.tolist() == ["-4", "3", "11", "9007199254740993"]
+    assert dataset.user_ids.tolist() == ["3", "11", "9007199254740993"]
+    path = csv_folder(tmp_path, ratings=ratings + "-4,1,3.0,1\n")
+    assert first(path) == ("ratings.csv", 6, "userId", "the id -4 is below 0")
 
 
 def test_large_movie_ids_are_movies_too(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.core.files.storage import storages
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from catalog import services
 from catalog.importers.base import RatingScale
@@ -123,12 +123,13 @@ def test_the_database_knows_the_new_rows_at_once() -> None:
     assert counted["catalog_feature"] == Feature.objects.count()
 
 
-def test_a_failure_among_the_rows_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*args: object, **kwargs: object) -> None:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(Feature.objects, "bulk_create", full)
-    with pytest.raises(OSError, match="No space left"):
+def test_a_failure_among_the_rows_leaves_none() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TRIGGER full_disk BEFORE INSERT ON catalog_feature WHEN NEW.position > 1 "
+            "BEGIN SELECT RAISE(ABORT, 'No space left on device'); END"
+        )
+    with pytest.raises(DatabaseError, match="No space left"):
         make_version()
     assert not Dataset.objects.exists()
     assert not DatasetVersion.objects.exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ COLUMN_OPTIONS = {
     "item_column": "item",
     "rating_column": "rating",
     "time_column": "time",
+    "utility_column": "utility",
+    "zeros": "zeros",
     "delimiter": "delimiter",
     "encoding": "encoding",
     "items_file": "items_file",
@@ -34,6 +36,7 @@ COLUMN_OPTIONS = {
     "plot_column": "plot",
     "image_column": "image",
     "trailer_column": "trailer",
+    "item_utility_column": "item_utility",
     "feature_separator": "feature_separator",
 }
 
@@ -42,23 +45,41 @@ class Command(BaseCommand):
     help = "Import ratings and items as a version of a dataset, whole or not at all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.formatter_class = RawDescriptionHelpFormatter
+        width = max(map(len, FORMATS))
+        parser.epilog = "formats:\n" + "\n".join(
+            f"  {name:<{width}}  {found.title}. {found.sentence}" for name, found in FORMATS.items()
+        )
         parser.add_argument("path", type=Path, metavar="PATH", help="a folder, a ZIP archive, or one file (also .gz)")
         parser.add_argument("--name", required=True, help="name of the dataset: small letters, digits, - and _")
         parser.add_argument("--title", help="what pages call it (default: the name)")
         parser.add_argument(
-            "--format", default="auto", choices=["auto", *FORMATS], help="default: told by the files' names"
+            "--format", default="auto", choices=["auto", *FORMATS], help="default: told by the files' names; see below"
         )
         parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
         parser.add_argument("--keep-last", action="store_true", help="of a pair rated twice keep the last rating")
+        parser.add_argument(
+            "--zeros",
+            choices=["drop", "apart"],
+            help="BookCrossing: leave out what nobody rated (default), or import that alone",
+        )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers and the report")
-        columns = parser.add_argument_group("delimited files", "Columns are found by their usual names unless named.")
+        columns = parser.add_argument_group(
+            "delimited, parquet and jsonlines", "Columns are found by their usual names unless named."
+        )
         for name in ("user", "item", "rating", "time"):
             columns.add_argument(f"--{name}-column", metavar="COLUMN")
+        columns.add_argument(
+            "--utility-column", metavar="COLUMN", help="what a row was worth (with tafeng: price or profit)"
+        )
+        columns.add_argument(
+            "--usage", action="store_true", help="there are no ratings: each row says that the user took the item"
+        )
         columns.add_argument("--scale", metavar="LOW:HIGH:STEP", help="for example 1:5:1 (default: detected)")
         columns.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
         columns.add_argument("--encoding", metavar="NAME", help="default: utf-8")
-        columns.add_argument("--items-file", type=Path, metavar="FILE", help="a delimited file of items")
-        for name in ("items-id", "title", "year", "plot", "image", "trailer"):
+        columns.add_argument("--items-file", type=Path, metavar="FILE", help="a file of items, of the same kinds")
+        for name in ("items-id", "title", "year", "plot", "image", "trailer", "item-utility"):
             columns.add_argument(f"--{name}-column", metavar="COLUMN", help="in the file of items")
         columns.add_argument(
             "--feature", action="append", default=[], metavar="KIND=COLUMN", help="for example genre=genres; repeatable"
@@ -133,6 +154,8 @@ def _service_options(options: dict[str, Any]) -> dict[str, Any]:
         given["scale"] = _scale(options["scale"])
     if options["feature"]:
         given["features"] = _features(options["feature"])
+    if options["usage"]:
+        given["usage"] = True
     if options["drop_bad_rows"]:
         given["on_bad_row"] = "drop"
     if options["keep_last"]:

@@ -1,0 +1,32 @@
+"""The one door to heavy imports.
+
+Every process imports the importers, for their names and options; numba's compiler and Apache Arrow are wanted
+only when a file is read. So modules ask here, at the moment of use, and import neither at their top.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+__all__ = ["httpx", "number_kernels", "parquet", "section_kernels"]
+
+
+def number_kernels() -> ModuleType:
+    """Compiled reading of tables of numbers (`catalog.importers.kernels.numbers`)."""
+    return import_module("catalog.importers.kernels.numbers")
+
+
+def section_kernels() -> ModuleType:
+    """Compiled reading of ratings under headings (`catalog.importers.kernels.sections`)."""
+    return import_module("catalog.importers.kernels.sections")
+
+
+def parquet() -> ModuleType:
+    """Parquet files (`pyarrow.parquet`)."""
+    return import_module("pyarrow.parquet")
+
+
+def httpx() -> ModuleType:
+    """Requests over HTTP (`httpx`)."""
+    return import_module("httpx")

@@ -1,0 +1,185 @@
+"""Parquet files, by Apache Arrow: batch by batch, and only the columns that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.importers import lazy
+from catalog.importers.base import ImportProblem, Progress
+from catalog.importers.blocks import narrow
+from catalog.importers.layout import ROWS_AT_A_TIME, Kind, Stretches, Table, shown
+from catalog.importers.lines import TYPES, value_of
+from catalog.importers.problems import Problems
+from catalog.importers.sources import SourceFile, refuse
+
+_DAMAGED = "Write or download the file again."
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetSheet:
+    """A Parquet file; the number of a row, from 1, stands where text has a line."""
+
+    file: SourceFile
+    columns: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.file.name
+
+    def read(
+        self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = False, progress: Progress | None = None
+    ) -> Table:
+        """The columns asked for."""
+        parts: dict[str, list[NDArray[Any]]] = {name: [] for name in kinds}
+        lines: list[NDArray[np.int64]] = []
+        rows = 0
+        with _opened(self.file) as parquet:
+            for batch in parquet.iter_batches(batch_size=ROWS_AT_A_TIME, columns=list(kinds), use_threads=True):
+                found = {name: _column(batch.column(name), kind) for name, kind in kinds.items()}
+                columns = {name: column for name, column in found.items() if column is not None}
+                kept = np.arange(batch.num_rows, dtype=np.int64)
+                if len(columns) < len(kinds):
+                    kept, columns = self._by_row(batch, kinds, problems, rows)
+                for name, column in columns.items():
+                    parts[name].append(column)
+                lines.append(kept + rows + 1)
+                rows += batch.num_rows
+                if progress is not None:
+                    progress(self.name, rows)
+        if rows == 0:
+            raise refuse(self.name, "the file has no row")
+        return Table(
+            columns={
+                name: np.concatenate(
+                    [part for part in parts[name] if len(part)] or [np.empty(0, TYPES.get(kind, object))]
+                )
+                for name, kind in kinds.items()
+            },
+            lines=Stretches.of(np.concatenate(lines)),
+            is_swept=False,
+            rows_read=rows,
+            ends_open=False,
+        )
+
+    def _by_row(
+        self, batch: Any, kinds: Mapping[str, Kind], problems: Problems, before: int
+    ) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+        """The rows of a batch that can be taken, and their columns; the others become problems."""
+        values: dict[str, list[Any]] = {name: [] for name in kinds}
+        kept: list[int] = []
+        columns = [batch.column(name).to_pylist() for name in kinds]
+        for row, fields in enumerate(zip(*columns, strict=True)):
+            taken: list[Any] = []
+            for (name, kind), field in zip(kinds.items(), fields, strict=True):
+                try:
+                    taken.append(_value(field, kind))
+                except ValueError as error:
+                    what = "missing field" if field is None or field == "" else "not a number"
+                    problems.add(what, ImportProblem(self.name, before + row + 1, name, str(error)))
+                    break
+            else:
+                kept.append(row)
+                for name, value in zip(kinds, taken, strict=True):
+                    values[name].append(value)
+        made = {name: np.array(values[name], dtype=TYPES.get(kind, object)) for name, kind in kinds.items()}
+        return np.array(kept, dtype=np.int64), made
+
+
+def open_parquet(file: SourceFile) -> ParquetSheet:
+    """The sheet of a Parquet file.
+
+    Raises
+    ------
+    ImportRefused
+        It is none or damaged, unfolds beyond its limit, or has a column twice.
+    """
+    with _opened(file) as parquet:
+        metadata = parquet.metadata
+        unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+        names = tuple(str(name) for name in parquet.schema_arrow.names)
+    if unpacked > file.most:
+        raise refuse(
+            file.name,
+            f"it unpacks to more than {file.most:,} bytes, far more than its size lets expect",
+            advice="If the file is sound, write it as .csv and import that.",
+        )
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise refuse(file.name, f"the file has column {shown(twice[0])} twice")
+    return ParquetSheet(file, names)
+
+
+@contextmanager
+def _opened(file: SourceFile) -> Iterator[Any]:
+    """The file in Arrow's hands; whatever Arrow finds wrong with it is a refusal."""
+    module = lazy.parquet()
+    damage = (OSError, ValueError, ArithmeticError, NotImplementedError)  # what Arrow's errors are below
+    with file.open_packed() as stream:
+        try:
+            yield module.ParquetFile(stream)
+        except damage as error:
+            if isinstance(error, ValueError) and type(error).__module__.startswith("catalog."):
+                raise  # a refusal of our own
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            raise refuse(
+                file.name, f"this is no Parquet file, or a damaged one ({first[:120]})", advice=_DAMAGED
+            ) from error
+
+
+def _column(column: Any, kind: Kind) -> NDArray[Any] | None:
+    """A batch's column in its final type; None where a value has to be looked at, or is missing."""
+    if column.null_count:
+        return None
+    name = str(column.type)
+    is_whole = name.startswith(("int", "uint")) and name != "uint64"
+    if kind == "text":
+        try:
+            return np.array([_value(field, kind) for field in column.to_pylist()], dtype=object)
+        except ValueError:
+            return None
+    if kind in ("whole", "time", "id") and is_whole:
+        numbers = column.to_numpy(zero_copy_only=False)
+        if kind == "id":
+            return np.array([str(number) for number in numbers.tolist()], dtype=object)
+        return narrow(numbers.astype(np.int64, copy=False))
+    if kind == "number" and (is_whole or name in ("float", "double")):
+        found = column.to_numpy(zero_copy_only=False).astype(np.float64)
+        return narrow(found) if np.isfinite(found).all() else None
+    return None
+
+
+def _value(field: Any, kind: Kind) -> Any:
+    """One field in its type.
+
+    Raises
+    ------
+    ValueError
+        With the reason in words.
+    """
+    if field is None:
+        if kind == "text":
+            return ""
+        raise ValueError("the field is empty")
+    if hasattr(field, "isoformat"):
+        field = field.isoformat()
+    if isinstance(field, list) and kind == "text":
+        return "|".join(str(one) for one in field)
+    if not isinstance(field, str | int | float) and not hasattr(field, "as_tuple"):  # the last: a decimal
+        raise ValueError(f"{shown(str(field))} is neither a text nor a number")
+    if isinstance(field, bool):
+        raise ValueError(f"{field} is neither a text nor a number")
+    if isinstance(field, float) and field.is_integer() and kind in ("whole", "time", "id"):
+        field = int(field)
+    text = str(field)
+    if "\0" in text:
+        raise ValueError("the field holds a NUL character, which belongs in no text")
+    if kind != "text" and not text.strip():
+        raise ValueError("the field is empty")
+    return cast(Any, value_of(text, kind))

@@ -1,0 +1,145 @@
+"""Files whose first row, schema or first object names their columns: delimited text, Parquet, JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from catalog.importers.base import Progress
+from catalog.importers.layout import Kind, Layout, Table, first_line, shown
+from catalog.importers.options import Options
+from catalog.importers.parquet import ParquetSheet, open_parquet
+from catalog.importers.problems import Problems
+from catalog.importers.records import RecordSheet, open_records
+from catalog.importers.sources import SourceFile, refuse
+from catalog.importers.tables import read_table
+
+DELIMITERS = (",", ";", "\t", "|")
+PARQUET = (".parquet", ".pq")
+RECORDS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+
+
+class Sheet(Protocol):
+    """A file with named columns."""
+
+    @property
+    def name(self) -> str:
+        """The file's name, for messages."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of its columns, each once."""
+
+    def read(
+        self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = False, progress: Progress | None = None
+    ) -> Table:
+        """The columns asked for; rows that cannot be read are added to `problems`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelimitedSheet:
+    """Delimited text with a header."""
+
+    file: SourceFile
+    columns: tuple[str, ...]
+    delimiter: str
+    encoding: str
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.file.name
+
+    def read(
+        self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = False, progress: Progress | None = None
+    ) -> Table:
+        """The columns asked for."""
+        layout = Layout(
+            columns=self.columns,
+            kinds=kinds,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            needs_final_newline=False,
+        )
+        return read_table(self.file, layout, problems, by_line=by_line, progress=progress)
+
+
+def open_sheet(file: SourceFile, options: Options) -> DelimitedSheet | ParquetSheet | RecordSheet:
+    """The sheet that a file's name says it is; what is neither Parquet nor JSON Lines is delimited text.
+
+    Raises
+    ------
+    ImportRefused
+        The columns have no names, or one name is given twice.
+    """
+    name = file.name.lower()
+    if name.endswith(PARQUET):
+        return open_parquet(file)
+    if name.endswith(RECORDS):
+        return open_records(file)
+    delimiter, header = _header(file, options)
+    return DelimitedSheet(file, tuple(header), delimiter, options.codec)
+
+
+def _header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
+    """The delimiter and the names of the columns."""
+    line = first_line(file, options.codec)
+    delimiter = options.delimiter or max(DELIMITERS, key=line.count)
+    try:
+        (header,) = csv.reader([line], delimiter=delimiter, strict=True)
+    except csv.Error as error:
+        raise refuse(file.name, f"the header cannot be read ({error})", line=1) from error
+    header = [name.strip() for name in header]
+    if len(header) < 2:
+        others = [other for other in DELIMITERS if other in line and other != delimiter]
+        seems = f"; it seems to be delimited by {others[0]!r}" if others else ""
+        reason = f"the header {shown(line)} has one column when parted at {delimiter!r}{seems}"
+        raise refuse(file.name, reason, line=1)
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise refuse(file.name, f"the header names column {shown(twice[0])} twice", line=1)
+    return delimiter, header
+
+
+def column_of(
+    sheet: Sheet, wanted: str | None, usual: tuple[str, ...], what: str, *, is_needed: bool = True, advice: str = ""
+) -> str:
+    """The column that holds something; empty where there is none and none is needed.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    wanted : str or None
+        Its name; None: one of the usual names.
+    usual : tuple of str
+        Compared without case, spaces, "_", "." and "-".
+    what : str
+        For messages: "users".
+    is_needed : bool
+    advice : str
+        What to do where there is none.
+
+    Raises
+    ------
+    ImportRefused
+        There is no such column.
+    """
+    if wanted is not None:
+        if wanted in sheet.columns:
+            return wanted
+        reason = f"there is no column {shown(wanted)} for the {what}: the header has {', '.join(sheet.columns)}"
+        raise refuse(sheet.name, reason, line=1)
+    by_name = {_plain(name): name for name in sheet.columns}
+    found = [by_name[name] for name in usual if name in by_name]
+    if found or not is_needed:
+        return found[0] if found else ""
+    reason = f"no column is known to hold the {what}: the header has {', '.join(map(shown, sheet.columns))}"
+    usual_advice = "The first line has to name the columns: say which is which."
+    raise refuse(sheet.name, reason, line=1, advice=advice or usual_advice)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_.-]", "", name).lower()

@@ -1,0 +1,249 @@
+"""The corpus of malformed sources: each is refused with file, line, column and reason, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.files.storage import storages
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from catalog.importers.base import RatingScale
+from catalog.models import Dataset, DatasetVersion, Feature, Item
+from catalog.services import import_dataset
+from core.errors import ParallaxError
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+CORPUS = Path(__file__).resolve().parents[1] / "data" / "malformed"
+ONE_TO_FIVE = RatingScale(1, 5, 1)
+DECLARED = ("parquet/", "jsonlines/off-scale", "delimited/twice")  # where it would be detected otherwise
+
+# Source to the beginning of what is said of it: file, line, column and reason.
+REFUSALS = {
+    # bookcrossing
+    "bookcrossing/bad-year": "BX-Books.csv, line 2, column ISBN: 'MCM' is no year",
+    "bookcrossing/commas": 'BX-Book-Ratings.csv, line 1: the columns are \'"User-ID","ISBN","Book-Rating"\'',
+    "bookcrossing/escaped-delimiter": "BX-Books.csv, line 2: ';' expected after '\"'",
+    "bookcrossing/nothing-rated": "BX-Book-Ratings.csv, line 2, column Book-Rating: 0 says that the book was",
+    "bookcrossing/off-scale": "BX-Book-Ratings.csv, line 4, column Book-Rating: 11 is off the scale of 1 to 10",
+    "bookcrossing/unknown-book": "BX-Book-Ratings.csv, line 4, column ISBN: item 0003 is not in BX-Books.csv",
+    "bookcrossing/user-word": "BX-Book-Ratings.csv, line 4, column User-ID: 'n/a, atlanta' is not a whole",
+    # delimited
+    "delimited/binary.csv": "binary.csv, line 1: no column is known to hold the users: the header has",
+    "delimited/blank-first-line.csv": "blank-first-line.csv, line 1: the first line is empty",
+    "delimited/bomb.csv.gz": "bomb.csv.gz: it unpacks to more than 16,777,216 bytes, far more than its size",
+    "delimited/column-twice.csv": "column-twice.csv, line 1: the header names column 'user' twice",
+    "delimited/cut.csv.gz": "cut.csv.gz: the compressed file is damaged or cut short after 0 bytes (Compressed",
+    "delimited/damaged.csv.gz": "damaged.csv.gz: the compressed file is damaged or cut short after 0 bytes",
+    "delimited/empty-user.csv": "empty-user.csv, line 4, column user: the field is empty",
+    "delimited/from-zero.csv": "from-zero.csv: the scale of 0 to 2 reaches 0, which is kept for 'not rated'",
+    "delimited/half-quoted.csv": "half-quoted.csv, line 3: a quotation mark opens here and is never closed:",
+    "delimited/long-id.csv": "long-id.csv, line 3, column item: the id has 101 characters; at most 100 are kept",
+    "delimited/long-user.csv": "long-user.csv, line 4, column user: the id has 101 characters; at most 100 are",
+    "delimited/no-gzip.csv.gz": "no-gzip.csv.gz: the compressed file is damaged or cut short after 0 bytes",
+    "delimited/no-rating-column.csv": "no-rating-column.csv, line 1: no column is known to hold the ratings:",
+    "delimited/no-scale.csv": "no-scale.csv: the 300 different ratings are on no evident scale",
+    "delimited/not-utf-8.csv": "not-utf-8.csv, line 4: byte 0xf6 at position 2 of the line is not UTF-8",
+    "delimited/nul-in-id.csv": "nul-in-id.csv, line 4, column user: the field holds a NUL character, which",
+    "delimited/one-column.csv": "one-column.csv, line 1: the header 'user item rating' has one column when",
+    "delimited/one-value.csv": "one-value.csv: all ratings are 1, so no scale can be seen",
+    "delimited/time-word.csv": "time-word.csv, line 3, column time: 'soon' is neither seconds since 1970 nor",
+    "delimited/twice.csv": "twice.csv, line 5: user bob rated item x on line 4 already",
+    # fimi
+    "fimi/blank.dat": "blank.dat, line 1: no line has an item",
+    "fimi/commas.dat": "commas.dat, line 1, column item: '1,2,3' is not a whole number",
+    "fimi/empty.dat": "empty.dat, line 1: the file is empty",
+    "fimi/huge.dat": "huge.dat, line 1, column item: '99999999999999999999999' is not a whole number",
+    "fimi/negative.dat": "negative.dat, line 2, column item: the id -3 is below 0",
+    "fimi/word.dat": "word.dat, line 2, column item: 'apple' is not a whole number",
+    # jsonlines
+    "jsonlines/array-of-all.jsonl": 'array-of-all.jsonl, line 1: \'[{"user": "ann", "item": "x", "rating":…\' is',
+    "jsonlines/cut.jsonl": "cut.jsonl, line 3: this is no JSON: Unterminated string starting at at position 30",
+    "jsonlines/deep.jsonl": "deep.jsonl, line 2: the JSON is nested too deeply",
+    "jsonlines/empty.jsonl": "empty.jsonl, line 1: the file is empty",
+    "jsonlines/half-character.jsonl": "half-character.jsonl, line 2, column user: the field holds a NUL or",
+    "jsonlines/missing-key.jsonl": "missing-key.jsonl, line 3, column rating: the object has no such key",
+    "jsonlines/nan.jsonl": "nan.jsonl, line 2: NaN is not a number",
+    "jsonlines/nested-user.jsonl": "nested-user.jsonl, line 3, column user: '{\"id\": 3}' is neither a text nor",
+    "jsonlines/nul.jsonl": "nul.jsonl, line 3, column user: the field holds a NUL or half a character, which",
+    "jsonlines/null-item.jsonl": "null-item.jsonl, line 3, column item: the field is empty",
+    "jsonlines/off-scale.jsonl": "off-scale.jsonl, line 3, column rating: 7.5 is off the scale of 1 to 5",
+    "jsonlines/scalar-line.jsonl": "scalar-line.jsonl, line 2: '42' is no JSON object",
+    "jsonlines/true-for-rating.jsonl": "true-for-rating.jsonl, line 3, column rating: 'true' is neither a text",
+    # movielens-100k
+    "movielens-100k/off-scale": "u.data, line 2, column rating: 6 is off the scale of 1 to 5",
+    # movielens-csv
+    "movielens-csv/arabic-digits": "ratings.csv, line 4, column rating: 'x' is not a number",
+    "movielens-csv/bom-twice": "ratings.csv, line 1: the columns are '\\ufeffuserId,movieId,rating,timestamp'",
+    "movielens-csv/cut-in-field": "ratings.csv, line 4, column timestamp: the line has 3 of 4 fields (the file",
+    "movielens-csv/cut-short": "ratings.csv, line 4: the last line has no line end, so the file is probably",
+    "movielens-csv/empty-movies": "movies.csv, line 1: the file is empty",
+    "movielens-csv/empty-ratings": "ratings.csv, line 1: the file is empty",
+    "movielens-csv/header-only": "ratings.csv, line 2: there is no row after the header",
+    "movielens-csv/html-instead": "ratings.csv, line 1: the columns are '<!DOCTYPE html>' where",
+    "movielens-csv/huge-id": "ratings.csv, line 4, column userId: '99999999999999999999' is not a whole number",
+    "movielens-csv/latin-1-in-utf-8": "ratings.csv, line 3: byte 0xe9 at position 6 of the line is not UTF-8",
+    "movielens-csv/link-word": "links.csv, line 2, column movieId: 'one' is not a whole number",
+    "movielens-csv/movie-title-too-long": "movies.csv, line 2, column title: the title has 301 characters; at",
+    "movielens-csv/movie-twice": "movies.csv, line 4, column title: movie 2 was listed before",
+    "movielens-csv/movie-unquoted-comma": "movies.csv, line 3: the line has 4 fields where 3 belong",
+    "movielens-csv/movie-without-title": "movies.csv, line 2, column title: the title is empty",
+    "movielens-csv/negative-movie": "ratings.csv, line 4, column movieId: item -1 is not in movies.csv",
+    "movielens-csv/negative-user": "ratings.csv, line 4, column userId: the id -2 is below 0",
+    "movielens-csv/nul-byte": "ratings.csv, line 3, column rating: '3\\x005' is not a number",
+    "movielens-csv/old-mac-lines": "ratings.csv, line 1: the columns are",
+    "movielens-csv/open-quote": "ratings.csv, line 3: a quotation mark opens here and is never closed: the",
+    "movielens-csv/rated-twice": "ratings.csv, line 5: user 1 rated item 2 on line 3 already",
+    "movielens-csv/rating-between-steps": "ratings.csv, line 3, column rating: 3.7 is no step of 0.5 on the",
+    "movielens-csv/rating-decimal-comma": "ratings.csv, line 3, column rating: '3,5' is not a number",
+    "movielens-csv/rating-empty": "ratings.csv, line 3, column rating: the field is empty",
+    "movielens-csv/rating-hexadecimal": "ratings.csv, line 3, column movieId: '0x2' is not a whole number",
+    "movielens-csv/rating-infinite": "ratings.csv, line 3, column rating: '1e999' is not a number",
+    "movielens-csv/rating-nan": "ratings.csv, line 3, column rating: 'NaN' is not a number",
+    "movielens-csv/rating-negative": "ratings.csv, line 3, column rating: -3.5 is off the scale of 0.5 to 5",
+    "movielens-csv/rating-too-high": "ratings.csv, line 3, column rating: 5.5 is off the scale of 0.5 to 5",
+    "movielens-csv/rating-word": "ratings.csv, line 3, column rating: 'good' is not a number",
+    "movielens-csv/rating-zero": "ratings.csv, line 3, column rating: 0 is off the scale of 0.5 to 5",
+    "movielens-csv/semicolons": "ratings.csv, line 1: the columns are 'userId;movieId;rating;timestamp' where",
+    "movielens-csv/tag-of-unknown-movie": "tags.csv, line 3, column movieId: movie 8 is not in movies.csv",
+    "movielens-csv/too-few-columns": "ratings.csv, line 3, column timestamp: the line has 3 of 4 fields",
+    "movielens-csv/too-many-columns": "ratings.csv, line 3: the line has 5 fields where 4 belong",
+    "movielens-csv/underscored-number": "ratings.csv, line 4, column timestamp: '1_002' is not a whole number",
+    "movielens-csv/unknown-movie": "ratings.csv, line 4, column movieId: item 9 is not in movies.csv",
+    "movielens-csv/user-fraction": "ratings.csv, line 4, column userId: '2.5' is not a whole number",
+    "movielens-csv/utf-16": "ratings.csv, line 1: byte 0xff at position 1 of the line is not UTF-8",
+    # movielens-dat
+    "movielens-dat/half-star-in-1m": "ratings.dat, line 2, column rating: 3.5 is no step of 1 on the scale of",
+    "movielens-dat/latin-1-title-in-10m": "movies.dat, line 1: byte 0xdf at position 16 of the line is not",
+    "movielens-dat/single-colon": "ratings.dat, line 2, column timestamp: the line has 3 of 4 fields",
+    "movielens-dat/tag-with-colons": "tags.dat, line 1: the line has 5 fields where 4 belong",
+    # netflix
+    "netflix/bad-year": "movie_titles.txt, line 1, column year: '94' is no year",
+    "netflix/day-first": "combined_data_1.txt, line 3, column time: '13-05-2005' is no date, as in 2005-09-06",
+    "netflix/empty": "combined_data_1.txt, line 1: the file is empty",
+    "netflix/missing-date": "combined_data_1.txt, line 3: '8,5' is neither a movie's heading nor a user, a",
+    "netflix/no-heading": "combined_data_1.txt, line 1: no movie's heading comes before this line",
+    "netflix/no-such-day": "combined_data_1.txt, line 3, column time: '2005-02-30' is no date, as in 2005-09-06",
+    "netflix/no-titles": "movie_titles.txt: the file is missing from no-titles: it holds the titles",
+    "netflix/off-scale": "combined_data_1.txt, line 3, column rating: 9 is off the scale of 1 to 5",
+    "netflix/probe-word": "probe.txt, line 3, column user: 'someone' is neither a user's number nor a movie's",
+    "netflix/twice": "combined_data_1.txt, line 6: user 7 rated item 2 on line 5 already",
+    "netflix/two-files": "mv_0000002.txt, line 3, column rating: 6 is off the scale of 1 to 5",
+    "netflix/unknown-movie": "combined_data_1.txt, line 5, column movie: item 3 is not in movie_titles.txt",
+    "netflix/word-for-user": "combined_data_1.txt, line 3, column user: 'eight' is not a whole number from 0",
+    # parquet
+    "parquet/cut.parquet": "cut.parquet: this is no Parquet file, or a damaged one (Parquet magic bytes not",
+    "parquet/damaged.parquet": "damaged.parquet: this is no Parquet file, or a damaged one (Couldn't",
+    "parquet/list-for-user.parquet": "list-for-user.parquet, row 1, column user: \"['a']\" is neither a text nor",
+    "parquet/nan-rating.parquet": "nan-rating.parquet, row 2, column rating: 'nan' is not a number",
+    "parquet/no-item.parquet": "no-item.parquet, row 1: no column is known to hold the items: the header has",
+    "parquet/no-rows.parquet": "no-rows.parquet: the file has no row",
+    "parquet/null-rating.parquet": "null-rating.parquet, row 2, column rating: the field is empty",
+    "parquet/text.parquet": "text.parquet: this is no Parquet file, or a damaged one (Parquet magic bytes not",
+    # tafeng
+    "tafeng/eight-columns": "ta_feng_all_months_merged.csv, line 1: the header has 8 columns where 9 belong",
+    "tafeng/no-date": "ta_feng_all_months_merged.csv, line 3, column date: '2/30/2001' is no date, as in",
+    "tafeng/nothing-sold": "ta_feng_all_months_merged.csv, line 3, column amount: 0 pieces is no sale",
+    "tafeng/price-word": "ta_feng_all_months_merged.csv, line 3, column price: 'free' is not a number",
+    # zip
+    "zip/absolute.zip": "absolute.zip: the archive names a file outside itself ('/etc/ratings.csv')",
+    "zip/bomb.zip": "bomb.zip: the archive's 17,429 bytes unpack to 17,825,880, more than is let in",
+    "zip/cut.zip": "cut.zip: this is no ZIP archive, or a damaged one (File is not a zip file)",
+    "zip/drive.zip": "drive.zip: the archive names a file outside itself ('C:\\\\ratings.csv')",
+    "zip/encrypted.zip": "ratings.csv: the file is encrypted",
+    "zip/no-archive.zip": "no-archive.zip: this is no ZIP archive, or a damaged one (File is not a zip file)",
+    "zip/nothing-known.zip": "nothing-known.zip: no dataset is recognised in it (there is notes.md)",
+    "zip/slip.zip": "slip.zip: the archive names a file outside itself ('../ratings.csv')",
+    "zip/twice.zip": "twice.zip: the archive has ratings.csv twice (a/ratings.csv and b/ratings.csv)",
+}
+
+
+def options_of(source: str, **more: object) -> dict[str, object]:
+    return {**({"scale": ONE_TO_FIVE} if source.startswith(DECLARED) else {}), **more}
+
+
+def everything() -> tuple[object, ...]:
+    """What an import could leave: rows of each table, and the files of the storage."""
+    storage = storages["artefacts"]
+    files = sorted(storage.listdir("ratings")[0]) if storage.exists("ratings") else []
+    rows = [list(model.objects.order_by("pk").values_list("pk")) for model in (Dataset, DatasetVersion, Item, Feature)]
+    return rows, files
+
+
+def outcome(path: Path, **options: object) -> DatasetVersion | ParallaxError:
+    """The version that an import made, or its refusal."""
+    try:
+        return import_dataset(path=path, name="tried", options=options)
+    except ParallaxError as refusal:
+        return refusal
+
+
+def test_the_table_and_the_folder_name_the_same_sources() -> None:
+    found = {
+        case.relative_to(CORPUS).as_posix()
+        for family in CORPUS.iterdir()
+        if family.is_dir()
+        for case in family.iterdir()
+    }
+    assert found == set(REFUSALS)
+    assert len(found) >= 60
+
+
+@pytest.mark.parametrize(("source", "message"), REFUSALS.items(), ids=REFUSALS)
+def test_a_malformed_source_is_refused_and_leaves_nothing(source: str, message: str) -> None:
+    before = everything()
+    with pytest.raises(ParallaxError) as caught:
+        import_dataset(path=CORPUS / source, name="malformed", options=options_of(source))
+    assert caught.value.code == "import.refused"
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).endswith(".")
+    assert everything() == before
+
+
+@pytest.mark.parametrize("source", REFUSALS)
+def test_what_is_dropped_is_counted_or_nothing_is_left(source: str) -> None:
+    before = everything()
+    version = outcome(CORPUS / source, **options_of(source, on_bad_row="drop", duplicates="last"))
+    if isinstance(version, ParallaxError):
+        assert version.code == "import.refused"
+        assert everything() == before
+        return
+    report = version.report
+    assert report["rows_kept"] == version.n_ratings > 0
+    assert sum(report["dropped"].values()) >= report["rows_read"] - report["rows_kept"] > -1
+    for reason, examples in report["examples"].items():
+        assert report["dropped"][reason] >= len(examples) > 0
+        assert all(example["file"] and example["reason"] for example in examples)
+
+
+GOOD = b"userId,movieId,rating,timestamp\n" + b"".join(
+    b"%d,%d,%.1f,%d\n" % (user, movie, (user + movie) % 10 / 2 + 0.5, 1000 + user)
+    for user in range(1, 9)
+    for movie in (1, 2)
+)
+MOVIES = b'movieId,title,genres\n1,Lantern Street (1994),Drama\n2,"Harbour, The (1987)",Comedy\n'
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.binary(max_size=3), st.integers(0, 3)), min_size=1, max_size=3)
+)
+def test_whatever_happens_to_a_file_the_import_is_whole_or_nothing(
+    tmp_path: Path, harms: list[tuple[int, bytes, int]]
+) -> None:
+    content = GOOD
+    for place, put, cut in harms:
+        content = content[:place] + put + content[place + cut :]
+    (tmp_path / "ratings.csv").write_bytes(content)
+    (tmp_path / "movies.csv").write_bytes(MOVIES)
+    before = everything()
+    version = outcome(tmp_path)
+    if isinstance(version, ParallaxError):
+        assert version.code == "import.refused"
+        assert version.extra["problems"][0]["file"] in {"ratings.csv", "movies.csv"}
+        assert everything() == before
+    else:
+        assert version.report["rows_kept"] == version.report["rows_read"] == version.n_ratings
+        assert version.items.count() == version.n_items == 2
