@@ -13,6 +13,7 @@ from charting.counts import Counts, histogram, progress
 from charting.curves import curves
 from charting.estimates import Estimate
 from charting.orders import hasse
+from charting.planes import plane
 from charting.quartiles import Box, box_of
 from charting.scatters import scatter
 from charting.slopes import slope
@@ -29,6 +30,7 @@ __all__ = [
     "hasse",
     "histogram",
     "long_tail",
+    "plane",
     "progress",
     "scatter",
     "slope",

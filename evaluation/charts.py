@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from charting.frame import number
-from charting.marks import curves
+from charting.marks import bars, curves, plane
 from charting.theme import Spec, both_modes
 
 Values = Mapping[str, Sequence[float | None]]
+Estimate = tuple[float, float, float]
+Line = tuple[Sequence[float], Sequence[float]]
 
 
 def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
@@ -39,3 +41,43 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
 def _complete(values: Values) -> dict[str, list[float]]:
     """Leave out algorithms without a value at some length; none has one where there is no such case."""
     return {label: [value for value in line if value is not None] for label, line in values.items() if None not in line}
+
+
+def measured_bars(
+    estimates: Mapping[str, Estimate], beside: Mapping[str, Estimate], *, title: str, metric: str, is_share: bool = True
+) -> Spec | None:
+    """Draw a metric by algorithm with its intervals; `beside` are the same with short profiles, if they were measured.
+
+    None where there is nothing to draw.
+    """
+    if not estimates:
+        return None
+    series: dict[str, Mapping[str, Estimate]] = {"whole profiles": estimates}
+    if set(beside) == set(estimates):
+        series["short profiles"] = {name: beside[name] for name in estimates}
+    decimals = 3 if is_share else 2
+    return bars(series, title=title, x_title=metric, decimals=decimals, is_share=is_share)
+
+
+def by_length(values: Values, *, title: str, metric: str, n: int) -> Spec | None:
+    """Draw a metric against the length of the list; None where no algorithm has it at every length."""
+    drawn = _complete({label: line for label, line in values.items() if line})
+    return curves(drawn, title=title, y_title=metric, at_n=n) if drawn else None
+
+
+def precision_recall(precision: Values, recall: Values, *, title: str, lengths: Sequence[int]) -> Spec | None:
+    """Draw precision against recall, a point for each length of the list; None where there is nothing to draw."""
+    has_both = [label for label in recall if None not in recall[label] and None not in precision[label]]
+    lines = {label: (_complete(recall)[label], _complete(precision)[label]) for label in has_both}
+    if not lines:
+        return None
+    labels = [f"n = {length}" for length in lengths]
+    return plane(lines, title=title, x_title="Recall", y_title="Precision", point_labels=labels)
+
+
+def hit_curves(lines: Mapping[str, Line], references: Mapping[str, Line], *, title: str) -> Spec | None:
+    """Draw hits against false alarms (CROC or GROC) with the lines to hold them against; None without a curve."""
+    if not lines:
+        return None
+    x_title, y_title = "False-alarm rate", "Hit rate"
+    return plane(lines, title=title, x_title=x_title, y_title=y_title, references=references, is_whole=True)

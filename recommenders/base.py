@@ -70,6 +70,11 @@ class Algorithm(ABC):
         return labelled(cls.name, params.changed())
 
     @classmethod
+    def takes_features(cls, params: Any) -> bool:
+        """Whether `fit` makes use of item features, given these parameters: they are part of the recipe then."""
+        return cls.needs_features
+
+    @classmethod
     def fit(
         cls,
         ratings: Ratings,

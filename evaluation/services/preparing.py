@@ -31,7 +31,7 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     hidden = hide(run=run)
     check()
     cases = hidden.cases
-    training_digest = store_training_rows(ratings=hidden.training)
+    training_digest = store_training_rows(ratings=hidden.training, utilities=hidden.utilities)
     digest = artefacts.store(
         "cases",
         _arrays(hidden),

@@ -115,7 +115,7 @@ def test_recipe_depends_on_the_version_of_the_algorithm(monkeypatch: pytest.Monk
 
 def test_recipe_depends_on_features_only_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
-    base = {"version": version, "training_digest": "x", **CHOSEN}
+    base = {"version": version, "training_digest": store_training_rows(ratings=ratings_of(version)), **CHOSEN}
     before = recipe_of(**base)
     monkeypatch.setattr(PureSVD, "needs_features", True)
     assert recipe_of(**base) != before
