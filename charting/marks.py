@@ -15,6 +15,7 @@ from charting.estimates import Estimate
 from charting.orders import hasse
 from charting.planes import plane
 from charting.quartiles import Box, box_of
+from charting.rates import rates
 from charting.scatters import scatter
 from charting.slopes import slope
 from charting.tails import long_tail
@@ -32,6 +33,7 @@ __all__ = [
     "long_tail",
     "plane",
     "progress",
+    "rates",
     "scatter",
     "slope",
 ]

@@ -1,4 +1,4 @@
-"""Lines in a plane of two shares: recall and precision, false alarms and hits."""
+"""Lines in a plane of two shares: precision against recall, a point for each length of the list."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ def plane(
     title: str,
     x_title: str,
     y_title: str,
-    references: Mapping[str, Line] | None = None,
     point_labels: Sequence[str] = (),
     emphasised: Collection[str] = (),
-    is_whole: bool = False,
     side: Side = "objective",
     description: str | None = None,
     width: Width = None,
@@ -43,14 +41,10 @@ def plane(
         The finding.
     x_title, y_title : str
         What the two shares are.
-    references : mapping of str to (x, y), optional
-        Lines to hold the others against (what is best, what chance gives): thin and grey.
     point_labels : sequence of str
         What each point of a line is (a list length), for tooltips; the points are marked then.
     emphasised : collection of str
         Algorithms whose lines are heavy.
-    is_whole : bool
-        The axes go from 0 to 1, whatever the data.
     side : {"perceived", "objective", "neutral"}
         Which meaning the shares have.
     description : str, optional
@@ -75,31 +69,29 @@ def plane(
     >>> spec["usermeta"]["description"]
     'Lines, Precision by Recall. Last points: TopPop .20, .30.'
     """
-    others = dict(references or {})
     unknown = sorted(set(emphasised) - set(lines))
     if unknown:
         raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
     if not lines:
         raise DataError("There is no line to draw.")
-    checked = {name: _checked(name, line, x_title, y_title) for name, line in {**others, **lines}.items()}
+    checked = {name: _checked(name, line, x_title, y_title) for name, line in lines.items()}
     for name in lines:
         if point_labels and len(checked[name][0]) != len(point_labels):
             raise DataError(f"The line of {name} has {len(checked[name][0])} points for {len(point_labels)} labels.")
     most_x, most_y = (max(max(line[axis]) for line in checked.values()) for axis in (0, 1))
-    x_scale = alt.Scale(domain=[0, 1 if is_whole else most_x or 1], nice=not is_whole)
-    y_scale = alt.Scale(domain=[0, 1 if is_whole else most_y or 1], nice=not is_whole)
+    x_scale = alt.Scale(domain=[0, most_x or 1])
+    y_scale = alt.Scale(domain=[0, most_y or 1])
     axis = {"grid": True, "tickCount": 5, "labelExpr": "replace(datum.label, '0.', '.')"}
     across = alt.X("x", type="quantitative", scale=x_scale, axis=alt.Axis(title=x_title, **axis))
     up = alt.Y("y", type="quantitative", scale=y_scale, axis=alt.Axis(title=None, **axis))
-    top = 1.0 if is_whole else most_y or 1.0
+    top = most_y or 1.0
     heights = spread([line[1][-1] for line in checked.values()], top * _LABEL_HEIGHT / height)
+    colour = colour_of(side)
     layers: list[alt.Chart] = []
     for place, ((name, (xs, ys)), label_at) in enumerate(zip(checked.items(), heights, strict=True)):
-        is_reference = name in others
-        colour = LIGHT.quiet if is_reference else colour_of(side)
-        dash = list(_DASHES[(place - len(others)) % len(_DASHES)]) if not is_reference else [1, 0]
-        weight = 1.0 if is_reference else 3.0 if name in emphasised else 1.6
-        labels = list(point_labels) if point_labels and not is_reference else [""] * len(xs)
+        dash, shape = list(_DASHES[place % len(_DASHES)]), _SYMBOLS[place % len(_SYMBOLS)]
+        weight = 3.0 if name in emphasised else 1.6
+        labels = list(point_labels) or [""] * len(xs)
         line = alt.Chart(
             rows(
                 {"algorithm": name, "x": x, "y": y, "order": at, "point": label}
@@ -107,15 +99,14 @@ def plane(
             )
         )
         tooltip = [alt.Tooltip("algorithm", type="nominal")]
-        if point_labels and not is_reference:
+        if point_labels:
             tooltip.append(alt.Tooltip("point", type="nominal"))
         layers.append(
             line.mark_line(color=colour, strokeWidth=weight, strokeDash=dash, strokeCap="butt").encode(
                 x=across, y=up, order=alt.Order("order", type="quantitative"), tooltip=tooltip
             )
         )
-        if point_labels and not is_reference:
-            shape = _SYMBOLS[(place - len(others)) % len(_SYMBOLS)]
+        if point_labels:
             layers.append(
                 line.mark_point(shape=shape, filled=True, size=48, color=colour, opacity=1).encode(
                     x=across, y=up, tooltip=tooltip

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from charting.frame import number
-from charting.marks import bars, curves, plane
+from charting.marks import bars, curves, plane, rates
 from charting.theme import Spec, both_modes
+from evaluation.metrics.curves import trapezoid
 
+READING = ("omniscient", "random")
 Values = Mapping[str, Sequence[float | None]]
 Estimate = tuple[float, float, float]
-Line = tuple[Sequence[float], Sequence[float]]
+Line = tuple[ArrayLike, ArrayLike]
 
 
 def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
@@ -36,6 +41,17 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     value = number(drawn[worst][n - 1], 3, is_share=True)
     title = f"{worst} lets the most of what people dislike in, {value} in a list of {n}"
     return both_modes(curves(drawn, title=title, y_title="Fallout", at_n=n, emphasised=(worst,)))
+
+
+def roc(lines: Mapping[str, tuple[Any, Any]]) -> dict[str, Spec] | None:
+    """Draw ROCs, in light and dark; None where there is none. Lines called omniscient and random are read against."""
+    drawn = {label: line for label, line in lines.items() if label not in READING}
+    if not drawn:
+        return None
+    areas = {label: trapezoid(x, y) for label, (x, y) in drawn.items()}
+    best = max(areas, key=lambda label: areas[label])
+    title = f"{best} has the largest area, {number(areas[best], 3, is_share=True)}"
+    return both_modes(rates(lines, title=title, emphasised=(best,), quiet=READING))
 
 
 def _complete(values: Values) -> dict[str, list[float]]:
@@ -77,7 +93,4 @@ def precision_recall(precision: Values, recall: Values, *, title: str, lengths: 
 
 def hit_curves(lines: Mapping[str, Line], references: Mapping[str, Line], *, title: str) -> Spec | None:
     """Draw hits against false alarms (CROC or GROC) with the lines to hold them against; None without a curve."""
-    if not lines:
-        return None
-    x_title, y_title = "False-alarm rate", "Hit rate"
-    return plane(lines, title=title, x_title=x_title, y_title=y_title, references=references, is_whole=True)
+    return rates({**lines, **references}, title=title, quiet=tuple(references)) if lines else None

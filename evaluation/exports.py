@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+from numpy.typing import NDArray
+
 from catalog.selectors.ratings import user_ids_of
+from charting.render import svg
+from core import artefacts
+from evaluation import charts
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.comparing import Comparison
 from evaluation.selectors.results import case_counts, curves, model_rows, table, tested_metrics, user_values
 from evaluation.selectors.runs import metric_names
+
+FORMULA = ("=", "+", "@", "\t", "\r")
+FIGURES = {
+    "one-plus-random": ("recall", "fallout"),
+    "test-observations": ("roc",),
+    "unconstrained": ("roc",),
+}
 
 
 def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, Any]:
@@ -140,3 +154,39 @@ def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
 
 def _text(value: float | None) -> str:
     return "" if value is None else repr(value)
+
+
+def csv_lines(rows: Iterable[list[Any]]) -> Iterator[str]:
+    """Write rows as CSV, line by line; a text that a spreadsheet would take for a formula is marked as text."""
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line).writerow([f"'{one}" if isinstance(one, str) and one[:1] in FORMULA else one for one in row])
+        yield line.getvalue()
+
+
+def roc_values(run: EvaluationRun) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """Give the ROC of each algorithm that has one (CROC of test observations, GROC of one list), and reading lines."""
+    name = {"test-observations": "croc", "unconstrained": "groc"}.get(run.protocol["name"], "")
+    lines: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+    reading: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+    for row in model_rows(run) if name else ():
+        kept = artefacts.load("results", row.users_digest).arrays
+        if f"{name}_x" not in kept:
+            continue
+        lines[row.label] = (kept[f"{name}_x"], kept[f"{name}_y"])
+        if "omniscient_x" in kept:
+            reading["omniscient"] = (kept["omniscient_x"], kept["omniscient_y"])
+            reading["random"] = (kept["random_x"], kept["random_y"])
+    return {**lines, **reading}
+
+
+def figure(run: EvaluationRun, name: str) -> str | None:
+    """Draw one of the run's figures as SVG; None where it has none of that name, or nothing to draw."""
+    if name not in FIGURES.get(run.protocol["name"], ()):
+        return None
+    if name == "roc":
+        drawn = charts.roc(roc_values(run))
+    else:
+        draw = charts.recall_by_n if name == "recall" else charts.fallout_by_n
+        drawn = draw({one.label: getattr(one, name) for one in curves(run)}, n=run.n)
+    return None if drawn is None else svg(drawn["light"])

@@ -7,6 +7,10 @@ from typing import Any
 from django import forms
 
 from catalog.selectors.datasets import dataset_lines
+from evaluation.models import EvaluationRun
+from evaluation.protocols.registry import PROTOCOLS, TASKS
+from evaluation.selectors.runs import succeeded_runs
+from evaluation.splitting.registry import SPLITS
 from recommenders import registry
 
 # One key may stand for several conditions: PureSVD is measured at two numbers of factors.
@@ -36,7 +40,27 @@ class RunForm(forms.Form):
         required=False,
         help_text="As in a command, separated by commas: puresvd:factors=150",
     )
-    share = forms.FloatField(label="Share of ratings to hide", initial=0.1, min_value=0.001, max_value=0.9)
+    task = forms.ChoiceField(
+        label="Task", choices=[(key, f"{words[:1].upper()}{words[1:]}") for key, words in TASKS.items()]
+    )
+    protocol = forms.ChoiceField(
+        label="Protocol", choices=[(one.key, f"{one.title}: {one.question}") for one in PROTOCOLS.values()]
+    )
+    mode = forms.ChoiceField(
+        label="Mode of one plus random",
+        choices=[("sampled", "Sampled, as published"), ("exact", "Exact, without sampling noise")],
+        help_text="Both are measured; this one fills the table.",
+    )
+    metrics = forms.CharField(
+        label="More metrics",
+        required=False,
+        help_text="By name, separated by commas: recall@10 for one plus random; ndcg@10, map@10 for full ranking.",
+    )
+    split = forms.CharField(
+        label="Split",
+        initial="probe:share=0.1",
+        help_text=f"What is hidden, as in a command. There are: {', '.join(SPLITS)}.",
+    )
     reserve = forms.FloatField(
         label="Share of users to reserve",
         initial=0.15,
@@ -45,7 +69,11 @@ class RunForm(forms.Form):
         help_text="Taken out before anything else, so that no model sees them; simulated participants stand on them.",
     )
     negatives = forms.IntegerField(
-        label="Unrated items beside each test item", initial=1000, min_value=1, max_value=1_000_000
+        label="Unrated items beside each test item",
+        initial=1000,
+        min_value=1,
+        max_value=1_000_000,
+        help_text="Of one plus random.",
     )
     relevant = forms.FloatField(label="Relevant from a rating of", initial=5)
     irrelevant = forms.FloatField(label="Irrelevant up to a rating of", initial=1)
@@ -67,7 +95,31 @@ class RunForm(forms.Form):
         self.fields["algorithms"].choices = choices  # type: ignore[attr-defined]
         self.fields["algorithms"].initial = [text for text, _ in choices if text.partition(":")[0] in STUDY]
 
+    def protocol_settings(self) -> dict[str, Any]:
+        """Give the protocol's name with those of the form's settings that it has."""
+        name = self.cleaned_data["protocol"]
+        known = ("relevant", "irrelevant", "negatives", "mode")
+        return {"name": name} | {key: self.cleaned_data[key] for key in known if key in PROTOCOLS[name].settings}
+
     def algorithms_text(self) -> str:
         """Give the chosen algorithms as one text, ticked ones first."""
         chosen = [*self.cleaned_data["algorithms"], self.cleaned_data["more"].strip()]
         return ",".join(filter(None, chosen))
+
+
+class CompareForm(forms.Form):
+    """Two runs to put side by side."""
+
+    a = forms.ModelChoiceField(label="Run A", queryset=EvaluationRun.objects.none(), empty_label=None)
+    b = forms.ModelChoiceField(label="Run B", queryset=EvaluationRun.objects.none(), empty_label=None)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        for name in ("a", "b"):
+            self.fields[name].queryset = succeeded_runs()  # type: ignore[attr-defined]
+            self.fields[name].label_from_instance = run_line  # type: ignore[attr-defined]
+
+
+def run_line(run: EvaluationRun) -> str:
+    """Write a run in one line."""
+    return f"Run {run.pk} · {run.version} · {run.protocol['name']} · {run.split['name']} · seed {run.seed}"

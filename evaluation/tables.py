@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
 
 def share(value: float | None) -> str:
     """Write a value between 0 and 1 with three decimals and no leading zero; a dash where there is none.
@@ -56,7 +59,7 @@ def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
     return [(what, f"{count:,}") for what, count in counts.items()]
 
 
-def p_value(value: float | None) -> str:
+def p_value(value: float | None, *, has_sign: bool = False) -> str:
     """Write a p with three decimals and no leading zero; a dash where nothing was tested.
 
     Examples
@@ -66,4 +69,128 @@ def p_value(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    return "< .001" if value < 0.001 else share(value)
+    if value < 0.001:
+        return "< .001"
+    return f"= {share(value)}" if has_sign else share(value)
+
+
+def cell(value: float | None, reason: str) -> str:
+    """Write a metric's value, or why there is none.
+
+    Examples
+    --------
+    >>> cell(0.25, ""), cell(None, "not a rating predictor"), cell(None, "")
+    ('.250', 'not a rating predictor', '–')
+    """
+    return reason if value is None and reason else share(value)
+
+
+def columns(
+    protocol: Mapping[str, Any], names: Sequence[str], asked: Sequence[str], *, n: int, is_given: bool
+) -> dict[str, str]:
+    """Name the metrics that a run's table shows, and what stands above each.
+
+    `names` are the run's metrics, `asked` those that were asked for, and `is_given` says that its candidates came
+    from a file (so that there is no other mode).
+
+    Examples
+    --------
+    >>> columns({"name": "full-ranking"}, ["rr@5"], [], n=5, is_given=False)
+    {'rr@5': 'rr@5'}
+    """
+    if protocol["name"] != "one-plus-random":
+        return {name: name for name in names}
+    main = {"recall": "recall", "fallout": "fallout", "precision-raghavan": "precision", "f": "F"}
+    shown = {name: f"{title}@{n}" for name, title in main.items()}
+    if not is_given:
+        other = "sampled" if protocol["mode"] == "exact" else "exact"
+        shown |= {f"{name}(mode={other})": f"{name}@{n}, {other}" for name in ("recall", "fallout")}
+    shown["recall(ties=served)"] = f"recall@{n}, as served"
+    shown["filled-slots"] = "filled slots"
+    return shown | {name: name for name in asked}
+
+
+class Bounds(Protocol):
+    """An interval."""
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+
+def between(interval: Bounds | None) -> str:
+    """Write an interval; a dash where there is none."""
+    return "–" if interval is None else f"{share(interval.low)} to {share(interval.high)}"
+
+
+def difference_lines(differences: Iterable[Any]) -> list[dict[str, str]]:
+    """Write the differences between two runs as a page and a terminal show them."""
+    return [
+        {
+            "label": one.label,
+            "metric": one.metric,
+            "a": share(one.a),
+            "b": share(one.b),
+            "difference": share(one.difference),
+            "interval": between(one.interval),
+            "users": f"{one.n_users:,}",
+            "p": p_value(one.p_adjusted),
+            "verdict": "differs" if one.is_significant else "",
+        }
+        for one in differences
+    ]
+
+
+def in_words(settings: Any) -> str:
+    """Write an input of a run so that people can read it.
+
+    Examples
+    --------
+    >>> in_words({"name": "probe", "share": 0.1}), in_words([5, 10]), in_words(7)
+    ('probe, share 0.1', '5, 10', '7')
+    """
+    if isinstance(settings, Mapping):
+        rest = [f"{key} {value}" for key, value in settings.items() if key != "name" and value is not None]
+        return ", ".join([str(settings["name"]), *rest] if "name" in settings else rest)
+    if isinstance(settings, list | tuple):
+        return ", ".join(map(str, settings)) or "none"
+    return str(settings)
+
+
+def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
+    """Write paired tests as the page shows them."""
+    return [
+        {
+            "metric": one.metric,
+            "lines": [
+                {
+                    "label": line.label,
+                    "value": share(line.value),
+                    "interval": between(line.interval),
+                    "letters": line.letters,
+                    "n_users": line.n_users,
+                }
+                for line in one.lines
+            ],
+            "pairs": [_pair_line(pair) for pair in one.pairs],
+            "together": ""
+            if one.together is None
+            else f"χ²({one.together.df}) = {one.together.chi_squared:.2f}, p {p_value(one.together.p, has_sign=True)}",
+        }
+        for one in tests
+    ]
+
+
+def _pair_line(pair: Any) -> dict[str, str]:
+    """A pair of algorithms; the sign test also counts who is better served by which."""
+    counts = [getattr(pair, name, None) for name in ("n_a", "n_b", "n_ties")]
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        **{name: "" if n is None else f"{n:,}" for name, n in zip(("n_a", "n_b", "n_ties"), counts, strict=True)},
+        "difference": f"{pair.difference:.3f}",
+        "p": p_value(pair.p),
+        "p_unadjusted": p_value(pair.p_unadjusted),
+    }

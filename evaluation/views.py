@@ -7,21 +7,25 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.selectors.datasets import newest_version
 from core.errors import NotAllowedInState, ParallaxError
-from evaluation import charts, tables
-from evaluation.enums import RUN_OPEN, RunStatus
-from evaluation.exports import run_document
-from evaluation.forms import RunForm
+from evaluation import charts, exports, tables
+from evaluation.enums import RUN_OPEN, RUN_STOPPED, RunStatus
+from evaluation.forms import CompareForm, RunForm
 from evaluation.models import EvaluationRun
-from evaluation.permissions import may_cancel
-from evaluation.selectors.results import Row, curves, table
-from evaluation.selectors.runs import algorithms_of, progress, runs_by_time
-from evaluation.services.runs import cancel_run, create_run
+from evaluation.permissions import may_cancel, may_resume
+from evaluation.protocols.registry import TASKS, protocol
+from evaluation.selectors.comparing import compared
+from evaluation.selectors.paired import CORRECTIONS, TESTS, chosen_on_development, run_tests_of
+from evaluation.selectors.results import ModelRow, curves, model_rows
+from evaluation.selectors.runs import algorithms_of, metric_names, progress, runs_by_time, succeeded_runs
+from evaluation.services.inputs import named_settings, split_names
+from evaluation.services.runs import cancel_run, create_run, resume_run
 
 RUNS_PER_PAGE = 25
 
@@ -43,13 +47,10 @@ def run_new(request: HttpRequest) -> HttpResponse:
             run = create_run(
                 version=newest_version(given["dataset"]),
                 algorithms=form.algorithms_text(),
-                split={"name": "probe", "share": given["share"]},
-                protocol={
-                    "name": "one-plus-random",
-                    "negatives": given["negatives"],
-                    "relevant": given["relevant"],
-                    "irrelevant": given["irrelevant"],
-                },
+                split=named_settings(text=given["split"]),
+                protocol=form.protocol_settings(),
+                task=given["task"],
+                metrics=split_names(given["metrics"]),
                 reserve=given["reserve"],
                 seed=given["seed"],
                 n=given["n"],
@@ -98,12 +99,95 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("evaluation:detail", pk=run.pk)
 
 
+@require_POST
+def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take up a run again that failed or was cancelled."""
+    run = get_object_or_404(EvaluationRun, pk=pk)
+    if not may_resume(request.user, run):
+        raise PermissionDenied
+    try:
+        resume_run(run=run, actor=request.user)
+    except NotAllowedInState as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, f"Run {run.pk} goes on where it stopped.")
+    return redirect("evaluation:detail", pk=run.pk)
+
+
+@require_safe
+def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show which algorithms of a run differ, metric by metric."""
+    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    correction = next((one for one in CORRECTIONS if one == request.GET.get("correction", CORRECTIONS[0])), None)
+    test = request.GET.get("test", "sign")
+    if correction is None or test not in TESTS:
+        raise Http404
+    try:
+        found = run_tests_of(run, test=test, correction=correction)
+    except ParallaxError as problem:
+        messages.error(request, str(problem))
+        return redirect("evaluation:detail", pk=run.pk)
+    context = {
+        "run": run,
+        "tests": tables.pairwise_lines(found),
+        "test": test,
+        "kinds": TESTS.items(),
+        "correction": correction,
+        "corrections": CORRECTIONS,
+    }
+    return render(request, "console/evaluation/run_tests.html", context)
+
+
+@require_safe
+def run_compare(request: HttpRequest) -> HttpResponse:
+    """Put two runs side by side."""
+    form = CompareForm(request.GET or None)
+    context: dict[str, Any] = {"form": form, "has_runs": succeeded_runs().exists()}
+    if form.is_bound and form.is_valid():
+        try:
+            found = compared(form.cleaned_data["a"], form.cleaned_data["b"])
+        except ParallaxError as problem:
+            form.add_error(None, str(problem))
+        else:
+            pairs = found.settings.items()
+            context |= {
+                "found": found,
+                "lines": tables.difference_lines(found.differences),
+                "settings": [(name, tables.in_words(a), tables.in_words(b)) for name, (a, b) in pairs],
+            }
+    return render(request, "console/evaluation/run_compare.html", context)
+
+
+@require_safe
+def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
+    """Give a run's metrics, or its values by user, as CSV."""
+    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    if run.status != RunStatus.SUCCEEDED:
+        raise Http404
+    lines = exports.csv_lines(exports.user_rows(run) if kind == "users" else exports.metric_rows(run))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{kind}.csv"'
+    return response
+
+
+@require_safe
+def run_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """Give one of a run's figures as SVG."""
+    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    picture = exports.figure(run, name) if run.status == RunStatus.SUCCEEDED else None
+    if picture is None:
+        raise Http404
+    response = HttpResponse(picture, content_type="image/svg+xml")
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}.svg"'
+    return response
+
+
 @require_safe
 def run_json(request: HttpRequest, pk: int) -> HttpResponse:
     """Give every number of a run with the hashes of what it came from."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
     try:
-        document = run_document(run)
+        document = exports.run_document(run)
     except ParallaxError as problem:
         return JsonResponse({"code": problem.code, "message": str(problem), "extra": problem.extra}, status=409)
     response = JsonResponse(document, json_dumps_params={"indent": 2, "ensure_ascii": False})
@@ -117,6 +201,10 @@ def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
         "run": run,
         "is_open": run.status in RUN_OPEN,
         "may_cancel": run.status in RUN_OPEN and may_cancel(request.user, run),
+        "may_resume": run.status in RUN_STOPPED and may_resume(request.user, run),
+        "task": TASKS[run.task],
+        "protocol": protocol(run.protocol["name"]),
+        "split_words": ", ".join(f"{key} {value}" for key, value in run.split.items() if key not in ("name", "cases")),
         "progress": found,
         "algorithms": list(algorithms_of(run)),
         "took": tables.duration(found.seconds),
@@ -129,29 +217,37 @@ def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
 
 def _results(run: EvaluationRun) -> dict[str, Any]:
     lengths = (0, *run.profile_lengths)
-    by_length = [(length, [_line(row) for row in table(run, length)]) for length in lengths]
-    measured = curves(run)
-    return {
+    heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=run.n, is_given=run.split["name"] == "file")
+    by_length = [(length, [_line(row, heads) for row in model_rows(run, length)]) for length in lengths]
+    context: dict[str, Any] = {
+        "heads": list(heads.values()),
         "lines": by_length[0][1],
         "shorter": by_length[1:],
-        "chart_recall": charts.recall_by_n({one.label: one.recall for one in measured}, n=run.n),
-        "chart_fallout": charts.fallout_by_n({one.label: one.fallout for one in measured}, n=run.n),
-        "curve_heads": measured[0].n if measured else (),
-        "recall_lines": [(one.label, [tables.share(value) for value in one.recall]) for one in measured],
-        "fallout_lines": [(one.label, [tables.share(value) for value in one.fallout]) for one in measured],
+        "is_hits": run.protocol["name"] == "one-plus-random",
+        "figures": exports.FIGURES.get(run.protocol["name"], ()),
+        "choice": chosen_on_development(run),
     }
+    drawn = exports.roc_values(run)
+    context["chart_roc"] = charts.roc(drawn) if drawn else None
+    if context["is_hits"]:
+        measured = curves(run)
+        context |= {
+            "chart_recall": charts.recall_by_n({one.label: one.recall for one in measured}, n=run.n),
+            "chart_fallout": charts.fallout_by_n({one.label: one.fallout for one in measured}, n=run.n),
+            "curve_heads": measured[0].n if measured else (),
+            "recall_lines": [(one.label, [tables.share(value) for value in one.recall]) for one in measured],
+            "fallout_lines": [(one.label, [tables.share(value) for value in one.fallout]) for one in measured],
+        }
+    return context
 
 
-def _line(row: Row) -> dict[str, Any]:
+def _line(row: ModelRow, heads: dict[str, str]) -> dict[str, Any]:
     """Write one algorithm's row as the page shows it."""
     return {
         "label": row.label,
-        "recall": tables.share(row.recall),
-        "fallout": tables.share(row.fallout),
-        "precision": tables.share(row.precision),
-        "f_measure": tables.share(row.f_measure),
+        "cells": [tables.cell(row.cells[name].value, row.cells[name].reason) for name in heads],
+        "remarks": sorted({row.cells[name].reason for name in heads if row.cells[name].reason}),
         "fit_seconds": tables.seconds(row.fit_seconds),
         "score_seconds": tables.seconds(row.score_seconds),
         "was_reused": row.was_reused,
-        "model_hash": row.model_hash,
     }

@@ -6,7 +6,6 @@ Curves within people are in `user_curves`, with the same number of recommendatio
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -141,7 +140,7 @@ def trapezoid(x: Floats, y: Floats) -> float:
     >>> trapezoid(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     0.5
     """
-    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+    return float(np.sum(np.diff(x) * (y[1:] + y[:-1]))) / 2
 
 
 def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:

@@ -74,7 +74,7 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
     utilities = sums.astype(np.float64)
     has_any = best > 0
     shares = np.where(has_any, utilities / np.where(has_any, best, 1.0), np.nan)
-    value = math.fsum(utilities) / math.fsum(best) if has_any.any() else None
+    value = math.fsum(utilities.tolist()) / math.fsum(best.tolist()) if has_any.any() else None
     return HalfLife(value=value, user_values=shares, utilities=utilities, best=best)
 
 

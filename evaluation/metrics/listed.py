@@ -341,7 +341,7 @@ def mean_of_users(values: Floats) -> Overall:
     Overall(value=0.75, n_users=2, n_empty=1)
     """
     known = values[~np.isnan(values)]
-    mean = math.fsum(known) / len(known) if len(known) else None
+    mean = math.fsum(known.tolist()) / len(known) if len(known) else None
     return Overall(value=mean, n_users=len(known), n_empty=len(values) - len(known))
 
 

@@ -161,6 +161,6 @@ def overall(metric: Metric, given: Predictions) -> Overall:
     if metric.option("over") == "users" or found.value is None:
         return found
     terms = _terms(metric, given)[1]
-    mean = math.fsum(terms) / len(terms)
+    mean = float(terms.mean())
     value = math.sqrt(mean) if metric.key == "rmse" else mean
     return Overall(value=value, n_users=found.n_users, n_empty=found.n_empty)

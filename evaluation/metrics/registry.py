@@ -6,8 +6,9 @@ how ties count (in expectation), and g (the share of relevant cases).
 
 `METRICS` holds the definitions; `metric` reads a name and `str` writes it. Values come from
 `evaluation.metrics.listed` for metrics of lists, `rating` for errors of predictions, `orders` and `half_life`
-for whole lists, `curves`, `customer_curves` and `user_curves` for curves and their areas, and
-`beyond_accuracy`; ``python -m evaluation.metrics.reference`` prints the table of the documentation.
+for whole lists, `curves`, `customer_curves` and `user_curves` for curves, `areas` for their areas by name, and
+`beyond_accuracy`; `resampling` makes those of one-plus-random from sums over users.
+``python -m evaluation.metrics.reference`` prints the table of the documentation.
 """
 
 from __future__ import annotations

@@ -247,6 +247,8 @@ def sum_of_hits(
         below_or_at(n_all, stop, drawn, log_factorials, work)
         for n in range(1, longest + 1):
             out[n - 1] += stop * work[n - 1]
+    for n in range(drawn + 1, longest + 1):  # a list that holds all that are drawn
+        out[n - 1] = stop
 
 
 @njit(cache=True, nogil=True)

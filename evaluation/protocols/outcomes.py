@@ -291,7 +291,7 @@ def _of_observations(one: Metric, cases: Cases, scores: NDArray[np.float64], fou
             averaged = eleven_points(rows, scores, cases.is_relevant, n_users=n_users)
             if averaged is None:
                 return None, None, ""
-            each = averaged.values.mean(axis=1)
+            each = averaged.user_values.mean(axis=1)
         case "spearman" | "kendall" if np.isnan(cases.values).any():
             return None, None, "not every observation has a rating"
         case "spearman" | "kendall":

@@ -1,4 +1,4 @@
-"""Which algorithms of a run differ, and which differ between two runs: paired tests by user, with intervals."""
+"""Which results differ between two runs: paired tests by user, with intervals."""
 
 from __future__ import annotations
 
@@ -7,50 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from core import artefacts
 from core.errors import ParallaxError
 from core.provenance import rng_for
 from evaluation.enums import RunStatus
-from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun
 from evaluation.protocols.cases import Cases
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import model_rows, tested_metrics, user_values
+from evaluation.selectors.paired import ALPHA, RESAMPLES, is_higher_better
+from evaluation.selectors.results import tested_metrics, user_values
 from evaluation.selectors.runs import algorithms_of
-from inference.bootstrap import percentile_intervals, user_means
 from inference.corrections import Correction, adjust
-from inference.paired import sign_test, sign_tests_between
-from inference.partial_order import compact_letters
-from inference.results import Interval, SignPair, SignTestResult, Undefined
-
-RESAMPLES = 1000
-ALPHA = 0.05
-SAME = 1e-9  # a value and the mean over users that differ by less are one
-HITS = ("recall", "fallout", "precision-raghavan", "f")
-CORRECTIONS = ("holm", "bonferroni", "sidak")
-
-
-@dataclass(frozen=True)
-class Line:
-    """An algorithm's value, its interval, and the letters it shares with those it is not told from."""
-
-    label: str
-    value: float | None
-    interval: Interval | None
-    letters: str
-    n_users: int
-
-
-@dataclass(frozen=True)
-class Tested:
-    """The algorithms of a run on one metric, best first, and every pair of them."""
-
-    metric: str
-    correction: str
-    lines: tuple[Line, ...]
-    pairs: tuple[SignPair, ...]
+from inference.paired import sign_test
+from inference.results import SignTestResult, Undefined
+from inference.user_bootstrap import UserInterval, mean_interval
 
 
 @dataclass(frozen=True)
@@ -63,7 +33,7 @@ class Difference:
     a: float
     b: float
     difference: float
-    interval: Interval
+    interval: UserInterval
     n_a_better: int
     n_b_better: int
     p: float | None
@@ -84,95 +54,6 @@ class Comparison:
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
     not_compared: tuple[str, ...]  # metrics that one of the two does not have
-
-
-def paired_tests(
-    run: EvaluationRun, metric: str, profile_length: int = 0, correction: Correction = "holm"
-) -> Tested | None:
-    """Test every pair of a run's algorithms by user (two-sided sign tests); None with fewer than two.
-
-    Raises
-    ------
-    ParallaxError
-        The metric has no values by user, or the run none at this length.
-    """
-    found = user_values(run, metric, profile_length)
-    by_label = {label: found.values[:, column] for column, label in enumerate(found.labels)}
-    result = sign_tests_between(by_label, correction, ALPHA)
-    if isinstance(result, Undefined):
-        return None
-    is_higher = _is_higher(metric)
-    letters = compact_letters(result.locations, result.pairs, is_higher)
-    measured = intervals(run, metric, profile_length)
-    lines = [
-        Line(label, *measured.get(label, (mean, None)), letters[label], result.n[label])
-        for label, mean in result.locations.items()
-    ]
-    lines.sort(key=lambda line: (-1 if is_higher else 1) * result.locations[line.label])
-    return Tested(metric, correction, tuple(lines), result.pairs)
-
-
-def _is_higher(metric: str) -> bool:
-    return named_metric(metric if "@" in metric or "(" in metric else f"{metric}@5").definition.direction != "lower"
-
-
-def intervals(
-    run: EvaluationRun, metric: str, profile_length: int = 0
-) -> dict[str, tuple[float | None, Interval | None]]:
-    """Give each algorithm's value at the run's N with a 95 % interval by the bootstrap over users.
-
-    Users are resampled as wholes, with all their cases. So the four metrics of "one plus random", which are
-    taken over cases, get theirs from resampled sums. A metric that is neither that nor a mean over users has
-    no interval.
-    """
-    rows = model_rows(run, profile_length)
-    values = {row.label: row.cells[metric].value for row in rows if metric in row.cells}
-    if run.protocol["name"] == "one-plus-random":
-        return {
-            row.label: (values.get(row.label), _of_cases(run, row.users_digest, metric))
-            for row in rows
-            if metric in HITS
-        }
-    if metric not in tested_metrics(run):
-        return {label: (value, None) for label, value in values.items()}
-    found = user_values(run, metric, profile_length)
-    lines = {}
-    for column, label in enumerate(found.labels):
-        known = found.values[:, column]
-        known = known[~np.isnan(known)]
-        value = values.get(label)
-        is_mean = value is not None and len(known) > 0 and abs(float(known.mean()) - value) < SAME
-        lines[label] = (value, _interval(known[:, None], run.seed)[0] if is_mean else None)
-    return lines
-
-
-def _of_cases(run: EvaluationRun, digest: str, metric: str) -> Interval | None:
-    """The interval of a metric over cases: hits and cases of either kind are added up over resampled users."""
-    arrays = artefacts.load("results", digest).arrays
-    users = np.union1d(arrays["recall_users"], arrays["fallout_users"])
-    sums = np.zeros((len(users), 4))
-    for column, kind in ((0, "recall"), (2, "fallout")):
-        rows = np.searchsorted(users, arrays[f"{kind}_users"])
-        sums[rows, column + 1] = arrays[f"{kind}_n_cases"]
-        sums[rows, column] = arrays[f"{kind}_values"][:, run.n - 1] * arrays[f"{kind}_n_cases"]
-    means = user_means(sums, RESAMPLES, rng_for(run.seed, "intervals"))
-    if isinstance(means, Undefined):
-        return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        recall, fallout = means[:, 0] / means[:, 1], means[:, 2] / means[:, 3]
-        given = run.protocol["g"]
-        g = means[:, 1] / (means[:, 1] + means[:, 3]) if given is None else given
-        precision = recall * g / (recall * g + fallout * (1 - g))
-        f = 2 * precision * recall / (precision + recall)
-    resampled = {"recall": recall, "fallout": fallout, "precision-raghavan": precision, "f": f}[metric]
-    if not np.isfinite(resampled).all():
-        return None
-    return percentile_intervals(resampled[:, None])[0]
-
-
-def _interval(values: NDArray[np.float64], seed: int) -> tuple[Interval, ...]:
-    means = user_means(values, RESAMPLES, rng_for(seed, "intervals"))
-    return () if isinstance(means, Undefined) else percentile_intervals(means)
 
 
 def compared(a: EvaluationRun, b: EvaluationRun, *, correction: Correction = "holm") -> Comparison:
@@ -244,10 +125,11 @@ def _differences(a: EvaluationRun, b: EvaluationRun, metric: str, labels: Mappin
         second = of_b.values[rows_b, of_b.labels.index(other)]
         known = ~np.isnan(first - second)
         first, second = first[known], second[known]
-        if not len(first):
-            continue
-        better = (first, second) if _is_higher(metric) else (second, first)
+        better = (first, second) if is_higher_better(metric) else (second, first)
         result = sign_test(*better, "two-sided")
+        interval = mean_interval(first - second, RESAMPLES, rng_for(a.seed, "intervals"))
+        if isinstance(interval, Undefined):
+            continue
         lines.append(
             Difference(
                 label=label,
@@ -256,7 +138,7 @@ def _differences(a: EvaluationRun, b: EvaluationRun, metric: str, labels: Mappin
                 a=float(first.mean()),
                 b=float(second.mean()),
                 difference=float((first - second).mean()),
-                interval=_interval((first - second)[:, None], a.seed)[0],
+                interval=interval,
                 n_a_better=result.n_a if isinstance(result, SignTestResult) else 0,
                 n_b_better=result.n_b if isinstance(result, SignTestResult) else 0,
                 p=result.p if isinstance(result, SignTestResult) else None,

@@ -64,6 +64,12 @@ def runs_by_time() -> QuerySet[EvaluationRun]:
     )
 
 
+def succeeded_runs() -> QuerySet[EvaluationRun]:
+    """Give the runs that have results, newest first, with their datasets."""
+    done = EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED)
+    return done.select_related("version__dataset").order_by("-pk")
+
+
 def newest_succeeded_run(version: DatasetVersion) -> EvaluationRun | None:
     """Give the run of "one plus random" on `version` that succeeded last, or None: what studies stand on."""
     return (

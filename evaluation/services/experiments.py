@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from django.conf import settings
 
 from catalog.models import DatasetVersion
@@ -31,8 +30,6 @@ from evaluation.selectors import experiments as selectors
 from evaluation.selectors.experiments import Measured
 from evaluation.services.inputs import Inputs, checked, digest_of_inputs
 from evaluation.services.runs import create_run, resume_run
-
-CURVE_POINTS = 400  # of a drawn curve; a picture has no room for more
 
 
 @dataclass(frozen=True)
@@ -286,23 +283,14 @@ def _precision_recall(figure: Figure, measured: Measured) -> Spec | None:
 
 
 def _hit_curves(figure: Figure, measured: Measured) -> Spec | None:
-    lines = {
-        name: _thinned(*points) for name, points in selectors.curve_points(measured, figure.run, figure.kind).items()
-    }
-    references = {"random": ([0.0, 1.0], [0.0, 1.0])}
-    if figure.kind == "croc":
-        # The two lines depend on the people and their test items alone: any algorithm's will do.
-        references = {
-            line: next(iter(_thinned(*points) for points in found.values()))
-            for line in ("omniscient", "random")
-            if (found := selectors.curve_points(measured, figure.run, line))
-        }
+    lines = selectors.curve_points(measured, figure.run, figure.kind)
+    references = {}
+    for line in ("omniscient", "random"):
+        # These depend on the people and their test items alone: any algorithm's will do. GROC has none.
+        for points in selectors.curve_points(measured, figure.run, line).values():
+            references[line] = points
+            break
     return charts.hit_curves(lines, references, title=figure.title)
-
-
-def _thinned(x: Any, y: Any) -> tuple[list[float], list[float]]:
-    shown = np.unique(np.linspace(0, len(x) - 1, CURVE_POINTS).round().astype(np.int64))
-    return np.asarray(x)[shown].tolist(), np.asarray(y)[shown].tolist()
 
 
 def _exact_rows(grid: Grid, places: list[Place], numbers: Any) -> list[list[str]]:

@@ -118,11 +118,17 @@ def named_settings(*, text: str) -> dict[str, Any]:
                 "run.bad_input",
                 f"{option!r} in {text!r} cannot be read; write settings as in probe:share=0.1, each once.",
             )
-        try:
-            found[key] = int(value) if value.lstrip("+-").isdecimal() else float(value)
-        except ValueError:
-            found[key] = value
+        found[key] = _read(value)
     return found
+
+
+def _read(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def split_names(text: str) -> list[str]:

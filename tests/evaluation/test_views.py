@@ -188,7 +188,11 @@ def form(**changes: Any) -> dict[str, Any]:
         "dataset": "small",
         "algorithms": ["toppop"],
         "more": "",
-        "share": 0.2,
+        "task": "some",
+        "protocol": "one-plus-random",
+        "mode": "sampled",
+        "metrics": "",
+        "split": "probe:share=0.2",
         "reserve": 0.1,
         "negatives": 20,
         "relevant": 4,
@@ -218,6 +222,9 @@ def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: 
         ({"more": "best"}, "There is no algorithm"),
         ({"relevant": 2}, "has to lie below that for relevant ones"),
         ({"relevant": 11}, "off the dataset&#x27;s scale"),
+        ({"split": "k-fold:k=3"}, "trains every algorithm several times"),
+        ({"split": "probe:list=/etc/hostname"}, "give files to the command evaluate"),
+        ({"protocol": "full-ranking", "metrics": "rmse"}, "does not measure rmse"),
     ],
 )
 def test_form_says_what_is_wrong_and_keeps_what_was_typed(
@@ -229,6 +236,114 @@ def test_form_says_what_is_wrong_and_keeps_what_was_typed(
     assert said in html
     assert 'name="negatives" value="20"' in html
     assert not EvaluationRun.objects.exists()
+
+
+def test_form_gives_a_protocol_the_settings_that_it_has(client: Client, alice: User) -> None:
+    make_version()
+    client.force_login(alice)
+    client.post(reverse("evaluation:new"), form(protocol="full-ranking", metrics="ndcg@10, map@10", task="all"))
+    run = EvaluationRun.objects.get()
+    assert run.protocol == {"name": "full-ranking", "relevant": 4.0, "irrelevant": 2.0, "known": "left-out"}
+    assert run.metrics == ["ndcg@10(gain=linear)", "ap@10(over=relevant)"]
+    assert run.task == "all"
+
+
+def test_stopped_run_is_taken_up_again_by_its_owner_alone(client: Client, alice: User) -> None:
+    run = make_run_at("failed", owner=alice)
+    url = reverse("evaluation:resume", kwargs={"pk": run.pk})
+    client.force_login(UserFactory())
+    assert "Go on where it stopped" not in client.get(run_page(run)).content.decode()
+    assert client.post(url).status_code == 403
+    client.force_login(alice)
+    assert "Go on where it stopped" in client.get(run_page(run)).content.decode()
+    assert f"Run {run.pk} goes on where it stopped." in client.post(url, follow=True).content.decode()
+    run.refresh_from_db()
+    assert run.status == RunStatus.QUEUED
+    assert "cannot become queued" in client.post(url, follow=True).content.decode()
+
+
+def run_page(run: EvaluationRun) -> str:
+    return reverse("evaluation:detail", kwargs={"pk": run.pk})
+
+
+@pytest.mark.parametrize(
+    ("protocol", "algorithms", "said"),
+    [
+        ("full-ranking", "toppop,random", "ndcg@5(gain=linear)"),
+        ("test-observations", "toppop,random", "Hits against false alarms"),
+        ("rating-prediction", "toppop,asysvd:factors=2,epochs=2", "not a rating predictor"),
+        ("unconstrained", "toppop,random", "scores not comparable across people"),
+    ],
+)
+def test_page_shows_what_the_protocol_measured(page: Any, protocol: str, algorithms: str, said: str) -> None:
+    run = make_run_at(
+        "succeeded",
+        protocol={"name": protocol, "relevant": 4.0, "irrelevant": 2.0},
+        algorithms=algorithms,
+        profile_lengths=(),
+    )
+    html = words(page("detail", pk=run.pk))
+    assert said in html
+    assert "Recall at every N" not in html
+
+
+def test_page_of_a_run_with_development_users_says_what_was_chosen_on_whom(page: Any) -> None:
+    run = make_run_at("succeeded", split={"name": "dev-eval", "of": "holdout", "share": 0.3}, profile_lengths=())
+    said = words(page("detail", pk=run.pk))
+    assert "Chosen on some, tested on others" in said
+    assert "whom the choice has not seen" in said
+
+
+def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> None:
+    run = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4,random", profile_lengths=())
+    said = words(page("tests", pk=run.pk))
+    assert "adjusted as one family after Holm · Bonferroni · Sidak" in said
+    assert said.count("Every pair") == 2
+    assert re.search(r"TopPop \.\d{3} \.\d{3} to \.\d{3} [a-c]+ \d+", said)
+    url = reverse("evaluation:tests", kwargs={"pk": run.pk})
+    assert "<strong>Bonferroni</strong>" in client.get(url, {"correction": "bonferroni"}).content.decode()
+    assert client.get(url, {"correction": "none"}).status_code == 404
+    assert client.get(url, {"test": "guess"}).status_code == 404
+    assert "Rank-biserial r" in client.get(url, {"test": "signed-rank"}).content.decode()
+    ranked = words(client.get(url, {"test": "nemenyi"}).content.decode())
+    assert "Mean ranks, A − B" in ranked
+    assert "adjusted as one family" not in ranked
+    assert re.search(r"All together, by Friedman's test: χ²\(2\) = \d", ranked)
+    queued = client.get(reverse("evaluation:tests", kwargs={"pk": make_run(seed=9).pk}), follow=True)
+    assert "has no results yet" in queued.content.decode()
+
+
+def test_compare_page_puts_two_runs_side_by_side(page: Any, client: Client) -> None:
+    assert "there is none yet" in words(page("compare"))
+    version = make_version()
+    a = make_run_at("succeeded", version=version, profile_lengths=())
+    b = make_run_at("succeeded", version=version, profile_lengths=(), seed=2, algorithms="toppop,random")
+    url = reverse("evaluation:compare")
+    said = words(client.get(url, {"a": a.pk, "b": b.pk}).content.decode())
+    assert f"A: run {a.pk} B: run {b.pk} seed 1 2" in said
+    assert "measured on different test cases" in said
+    assert "Only in A: PureSVD4. Only in B: Random." in said
+    assert "TopPop recall" in said
+    other = make_run_at("succeeded", version=make_version(name="other", seed=5), profile_lengths=())
+    assert "their users are not the same people" in client.get(url, {"a": a.pk, "b": other.pk}).content.decode()
+
+
+def test_files_of_a_run(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    run = make_run_at("succeeded", profile_lengths=())
+    metrics = b"".join(client.get(reverse("evaluation:metrics_csv", kwargs={"pk": run.pk})).streaming_content).decode()
+    lines = metrics.splitlines()
+    assert lines[0] == "algorithm,profile_length,metric,n,value,remark"
+    recall = next(row.recall for row in table(run) if row.label == "TopPop")
+    assert f"TopPop,whole,recall,5,{recall!r}," in lines
+    users = b"".join(client.get(reverse("evaluation:users_csv", kwargs={"pk": run.pk})).streaming_content).decode()
+    assert users.splitlines()[0] == "user,metric,algorithm,profile_length,value"
+    figure = client.get(reverse("evaluation:figure", kwargs={"pk": run.pk, "name": "recall"}))
+    assert figure.content.startswith(b"<svg")
+    assert client.get(reverse("evaluation:figure", kwargs={"pk": run.pk, "name": "roc"})).status_code == 404
+    queued = make_run(seed=2)
+    for name, more in (("metrics_csv", {}), ("figure", {"name": "recall"})):
+        assert client.get(reverse(f"evaluation:{name}", kwargs={"pk": queued.pk, **more})).status_code == 404
 
 
 def test_form_offers_every_algorithm_and_says_when_there_is_no_dataset(page: Any) -> None:

@@ -12,8 +12,9 @@ from django.core.management.base import BaseCommand, CommandError
 from core.errors import ParallaxError
 from evaluation.exports import comparison_document
 from evaluation.models import EvaluationRun
-from evaluation.selectors.comparing import CORRECTIONS, Difference, compared
-from evaluation.tables import p_value, share
+from evaluation.selectors.comparing import Difference, compared
+from evaluation.selectors.paired import CORRECTIONS
+from evaluation.tables import difference_lines, in_words
 
 
 class Command(BaseCommand):
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         for name, (a, b) in found.settings.items():
-            self.stdout.write(f"{name}: {a} in run {runs[0].pk}, {b} in run {runs[1].pk}")
+            self.stdout.write(f"{name}: {in_words(a)} in run {runs[0].pk}; {in_words(b)} in run {runs[1].pk}")
         if not found.has_same_cases:
             self.stdout.write("The two were measured on different test cases.")
         for line in lines(found.differences):
@@ -55,22 +56,6 @@ class Command(BaseCommand):
 def lines(differences: tuple[Difference, ...]) -> list[str]:
     """Set the comparison as a table whose columns line up."""
     heads = ["algorithm", "metric", "A", "B", "A - B", "95 % interval", "users", "p (adjusted)", ""]
-    cells = [
-        [
-            one.label,
-            one.metric,
-            share(one.a),
-            share(one.b),
-            share(one.difference),
-            f"{share(one.interval.low)} to {share(one.interval.high)}",
-            f"{one.n_users:,}",
-            p_value(one.p_adjusted),
-            "differs" if one.is_significant else "",
-        ]
-        for one in differences
-    ]
-    widths = [max(len(row[column]) for row in [heads, *cells]) for column in range(len(heads))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [heads, *cells]
-    ]
+    table = [heads, *(list(line.values()) for line in difference_lines(differences))]
+    widths = [max(len(row[column]) for row in table) for column in range(len(heads))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]

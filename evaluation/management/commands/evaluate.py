@@ -27,7 +27,7 @@ from evaluation.services.crew import Crew, new_queue
 from evaluation.services.inputs import named_settings, split_names
 from evaluation.services.runs import create_run
 from evaluation.splitting.registry import SPLITS
-from evaluation.tables import share
+from evaluation.tables import columns, share
 
 
 class Command(BaseCommand):
@@ -175,24 +175,9 @@ class Command(BaseCommand):
             self.stdout.write(f"Fitted before from the same recipe, and used again: {', '.join(reused)}.")
 
 
-def columns_of(run: EvaluationRun) -> dict[str, str]:
-    """The metrics that the table shows, and what stands above each."""
-    if run.protocol["name"] != "one-plus-random":
-        return {name: name for name in metric_names(run)}
-    main = {"recall": "recall", "fallout": "fallout", "precision-raghavan": "precision", "f": "F"}
-    other = "sampled" if run.protocol["mode"] == "exact" else "exact"
-    beside = {f"{name}(mode={other})": f"{name}@{run.n}, {other}" for name in ("recall", "fallout")}
-    served = {"recall(ties=served)": f"recall@{run.n}, as served"}
-    if run.split["name"] == "file":
-        beside = {}
-    return {**{name: f"{title}@{run.n}" for name, title in main.items()}, **beside, **served} | {
-        name: name for name in run.metrics
-    }
-
-
 def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, list[ModelRow]]) -> list[str]:
     """Set the results as a table whose columns line up."""
-    shown = columns_of(run)
+    shown = columns(run.protocol, metric_names(run), run.metrics, n=run.n, is_given=run.split["name"] == "file")
     first = next(iter(shown))
     heads = [*shown.values(), "fit s", "score s", *(f"{shown[first]}, {length} ratings" for length in shorter)]
     width = max(len("algorithm"), *(len(row.label) for row in rows))

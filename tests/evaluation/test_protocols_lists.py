@@ -1,0 +1,247 @@
+"""Full ranking, test observations, rating prediction and one list over everyone: small answers known by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from core.errors import DataError, ParameterError
+from evaluation.metrics.curves import roc
+from evaluation.metrics.registry import METRICS, metric
+from evaluation.protocols import blocks
+from evaluation.protocols.blocks import joined, measure_block
+from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.full_ranking import first_items
+from evaluation.protocols.observations import own_scores, predictions
+from evaluation.protocols.outcomes import ModelFacts, of_users, outcomes
+from evaluation.protocols.registry import PROTOCOLS, TASKS, protocol
+from evaluation.protocols.unconstrained import all_pairs, global_curve, merged, pool_of
+from recommenders.data import Profiles, Scale
+from recommenders.ranking import top_n_batch
+
+pytestmark = pytest.mark.unit
+
+# Two users, five items. User 0 has rated item 0, and 1 (liked) and 2 are hidden; user 1 has rated item 4, and 0
+# (liked) is hidden.
+TRAIN = csr_array(np.array([[4.0, 0, 0, 0, 0], [0, 0, 0, 0, 3.0]]))
+HIDDEN = (np.array([0, 0, 1]), np.array([1, 2, 0]), np.array([5.0, 2.0, 4.0]))
+SCORES = np.array([[9.0, 3.0, 4.0, 3.0, -np.inf], [2.0, 5.0, 1.0, 3.0, 9.0]])
+POPULARITY = np.array([1, 0, 0, 2, 1])
+USERS = np.array([0, 1])
+FACTS = ModelFacts("rating", True, 1.0, 5.0, POPULARITY, 2)
+
+
+def made(*, barred: str = "trained", **more) -> Cases:
+    return make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred=barred, **more)
+
+
+def measured(name: str, names, cases: Cases | None = None, facts: ModelFacts = FACTS, **chosen):
+    wanted = protocol(name).completed({"relevant": 4.0, "irrelevant": 2.0, **chosen})
+    cases = cases or made()
+    users = np.array([0, 1])
+    arrays = joined(wanted, [measure_block(wanted, cases, slice(None), SCORES, users, POPULARITY, longest=3)])
+    return outcomes(cases, arrays, wanted, names=names, n=3, longest=3, model=facts), arrays
+
+
+def values(found) -> dict[str, float | None]:
+    return {one.metric: one.value for one in found.values}
+
+
+def test_full_ranking_ranks_everything_that_was_not_trained_on():
+    found, arrays = measured("full-ranking", ["rr@3", "precision@3", "catalogue-coverage@2", "novelty@1", "gini@1"])
+    # User 0: 2, 3 (more popular than 1), 1, 4; user 1: 1, 3, 0, 2.
+    assert arrays["list_items"].tolist() == [[2, 3, 1], [1, 3, 0]]
+    assert arrays["list_scored"].tolist() == [3, 4]
+    assert values(found)["rr@3"] == pytest.approx(1 / 3)
+    assert values(found)["precision@3"] == pytest.approx(1 / 3)
+    assert values(found)["catalogue-coverage@2"] == pytest.approx(3 / 5)
+    assert values(found)["novelty@1"] is None
+    assert found.arrays["user_values"][:, 0].tolist() == pytest.approx([1 / 3, 1 / 3])
+    assert found.arrays["user_ids"].tolist() == [0, 1]
+
+
+def test_known_items_may_be_recommended_again():
+    _, arrays = measured("full-ranking", ["rr@3"], made(barred="none"), known="again")
+    assert arrays["list_items"].tolist() == [[0, 2, 3], [4, 1, 3]]
+    assert arrays["all_before"].tolist() == [3, 1, 3]
+
+
+def test_first_items_are_those_that_serving_gives():
+    rng = np.random.default_rng(1)
+    dense = np.where(rng.random((20, 60)) < 0.2, 3.0, 0.0)
+    scores = rng.integers(0, 5, (20, 60)).astype(np.float64)
+    scores[rng.random((20, 60)) < 0.3] = -np.inf
+    popularity = rng.integers(0, 6, 60)
+    none = np.zeros(0, dtype=int)
+    cases = make_cases(csr_array(dense), none, none, np.zeros(0), relevant=4, irrelevant=2, seed=1, barred="trained")
+    lists = first_items(cases, scores, np.arange(20), popularity, 7)
+    served = top_n_batch(scores, popularity, Profiles(csr_array(dense), Scale(1, 5, 1)), 7)
+    assert lists.items.tolist() == [one.items.tolist() for one in served]
+    assert first_items(cases, scores, np.arange(20), popularity, 70).items[0, -1] == -1
+
+
+def test_test_observations_are_each_persons_own():
+    names = ["croc-area", "roc-area", "kendall", "rr@1", "precision-recall-11", "half-life"]
+    found, arrays = measured("test-observations", names)
+    assert arrays["scores"].tolist() == [3.0, 4.0, 2.0]
+    # The disliked item stands before the liked one for user 0; user 1 has one observation, and it is liked.
+    assert values(found)["roc-area"] == 0.0
+    assert values(found)["kendall"] == -1.0
+    assert values(found)["rr@1"] == 0.5
+    assert values(found)["croc-area"] is not None
+    assert {"croc_x", "omniscient_x", "random_y"} <= set(found.arrays)
+
+
+def test_one_kind_of_observation_has_no_curve_and_unknown_ratings_no_order():
+    cases = make_cases(
+        TRAIN, *HIDDEN[:2], np.full(3, np.nan), relevant=4, irrelevant=2, seed=1, every=True,
+        barred="trained", good=np.ones(3, dtype=bool),
+    )  # fmt: skip
+    found, _ = measured("test-observations", ["croc-area", "kendall", "precision-recall-11"], cases)
+    assert (values(found)["croc-area"], values(found)["kendall"]) == (None, None)
+    assert values(found)["precision-recall-11"] == 1.0
+    assert found.values[1].reason == "not every observation has a rating"
+    assert "croc_x" not in found.arrays
+
+
+def test_precision_recall_of_nobody_has_no_value():
+    cases = make_cases(
+        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=np.zeros(3, dtype=bool)
+    )
+    found, _ = measured("test-observations", ["precision-recall-11"], cases)
+    assert values(found) == {"precision-recall-11": None}
+
+
+def test_rating_prediction_is_of_rating_predictors_alone():
+    found, _ = measured("rating-prediction", ["mae", "prediction-coverage"])
+    assert values(found) == {"mae": pytest.approx((2 + 2 + 2) / 3), "prediction-coverage": 1.0}
+    order = ModelFacts("order", False, 1.0, 5.0, POPULARITY, 2)
+    refused, _ = measured("rating-prediction", ["mae"], facts=order)
+    assert [(one.value, one.reason) for one in refused.values] == [(None, "not a rating predictor")]
+    far = predictions(np.array([9.0, 0.0, -np.inf]), score_kind="rating", low=1, high=5)
+    assert far.predicted.tolist()[:2] == [5.0, 1.0]
+    plain = predictions(np.array([9.0]), score_kind="rating", low=1, high=5, is_clipped=False)
+    assert plain.predicted.tolist() == [9.0]
+
+
+def test_one_list_over_all_pairs_is_the_roc_of_all_scores():
+    found, arrays = measured("unconstrained", ["groc-area", "groc-area(until=.5)"])
+    scores = np.concatenate([SCORES[0, 1:], SCORES[1, :4]])
+    liked = np.array([True, False, False, False, True, False, False, False])
+    whole = roc(np.where(np.isinf(scores), np.nan, scores), liked)
+    assert found.values[0].value == pytest.approx(whole.area)
+    assert 0 <= found.values[1].value < 0.5
+    assert found.values[0].reason == ""
+    assert int(arrays["n_relevant"].sum()) == 2
+    assert found.arrays["groc_x"][-1] == found.arrays["groc_y"][-1] == 1.0
+    order = ModelFacts("order", False, 1.0, 5.0, POPULARITY, 2)
+    marked, _ = measured("unconstrained", ["groc-area"], facts=order)
+    assert marked.values[0].reason == "scores not comparable across people"
+    own, arrays = measured("unconstrained", ["groc-area"], pairs="observations")
+    assert int(arrays["n_others"].sum()) == 1
+    assert own.values[0].value == 0.0
+
+
+def test_pools_are_the_same_however_they_are_cut():
+    rng = np.random.default_rng(2)
+    scores, liked = rng.integers(0, 9, 300).astype(np.float64), rng.random(300) < 0.3
+    scores[:20] = -np.inf
+    whole = pool_of(scores, liked)
+    cut = merged([pool_of(part, mark) for part, mark in zip(np.split(scores, 6), np.split(liked, 6), strict=True)])
+    assert cut.n_pairs == whole.n_pairs == 300
+    for name in ("scores", "n_relevant", "n_others"):
+        assert np.array_equal(getattr(cut, name), getattr(whole, name))
+    assert global_curve(whole).area == pytest.approx(roc(np.where(np.isinf(scores), np.nan, scores), liked).area)
+    assert global_curve(pool_of(np.array([1.0]), np.array([True]))) is None
+
+
+def test_pool_of_one_kind_has_no_value():
+    everything = make_cases(
+        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=np.ones(3, dtype=bool)
+    )
+    found, _ = measured("unconstrained", ["groc-area"], everything, pairs="observations")
+    assert [(one.value, one.reason) for one in found.values] == [(None, "")]
+
+
+def test_only_open_items_are_ranked_and_drawn():
+    cases = made(barred="rated", open_items=np.array([1, 2, 3]), negatives=9)
+    assert cases.n_unrated.tolist() == [1, 1, 3]
+    assert cases.candidates(0).tolist() == [3]
+    assert cases.candidates(2).tolist() == [1, 2, 3]
+    lists = first_items(cases, SCORES, np.array([0, 1]), POPULARITY, 3)
+    assert lists.items.tolist() == [[3, -1, -1], [1, 3, 2]]
+    pool = all_pairs(cases, slice(None), SCORES, np.array([0, 1]))
+    assert pool.n_pairs == 4
+
+
+def test_some_users_are_measured_apart():
+    wanted = protocol("full-ranking").completed({"relevant": 4.0, "irrelevant": 2.0})
+    _, arrays = measured("full-ranking", ["rr@3"])
+    some, own = of_users(made(), arrays, np.array([1]))
+    assert len(some) == 1
+    assert own["list_items"].tolist() == [[1, 3, 0]]
+    found = outcomes(some, own, wanted, names=["rr@3"], n=3, longest=3, model=FACTS)
+    assert found.arrays["user_ids"].tolist() == [1]
+
+
+def test_gains_are_ratings_where_all_are_above_zero():
+    below = make_cases(
+        csr_array(np.array([[4.0, 0, 0]])), np.array([0]), np.array([1]), np.array([0.0]), relevant=0, irrelevant=-1,
+        seed=1, every=True, barred="trained",
+    )  # fmt: skip
+    wanted = protocol("test-observations").completed({})
+    found = outcomes(
+        below, {"scores": np.array([1.0])}, wanted, names=["utility@1"], n=1, longest=1,
+        model=ModelFacts("rating", True, -1, 1, np.zeros(3, int), 1),
+    )  # fmt: skip
+    assert found.values[0].value == 1.0
+
+
+def test_every_protocol_names_metrics_that_exist_and_tasks_that_do():
+    for one in PROTOCOLS.values():
+        assert set(one.metrics) <= set(METRICS)
+        assert set(one.tasks) <= set(TASKS)
+        assert {metric(name.format(n=5)).key for name in one.usual} <= set(one.metrics)
+    assert protocol("rating-prediction").suits("prediction") is None
+    assert "does not suit the task “predict ratings”" in protocol("full-ranking").suits("prediction")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: protocol("ranking"), ParameterError, "no protocol 'ranking'"),
+        (lambda: protocol("full-ranking").suits("fun"), ParameterError, "no task 'fun'"),
+        (lambda: protocol("full-ranking").completed({"g": 1}), ParameterError, "no setting g"),
+        (lambda: protocol("rating-prediction").completed({"clip": "no"}), ParameterError, "one of scale, none"),
+        (lambda: first_items(made(), SCORES, np.array([0, 1]), POPULARITY, 0), ParameterError, "at least 1"),
+        (lambda: first_items(made(), SCORES[:1], np.array([0, 1]), POPULARITY, 3), DataError, "shape"),
+        (lambda: first_items(made(), SCORES * np.nan, np.array([0, 1]), POPULARITY, 3), DataError, "not a number"),
+        (lambda: own_scores(made(), slice(None), SCORES[:1], np.array([0, 1])), DataError, "shape"),
+        (lambda: own_scores(made(), slice(None), SCORES[:1], np.array([0])), DataError, "User 1 has a case but no row"),
+        (lambda: own_scores(made(), slice(None), SCORES * np.nan, np.array([0, 1])), DataError, "not a number"),
+        (lambda: pool_of(np.array([1.0]), np.array([True, False])), DataError, "marks of relevance"),
+        (lambda: pool_of(np.array([np.nan]), np.array([True])), DataError, "not a number"),
+        (
+            lambda: measure_block(
+                {"name": "odd"}, made(), slice(None), SCORES, np.array([0, 1]), POPULARITY, longest=1
+            ),
+            DataError,
+            "no protocol 'odd'",
+        ),
+        (
+            lambda: outcomes(made(), {}, {"name": "odd"}, names=[], n=1, longest=1, model=FACTS),
+            ParameterError,
+            "no protocol 'odd'",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_list_over_too_many_pairs_is_refused(monkeypatch):
+    monkeypatch.setattr(blocks, "MOST_SCORES", 2)
+    with pytest.raises(DataError, match="2 are the most that fit in memory"):
+        measured("unconstrained", ["groc-area"])
