@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Literal
 
 from evaluation.experiments.schema import Check, Claim, Experiment, Place
@@ -58,8 +58,8 @@ def judged(experiment: Experiment, numbers: Numbers, sign_p: SignP | None = None
     Examples
     --------
     >>> check = Check("order", (Place("main", "recall"),), ("PureSVD", "TopPop"))
-    >>> Check_of = Claim("PureSVD finds more.", "published", "Table 2", check)
-    >>> _one(Check_of, {(check.places[0], "PureSVD"): 0.4, (check.places[0], "TopPop"): 0.3}, None).verdict
+    >>> claim = Claim("PureSVD finds more.", "published", "Table 2", check)
+    >>> _one(claim, {(check.places[0], "PureSVD"): 0.4, (check.places[0], "TopPop"): 0.3}, None).verdict
     'came out'
     """
     return tuple(_one(claim, numbers, sign_p) for claim in experiment.claims)
@@ -67,8 +67,8 @@ def judged(experiment: Experiment, numbers: Numbers, sign_p: SignP | None = None
 
 def _one(claim: Claim, numbers: Numbers, sign_p: SignP | None) -> Judgement:
     check = claim.check
-    if check.kind == "another-best":
-        findings = [_another_best(check, numbers)]
+    if check.kind in ("another-best", "another-order"):
+        findings = [_two_places(check, numbers)]
     else:
         of_place = {"order": _ordered, "between": _between, "near": _near}[check.kind]
         findings = [found for place in check.places for found in of_place(check, place, numbers, sign_p)]
@@ -108,18 +108,31 @@ def _near(check: Check, place: Place, numbers: Numbers, sign_p: SignP | None) ->
     return [Finding(place, words, holds)]
 
 
-def _another_best(check: Check, numbers: Numbers) -> Finding:
-    best = []
+def _two_places(check: Check, numbers: Numbers) -> Finding:
+    orders = []
     for place in check.places:
         values = {name: numbers[place, name] for name in check.contenders}
         known = {name: value for name, value in values.items() if value is not None}
         if len(known) < len(values):
             missing = ", ".join(name for name, value in values.items() if value is None)
             return Finding(place, f"no value for {missing}", None)
-        ordered = sorted(known, key=lambda name: known[name], reverse=_is_higher_better(place.metric))
-        best.append((place, ordered[0], known[ordered[0]]))
-    words = "; ".join(f"best by {place.metric} ({place.run}): {name} {shown(value)}" for place, name, value in best)
-    return Finding(check.places[0], words, best[0][1] != best[1][1])
+        sign = -1.0 if _is_higher_better(place.metric) else 1.0
+        orders.append({name: sign * value for name, value in known.items()})
+    if check.kind == "another-best":
+        best = [min(order, key=order.__getitem__) for order in orders]
+        words = "; ".join(
+            f"best by {place.metric} ({place.run}): {name} {shown(numbers[place, name])}"
+            for place, name in zip(check.places, best, strict=True)
+        )
+        return Finding(check.places[0], words, best[0] != best[1])
+    turned = [
+        f"{a} before {b}"
+        for a, b in permutations(check.contenders, 2)
+        if orders[0][a] < orders[0][b] and orders[1][a] > orders[1][b]
+    ]
+    first, second = check.places
+    words = f"by {first.metric} ({first.run}), and the other way round by {second.metric} ({second.run}): "
+    return Finding(first, words + (", ".join(turned) or "no two"), bool(turned))
 
 
 def _is_higher_better(name: str) -> bool:

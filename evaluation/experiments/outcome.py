@@ -90,7 +90,7 @@ def document(
         Text(
             f"Run on {dataset.title} ({dataset.name}): {dataset.n_users:,} users, {dataset.n_items:,} items, "
             f"{dataset.n_ratings:,} ratings or uses, content {dataset.content_hash[:12]}. The experiment needs "
-            f"{NEEDS[experiment.needs]}: {experiment.data}"
+            f"{NEEDS[experiment.needs]}. {experiment.data}"
         ),
         Heading("What came out"),
         Text(summary(judgements)),

@@ -29,19 +29,24 @@ from evaluation.experiments.schema import (
 FOLDER = Path(__file__).parent
 LARGEST_FILE = 1_000_000  # bytes
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_OF_CHECKS = {"order": ("by",), "between": ("low", "high"), "near": ("within",), "another-best": ()}
+_OF_CHECKS = {
+    "order": ("by",),
+    "between": ("low", "high"),
+    "near": ("within",),
+    "another-best": (),
+    "another-order": (),
+}
 
 
 class _Loader(yaml.SafeLoader):
     """Refuses a name that comes twice in one mapping, where plain YAML would quietly take the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for name, _ in node.value:
-            key = self.construct_object(name, deep=True)  # type: ignore[no-untyped-call]
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} comes twice", name.start_mark)
-            seen.add(key)
+        seen: set[str] = set()
+        for name in [name for name, _ in node.value if isinstance(name, yaml.ScalarNode)]:
+            if name.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"{name.value!r} comes twice", name.start_mark)
+            seen.add(name.value)
         return super().construct_mapping(node, deep)
 
 
@@ -260,8 +265,8 @@ def _check(field: Field, runs: dict[str, PlannedRun]) -> Check:
                 raise one.refuse(f"the run {place.run} has no algorithm {name!r}.")
     if kind != "between" and len(names) < 2:
         raise found["algorithms"].refuse(f"a check of the kind {kind} compares at least 2 algorithms.")
-    if kind == "another-best" and len(places) != 2:
-        raise found["places"].refuse("a check of the kind another-best compares two places.")
+    if kind.startswith("another-") and len(places) != 2:
+        raise found["places"].refuse(f"a check of the kind {kind} compares two places.")
     if kind == "between" and not {"low", "high"} & set(found):
         raise field.refuse("a check of the kind between has low, high or both.")
     if kind == "near" and "within" not in found:

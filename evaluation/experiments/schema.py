@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 Needs = Literal["ratings", "usage", "utility"]
 FigureKind = Literal["bars", "lengths", "precision-recall", "croc", "groc"]
-CheckKind = Literal["order", "between", "near", "another-best"]
+CheckKind = Literal["order", "between", "near", "another-best", "another-order"]
 Origin = Literal["published", "noted"]
 
 NEEDS: Mapping[str, str] = {
@@ -17,7 +17,7 @@ NEEDS: Mapping[str, str] = {
     "utility": "what was taken and what it was worth",
 }
 FIGURE_KINDS = ("bars", "lengths", "precision-recall", "croc", "groc")
-CHECK_KINDS = ("order", "between", "near", "another-best")
+CHECK_KINDS = ("order", "between", "near", "another-best", "another-order")
 ORIGINS: Mapping[str, str] = {"published": "the paper says", "noted": "noted elsewhere"}
 
 
@@ -133,12 +133,13 @@ class Check:
 
     Parameters
     ----------
-    kind : {"order", "between", "near", "another-best"}
+    kind : {"order", "between", "near", "another-best", "another-order"}
         "order": each of `contenders` has a higher number than the next, by more than `by`. "between": each lies
         from `low` to `high`. "near": all lie within `within` of each other. "another-best": the best of
-        `contenders` at the first place is not the best at the second.
+        `contenders` at the first place is not the best at the second. "another-order": some two of them are in
+        another order at the second place.
     places : tuple of Place
-        The check holds where it holds at every one of them ("another-best": two, which are compared).
+        The check holds where it holds at every one of them ("another-best" and "another-order": two, which are compared).
     contenders : tuple of str
     by, low, high, within : float
     """

@@ -18,7 +18,7 @@ from evaluation.experiments.schema import Experiment, Place, PlannedRun
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import protocol
-from evaluation.selectors.comparing import intervals
+from evaluation.selectors.paired import intervals
 from evaluation.selectors.results import Cell, ModelRow, model_rows, tested_metrics, user_values
 from evaluation.selectors.runs import algorithms_of
 from inference.paired import sign_test
