@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from charting.estimates import checked_number, checked_shares
 from charting.frame import Width, finished, layered, number, rows
@@ -81,7 +82,7 @@ def plane(
     most_x, most_y = (max(max(line[axis]) for line in checked.values()) for axis in (0, 1))
     x_scale = alt.Scale(domain=[0, most_x or 1])
     y_scale = alt.Scale(domain=[0, most_y or 1])
-    axis = {"grid": True, "tickCount": 5, "labelExpr": "replace(datum.label, '0.', '.')"}
+    axis: dict[str, Any] = {"grid": True, "tickCount": 5, "labelExpr": "replace(datum.label, '0.', '.')"}
     across = alt.X("x", type="quantitative", scale=x_scale, axis=alt.Axis(title=x_title, **axis))
     up = alt.Y("y", type="quantitative", scale=y_scale, axis=alt.Axis(title=None, **axis))
     top = most_y or 1.0

@@ -56,11 +56,12 @@ body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 52rem; color: var(-
   font: 16px/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 h3 { font-size: 1rem; margin: 1.75rem 0 .25rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.wide, figure { overflow-x: auto; margin: 1.25rem 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--quiet); padding-bottom: .35rem; }
 th, td { padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; } figure { margin: 1.25rem 0; background: #fff; padding: .5rem; }
-figure svg { max-width: 100%; height: auto; }
+th:first-child, td:first-child { text-align: left; } figure { background: #fff; padding: .5rem; }
+figure svg { max-width: 100%; min-width: 36rem; height: auto; }
 """
 
 

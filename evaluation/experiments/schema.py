@@ -139,7 +139,7 @@ class Check:
         `contenders` at the first place is not the best at the second. "another-order": some two of them are in
         another order at the second place.
     places : tuple of Place
-        The check holds where it holds at every one of them ("another-best" and "another-order": two, which are compared).
+        The check holds where it holds at every one of them; "another-best" and "another-order" compare two.
     contenders : tuple of str
     by, low, high, within : float
     """

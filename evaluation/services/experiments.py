@@ -140,6 +140,16 @@ def run_of_plan(
     )
 
 
+def judged_claims(*, measured: Measured) -> tuple[Judgement, ...]:
+    """Hold every claim of an experiment against what its finished runs measured."""
+    places = [place for claim in measured.experiment.claims for place in claim.check.places]
+
+    def sign_p(place: Place, higher: str, lower: str) -> float | None:
+        return selectors.sign_p(measured, place, higher, lower)
+
+    return judged(measured.experiment, selectors.numbers_at(measured, places), sign_p)
+
+
 def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun], folder: Path) -> Written:
     """Write tables, figures, every number, and which claims came out, into a folder. The same runs give the same bytes.
 
@@ -158,13 +168,8 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
             )
     measured = Measured(experiment, runs)
     places = [place for table in experiment.tables for place in table.columns.values()]
-    places += [place for claim in experiment.claims for place in claim.check.places]
     numbers = selectors.numbers_at(measured, places)
-
-    def sign_p(place: Place, higher: str, lower: str) -> float | None:
-        return selectors.sign_p(measured, place, higher, lower)
-
-    judgements = judged(experiment, numbers, sign_p)
+    judgements = judged_claims(measured=measured)
     contents: dict[str, bytes] = {}
     pictures = []
     for figure in experiment.figures:

@@ -106,7 +106,8 @@ def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Par
     """The hidden ratings as cases; a cold start says itself what is good, and which items are recommended."""
     protocol = registry.protocol(run.protocol["name"])
     options = spec.inner.options if spec.inner else spec.options
-    users, items, values = (array[partition.hidden] for array in (rows.users, rows.items, rows.values))
+    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
+    values = rows.values[partition.hidden]
     if run.protocol.get("utility") == "given":
         return _worth_cases(run, partition, ratings, users, items, values)
     good: NDArray[np.bool_] | None = None
@@ -148,19 +149,22 @@ def _worth_cases(
     """
     worths = utilities_of(run.version)
     table = item_utilities(run.version)
-    if worths is None and table is None:
+    if worths is not None:
+        worth = np.asarray(worths[partition.hidden], dtype=np.float32)
+    elif table is not None:
+        worth = table[items].astype(np.float32)
+    else:
         raise DataError(
             "This dataset does not say what anything is worth, so no utility can be measured. Import it with a column "
             "of utilities (--utility-column, or --item-utility-column of the items), or measure ratings."
         )
-    worth = worths[partition.hidden] if worths is not None else table[items]  # type: ignore[index] — one is there
     is_worth = worth > 0
     protocol = registry.protocol(run.protocol["name"])
     cases = make_cases(
         part_of(ratings.user_items, partition.train),
         users[is_worth],
         items[is_worth],
-        np.asarray(worth[is_worth], dtype=np.float32),
+        worth[is_worth],
         relevant=float(run.protocol["relevant"]),
         irrelevant=float(run.protocol["irrelevant"]),
         seed=run.seed,

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of splits, protocols and metrics run and print what they say."""
+"""The examples in the docstrings of experiments, splits, protocols and metrics run and print what they say."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 pytestmark = pytest.mark.unit
 
 
-PACKAGES = ("metrics", "protocols", "splitting")
-WITHOUT_EXAMPLES = {"metrics.catalogue", "protocols.kernels", "splitting.options"}
+PACKAGES = ("experiments", "metrics", "protocols", "splitting")
+WITHOUT_EXAMPLES = {"experiments.schema", "metrics.catalogue", "protocols.kernels", "splitting.options"}
 MODULES = sorted(
     f"{package}.{path.stem}"
     for package in PACKAGES
