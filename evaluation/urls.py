@@ -10,6 +10,7 @@ app_name = "evaluation"
 urlpatterns = [
     path("", views.run_list, name="list"),
     path("new/", views.run_new, name="new"),
+    path("experiments/", views.experiment_list, name="experiments"),
     path("compare/", views.run_compare, name="compare"),
     path("<int:pk>/", views.run_detail, name="detail"),
     path("<int:pk>/tests/", views.run_tests, name="tests"),

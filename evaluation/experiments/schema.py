@@ -193,3 +193,8 @@ class Experiment:
     figures: tuple[Figure, ...]
     notes: tuple[Note, ...]
     claims: tuple[Claim, ...]
+
+    @property
+    def needs_words(self) -> str:
+        """What the dataset has to have, in words."""
+        return NEEDS[self.needs]

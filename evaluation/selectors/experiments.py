@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from django.db.models import Case, IntegerField, Value, When
@@ -14,6 +15,7 @@ from core.errors import ParameterError
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.experiments.judging import Numbers
 from evaluation.experiments.outcome import DatasetFacts, RunFacts
+from evaluation.experiments.reading import load, shipped
 from evaluation.experiments.schema import Experiment, Place, PlannedRun
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
@@ -41,6 +43,12 @@ class Measured:
         """What a run measured of each algorithm, by the experiment's names."""
         found = model_rows(self.runs[run], profile_length)
         return dict(zip(self.experiment.runs[run].contenders, found, strict=True))
+
+
+@lru_cache(maxsize=1)
+def shipped_experiments() -> tuple[Experiment, ...]:
+    """The shipped experiments, in alphabetical order."""
+    return tuple(map(load, shipped()))
 
 
 def metric_names_of(plan: PlannedRun) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def baskets(shared_dir: Path, tmp_path: Path) -> DatasetVersion:
         writer = csv.writer(target)
         writer.writerow(["user", "item", "price"])
         writer.writerows([row["Invoice"], row["StockCode"], prices[row["StockCode"]]] for row in csv.DictReader(source))
-    options = {"user": "user", "item": "item", "utility": "price", "is_usage": True}
+    options = {"user": "user", "item": "item", "utility": "price", "usage": True}
     return import_dataset(path=joined, name="baskets", source_format="delimited", options=options)
 
 
