@@ -100,7 +100,7 @@ def test_list_says_what_each_experiment_asks() -> None:
         ([], "Missing: the name of an experiment, --dataset NAME, --out DIR"),
         (["survey-rmse", "--dataset", "small"], "Missing: --out DIR"),
         (["survey-rms", "--dataset", "small", "--out", "x"], "There is no experiment 'survey-rms'"),
-        (["survey-rmse", "--dataset", "smal", "--out", "x"], "smal"),
+        (["survey-rmse", "--dataset", "absent", "--out", "x"], "absent"),
         (["survey-rmse", "--dataset", "small", "--out", __file__], "is a file; --out names a folder"),
         (["survey-rmse", "--dataset", "small", "--out", "x", "--workers", "0"], "--workers is at least 1"),
         (["survey-rmse", "--dataset", "small", "--out", "x", "--threads", "0"], "--threads is at least 1"),

@@ -235,7 +235,7 @@ def test_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
             "short: {run: main, metric: ndcg@5",
             r"tables\.all\.columns\.short: the run",
         ),
-        ("metric: recall}\nfound", "metric: recal}\nfound", r"at figures\.bars: "),
+        ("metric: recall}\nfound", "metric: memory}\nfound", r"at figures\.bars: "),
         (
             "[{run: main, metric: recall}]",
             "[{run: main, metric: rmse}]",
