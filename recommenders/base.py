@@ -70,11 +70,6 @@ class Algorithm(ABC):
         return labelled(cls.name, params.changed())
 
     @classmethod
-    def takes_features(cls, params: Any) -> bool:
-        """Whether `fit` makes use of item features, given these parameters: they are part of the recipe then."""
-        return cls.needs_features
-
-    @classmethod
     def fit(
         cls,
         ratings: Ratings,
@@ -181,6 +176,11 @@ class Algorithm(ABC):
             # A plain view: a memmap's subclass would spread through every later computation.
             setattr(model, name, np.asarray(arrays[name]).view(np.ndarray))
         return model
+
+    @classmethod
+    def takes_features(cls, params: Any) -> bool:
+        """Whether `fit` makes use of item features, given these parameters: they are part of the recipe then."""
+        return cls.needs_features
 
     @property
     def n_items(self) -> int:

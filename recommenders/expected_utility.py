@@ -89,12 +89,6 @@ class ExpectedUtility(Algorithm):
     scorer: Algorithm
 
     @classmethod
-    def takes_features(cls, params: Params) -> bool:
-        """Where the table of utilities is given, or the scorer takes features."""
-        found, scorer_params = _scorer(params)
-        return params.utility == "given" or found.takes_features(scorer_params)
-
-    @classmethod
     def _fit(cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: np.random.Generator) -> Self:
         found, scorer_params = _scorer(params)
         utility = _mean_ratings(ratings) if params.utility == "ratings" else _given(features)
@@ -137,6 +131,12 @@ class ExpectedUtility(Algorithm):
         of_scorer = {name: arrays[f"{SCORER}{name}"] for name in found.arrays} | {"popularity": arrays["popularity"]}
         model.scorer = found.from_state(of_scorer, scorer_params, scale)
         return model
+
+    @classmethod
+    def takes_features(cls, params: Params) -> bool:
+        """Where the table of utilities is given, or the scorer takes features."""
+        found, scorer_params = _scorer(params)
+        return params.utility == "given" or found.takes_features(scorer_params)
 
 
 def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> ItemFeatures:

@@ -80,21 +80,6 @@ def recipe_of(
     )
 
 
-def features_for(
-    *, version: DatasetVersion, training_digest: str, algorithm: str, params: Mapping[str, Any]
-) -> ItemFeatures | None:
-    """What an algorithm is told of the items, or None where it makes no use of it.
-
-    What items are worth comes from the training rows alone where rows have a utility, so that no model sees what
-    the hidden ones brought.
-    """
-    if not registry.algorithm(algorithm).takes_features(registry.params_of(algorithm, params)):
-        return None
-    features = features_of(version)
-    utilities = training_utilities(training_digest)
-    return features if utilities is None else with_utilities(features, utilities)
-
-
 def features_digest(*, features: ItemFeatures) -> str:
     """The hash of item features: terms and counts."""
     matrix = features.item_terms
@@ -111,6 +96,21 @@ def features_digest(*, features: ItemFeatures) -> str:
 def training_seed(*, seed: int, algorithm: str, params: Mapping[str, Any]) -> int:
     """The seed of one model's own stream, so that no model's numbers depend on which others are trained."""
     return derived_seed(seed, "train", algorithm, canonical_json(dict(params)))
+
+
+def features_for(
+    *, version: DatasetVersion, training_digest: str, algorithm: str, params: Mapping[str, Any]
+) -> ItemFeatures | None:
+    """What an algorithm is told of the items, or None where it makes no use of it.
+
+    What items are worth comes from the training rows alone where rows have a utility, so that no model sees what
+    the hidden ones brought.
+    """
+    if not registry.algorithm(algorithm).takes_features(registry.params_of(algorithm, params)):
+        return None
+    features = features_of(version)
+    utilities = training_utilities(training_digest)
+    return features if utilities is None else with_utilities(features, utilities)
 
 
 def train_or_reuse(
