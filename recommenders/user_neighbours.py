@@ -221,7 +221,8 @@ class UserKNNPearson(_UserNeighbourhood):
                 columns = (self.item_indptr, self.item_users, self.item_ratings)
                 negligible = NEGLIGIBLE_SHARE * self.scale.step
                 departures = ratings - own_means[row]
-                kernels.pearson_weights(items, departures, *columns, means, negligible, weights, common)
+                pearson_weights = lazy.user_neighbour_kernels().pearson_weights
+                pearson_weights(items, departures, *columns, means, negligible, weights, common)
                 correlations = weights
             rounded = np.round(correlations, WEIGHT_DECIMALS)
             order = _nearest(rounded, common)[: self.params.neighbours]

@@ -11,7 +11,7 @@ from django.db.models import Case, IntegerField, Value, When
 from numpy.typing import NDArray
 
 from core import artefacts
-from core.errors import ParameterError
+from core.errors import ParallaxError, ParameterError
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.experiments.judging import Numbers
 from evaluation.experiments.outcome import DatasetFacts, RunFacts
@@ -21,7 +21,7 @@ from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.paired import intervals
-from evaluation.selectors.results import Cell, ModelRow, model_rows, tested_metrics, user_values
+from evaluation.selectors.results import Cell, ModelRow, model_rows, user_values
 from evaluation.selectors.runs import algorithms_of
 from inference.paired import sign_test
 from inference.results import SignTestResult
@@ -119,9 +119,12 @@ def sign_p(measured: Measured, place: Place, higher: str, lower: str) -> float |
     """The p of a one-sided sign test over users that one algorithm has the higher values; None without such values."""
     run, plan = measured.runs[place.run], measured.experiment.runs[place.run]
     name = measured_name(plan, place.metric)
-    if name not in tested_metrics(run):
+    try:
+        values = user_values(run, name, place.profile_length).values
+    except ParallaxError as without:
+        if without.code != "run.no_user_values":
+            raise
         return None
-    values = user_values(run, name, place.profile_length).values
     result = sign_test(values[:, plan.contenders.index(higher)], values[:, plan.contenders.index(lower)])
     return result.p if isinstance(result, SignTestResult) else None
 
