@@ -13,6 +13,7 @@ from charting.counts import Counts, histogram, progress
 from charting.curves import curves
 from charting.estimates import Estimate
 from charting.orders import hasse
+from charting.planes import plane
 from charting.quartiles import Box, box_of
 from charting.rates import rates
 from charting.scatters import scatter
@@ -30,6 +31,7 @@ __all__ = [
     "hasse",
     "histogram",
     "long_tail",
+    "plane",
     "progress",
     "rates",
     "scatter",

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from charting import marks
 from charting.frame import number
 from charting.marks import curves, rates
 from charting.theme import Spec, both_modes
@@ -15,6 +18,8 @@ SCORE_DECIMALS = 4  # sizes of one algorithm differ by little
 
 READING = ("omniscient", "random")
 Values = Mapping[str, Sequence[float | None]]
+Estimate = tuple[float, float, float]
+Line = tuple[ArrayLike, ArrayLike]
 
 
 def score_by_size(
@@ -57,6 +62,43 @@ def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     value = number(drawn[best][n - 1], 3, is_share=True)
     title = f"{best} finds the most of what people like, {value} in a list of {n}"
     return both_modes(curves(drawn, title=title, y_title="Recall", at_n=n, emphasised=(best,)))
+
+
+def measured_bars(
+    estimates: Mapping[str, Estimate], beside: Mapping[str, Estimate], *, title: str, metric: str, is_share: bool = True
+) -> Spec | None:
+    """Draw a metric by algorithm with its intervals; `beside` are the same with short profiles, if they were measured.
+
+    None where there is nothing to draw.
+    """
+    if not estimates:
+        return None
+    series: dict[str, Mapping[str, Estimate]] = {"whole profiles": estimates}
+    if set(beside) == set(estimates):
+        series["short profiles"] = {name: beside[name] for name in estimates}
+    decimals = 3 if is_share else 2
+    return marks.bars(series, title=title, x_title=metric, decimals=decimals, is_share=is_share)
+
+
+def by_length(values: Values, *, title: str, metric: str, n: int) -> Spec | None:
+    """Draw a metric against the length of the list; None where no algorithm has it at every length."""
+    drawn = _complete({label: line for label, line in values.items() if line})
+    return curves(drawn, title=title, y_title=metric, at_n=n) if drawn else None
+
+
+def precision_recall(precision: Values, recall: Values, *, title: str, lengths: Sequence[int]) -> Spec | None:
+    """Draw precision against recall, a point for each length of the list; None where there is nothing to draw."""
+    has_both = [label for label in recall if None not in recall[label] and None not in precision[label]]
+    lines = {label: (_complete(recall)[label], _complete(precision)[label]) for label in has_both}
+    if not lines:
+        return None
+    labels = [f"n = {length}" for length in lengths]
+    return marks.plane(lines, title=title, x_title="Recall", y_title="Precision", point_labels=labels)
+
+
+def hit_curves(lines: Mapping[str, Line], references: Mapping[str, Line], *, title: str) -> Spec | None:
+    """Draw hits against false alarms (CROC or GROC) with the lines to hold them against; None without a curve."""
+    return rates({**lines, **references}, title=title, quiet=tuple(references)) if lines else None
 
 
 def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:

@@ -13,6 +13,7 @@ urlpatterns = [
     path("try/<slug:name>/<int:number>/", views.try_page, name="try"),
     path("compare/", views.run_compare, name="compare"),
     path("<int:pk>/", views.run_detail, name="detail"),
+    path("experiments/", views.experiment_list, name="experiments"),
     path("<int:pk>/tests/", views.run_tests, name="tests"),
     path("<int:pk>/resume/", views.run_resume, name="resume"),
     path("<int:pk>/metrics.csv", views.run_csv, {"kind": "metrics"}, name="metrics_csv"),

@@ -27,6 +27,7 @@ from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.permissions import may_cancel, may_resume
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.comparing import compared
+from evaluation.selectors.experiments import shipped_experiments
 from evaluation.selectors.models import ModelLine, models_on
 from evaluation.selectors.paired import CORRECTIONS, TESTS, chosen_on_development, run_tests_of
 from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
@@ -44,6 +45,12 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """List runs, newest first."""
     page = Paginator(runs_by_time(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "console/evaluation/run_list.html", {"page": page})
+
+
+@require_safe
+def experiment_list(request: HttpRequest) -> HttpResponse:
+    """List the shipped experiments, with the command that runs each."""
+    return render(request, "console/evaluation/experiment_list.html", {"experiments": shipped_experiments()})
 
 
 @require_http_methods(["GET", "POST"])

@@ -294,6 +294,11 @@ class Algorithm(ABC):
             setattr(model, name, np.asarray(arrays[name]).view(np.ndarray))
         return model
 
+    @classmethod
+    def takes_features(cls, params: Any) -> bool:
+        """Whether `fit` makes use of item features, given these parameters: they are part of the recipe then."""
+        return cls.needs_features
+
     @property
     def n_items(self) -> int:
         """Number of items of the catalogue."""

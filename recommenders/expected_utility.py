@@ -20,7 +20,7 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.scale import Scale
 
-__all__ = ["UTILITY_KIND", "ExpectedUtility"]
+__all__ = ["UTILITY_KIND", "ExpectedUtility", "with_utilities"]
 
 # The kind of item feature that holds a given table of utilities: one term, its count the utility.
 UTILITY_KIND = "utility"
@@ -166,6 +166,38 @@ class ExpectedUtility(Algorithm):
         of_scorer = {name: arrays[f"{SCORER}{name}"] for name in found.arrays} | {"popularity": arrays["popularity"]}
         model.scorer = found.from_state(of_scorer, scorer_params, scale)
         return model
+
+    @classmethod
+    def takes_features(cls, params: Params) -> bool:
+        """Where the table of utilities is given, or the scorer takes features."""
+        found, scorer_params = _scorer(params)
+        return params.utility == "given" or found.takes_features(scorer_params)
+
+
+def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> ItemFeatures:
+    """Features with this table of utilities in the place of the one they have, if any.
+
+    Parameters
+    ----------
+    features : ItemFeatures
+    utilities : float64 array, shape (n_items,)
+        What each item is worth; one that is not above 0 has no utility.
+
+    Returns
+    -------
+    ItemFeatures
+        The table is the last column, of kind ``"utility"``.
+
+    Examples
+    --------
+    >>> features = ItemFeatures(sparse.csr_array(np.array([[1.0], [1.0]])), (("genre", "Comedy"),))
+    >>> with_utilities(features, np.array([2.5, 0.0])).item_terms.toarray().tolist()
+    [[1.0, 2.5], [1.0, 0.0]]
+    """
+    kept = [at for at, (kind, _) in enumerate(features.terms) if kind != UTILITY_KIND]
+    column = sparse.csr_array(np.maximum(utilities, 0.0)[:, np.newaxis])
+    matrix = sparse.hstack([features.item_terms[:, kept], column], format="csr")
+    return ItemFeatures(sparse.csr_array(matrix), (*(features.terms[at] for at in kept), (UTILITY_KIND, "given")))
 
 
 def _scorer(params: ExpectedUtility.Params) -> tuple[type[Algorithm], Parameters]:

@@ -30,7 +30,8 @@ class PopularityLikes(Algorithm):
     With ``by_people`` this is multiplied by the number of items the profile likes. That changes nobody's
     list, but puts people × item pairs in an order of their own: those who like everything come first, which
     an unconstrained ROC curve rewards and a customer ROC curve does not. A profile that likes nothing then
-    has no score. An item nobody rated has none in any case.
+    has no score. An item nobody rated has none in any case, unless items are not ordered at all: all count 1
+    then.
 
     References
     ----------
@@ -62,8 +63,11 @@ class PopularityLikes(Algorithm):
         positive_from: float = positive_from_parameter()
         measure: str = parameter(
             "number",
-            description="Whether items are ordered by the number of likes, or by their damped share of all ratings.",
-            choices=("number", "share"),
+            description=(
+                "Whether items are ordered by the number of likes, by their damped share of all ratings, or not at "
+                "all, new ones included (with by_people: recommend anything to those who like much)."
+            ),
+            choices=("number", "share", "none"),
         )
         damping: float = parameter(
             25.0, description="Damping λ of the share towards that of all ratings, in ratings.", minimum=0.0
@@ -91,6 +95,8 @@ class PopularityLikes(Algorithm):
             overall = positive.nnz / ratings.n_ratings
             counts = np.where(is_rated, ratings.item_counts, 1)
             likes = (likes + params.damping * overall) / (counts + params.damping)
+        if params.measure == "none":
+            return cls._with(item_scores=np.ones(ratings.n_items))
         return cls._with(item_scores=np.where(is_rated, likes, -np.inf))
 
     @classmethod

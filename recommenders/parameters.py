@@ -124,6 +124,8 @@ def labelled(name: str, options: Mapping[str, bool | int | float | str]) -> str:
 
 def _read(info: ParameterInfo, value: Any) -> Any:
     """Read text as the parameter's type; anything else is left for the check."""
+    if info.type is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
     if not isinstance(value, str) or info.type is str:
         return value
     text = value.strip()

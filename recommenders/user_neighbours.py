@@ -42,7 +42,8 @@ class UserKNNPearson(UserNeighbourhood):
     the scale.
 
     With missing ratings as 0 all sums run over all items, as the source does with usage data; the N users are
-    then those with the highest w of all.
+    then those with the highest w of all. Where correlations look at common items alone (zero-common), usage data
+    have w = 1 for everyone with a common item, so that the N with the most common items are the neighbours.
 
     References
     ----------
@@ -78,9 +79,10 @@ class UserKNNPearson(UserNeighbourhood):
             "left-out",
             description=(
                 "Whether what a person did not rate is left out, or is a rating of 0 everywhere, in means and "
-                "correlations too (for usage data; then everybody is a rater of everything)."
+                "correlations too (for usage data; then everybody is a rater of everything); or in means and "
+                "predictions, while correlations look at the items both rated alone."
             ),
-            choices=("left-out", "zero"),
+            choices=("left-out", "zero", "zero-common"),
         )
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
@@ -104,6 +106,13 @@ class UserKNNPearson(UserNeighbourhood):
             covariances = weights * own_norms[row] * self.norms - n_items * own_means[row] * means
             sizes = np.sqrt(own_variances[row] * variances)
             correlations = np.divide(covariances, sizes, out=np.zeros(n_users), where=sizes > 0)
+            if self.params.missing == "zero-common":
+                columns = (self.item_indptr, self.item_users, self.item_ratings)
+                negligible = NEGLIGIBLE_SHARE * self.scale.step
+                departures = ratings - own_means[row]
+                pearson_weights = lazy.user_neighbour_kernels().pearson_weights
+                pearson_weights(items, departures, *columns, means, negligible, weights, common)
+                correlations = weights
             rounded = np.round(correlations, WEIGHT_DECIMALS)
             order = nearest(rounded, common)[: self.params.neighbours]
             self._predict(order, rounded, np.zeros(n_users), False, True, out[row])

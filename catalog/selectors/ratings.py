@@ -20,6 +20,8 @@ from recommenders.data import ItemFeatures, Ratings, Scale
 __all__ = [
     "features_of",
     "item_ids_of",
+    "item_utilities",
+    "mean_utilities",
     "probe_of",
     "ratings_of",
     "scale_of",
@@ -93,6 +95,29 @@ def timestamps_of(version: DatasetVersion) -> NDArray[np.int64]:
 def utilities_of(version: DatasetVersion) -> NDArray[np.float32] | None:
     """What each rating or use was worth, in the order of the stored entries; None where the source does not say."""
     return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays.get("utilities")
+
+
+def mean_utilities(version: DatasetVersion, places: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
+    """What each item was worth on the mean of some rows (all by default), 0 where none of them is of it, shape
+    (n_items,); None where rows have no utility. `places` are in the order of `ratings_of`.
+    """
+    utilities = utilities_of(version)
+    if utilities is None:
+        return None
+    items = ratings_of(version).user_items.indices
+    chosen = slice(None) if places is None else places
+    counts = np.bincount(items[chosen], minlength=version.n_items)
+    sums = np.bincount(items[chosen], weights=utilities[chosen], minlength=version.n_items)
+    return np.asarray(sums / np.maximum(counts, 1))
+
+
+def item_utilities(version: DatasetVersion) -> NDArray[np.float64] | None:
+    """What each item is said to be worth, 0 where nothing is said, shape (n_items,); None where no item says it."""
+    features = features_of(version)
+    columns = [at for at, (kind, _) in enumerate(features.terms) if kind == UTILITY_KIND]
+    if not columns:
+        return None
+    return np.asarray(features.item_terms[:, columns].toarray()[:, 0].astype(np.float64))
 
 
 def probe_of(version: DatasetVersion) -> NDArray[np.int64] | None:

@@ -117,6 +117,19 @@ def training_rows(digest: str) -> Ratings:
     return Ratings(matrix, Scale(*kept.meta["scale"]))
 
 
+def training_utilities(digest: str) -> NDArray[np.float64] | None:
+    """What each item was worth in the rows of the artefact ``training``, shape (n_items,); None where rows have no
+    utility.
+
+    Raises
+    ------
+    ArtefactError
+        It is missing or damaged.
+    """
+    found = artefacts.load("training", digest).arrays.get("utilities")
+    return None if found is None else _plain(found)
+
+
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
     """The same memory without the memmap subclass, which would spread through every later computation."""
     return np.asarray(array).view(np.ndarray)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from catalog.selectors.ratings import ratings_of, timestamps_of
+from catalog.selectors.ratings import item_utilities, mean_utilities, ratings_of, timestamps_of, utilities_of
 from core import artefacts
 from core.errors import DataError
 from evaluation.models import EvaluationRun
@@ -42,6 +42,7 @@ class Hidden:
     left_out: Mapping[str, int]
     counted: Mapping[str, int]
     file_rows: NDArray[np.int64] | None = None
+    utilities: NDArray[np.float64] | None = None  # of each item, in the training rows, where rows have a utility
     development: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
@@ -85,6 +86,7 @@ def hide(*, run: EvaluationRun) -> Hidden:
         left_out=left_out,
         counted=counted,
         development=partition.development_users.astype(np.int64),
+        utilities=mean_utilities(run.version, partition.train),
     )
 
 
@@ -106,6 +108,8 @@ def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Par
     options = spec.inner.options if spec.inner else spec.options
     users, items = rows.users[partition.hidden], rows.items[partition.hidden]
     values = rows.values[partition.hidden]
+    if run.protocol.get("utility") == "given":
+        return _worth_cases(run, partition, ratings, users, items, values)
     good: NDArray[np.bool_] | None = None
     is_cold = isinstance(options, ColdStartItems)
     if is_cold and options.outcome == "explicit":
@@ -130,6 +134,46 @@ def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Par
         good=good,
         open_items=partition.test_items,
     )
+
+
+def _worth_cases(
+    run: EvaluationRun,
+    partition: Partition,
+    ratings: Ratings,
+    users: NDArray[np.int32],
+    items: NDArray[np.int32],
+    values: NDArray[np.float32],
+) -> Cases:
+    """Cases whose value is what the hidden row brought, or its item is worth; those that brought nothing are left
+    out, for there is no utility to find them for.
+    """
+    worths = utilities_of(run.version)
+    table = item_utilities(run.version)
+    if worths is not None:
+        worth = np.asarray(worths[partition.hidden], dtype=np.float32)
+    elif table is not None:
+        worth = table[items].astype(np.float32)
+    else:
+        raise DataError(
+            "This dataset does not say what anything is worth, so no utility can be measured. Import it with a column "
+            "of utilities (--utility-column, or --item-utility-column of the items), or measure ratings."
+        )
+    is_worth = worth > 0
+    protocol = registry.protocol(run.protocol["name"])
+    cases = make_cases(
+        part_of(ratings.user_items, partition.train),
+        users[is_worth],
+        items[is_worth],
+        worth[is_worth],
+        relevant=float(run.protocol["relevant"]),
+        irrelevant=float(run.protocol["irrelevant"]),
+        seed=run.seed,
+        every=protocol.every,
+        barred="none" if run.protocol.get("known") == "again" else protocol.barred,  # type: ignore[arg-type]
+        good=values[is_worth] >= float(run.protocol["relevant"]),
+        open_items=partition.test_items,
+    )
+    return replace(cases, left_out={**cases.left_out, "hidden rows that were worth nothing": int((~is_worth).sum())})
 
 
 def with_candidates(cases: Cases) -> Cases:

@@ -9,6 +9,7 @@ from typing import Any
 
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError, ParameterError
+from core.provenance import digest_of
 from evaluation.metrics.registry import Metric, metric
 from evaluation.protocols import registry as protocols
 from evaluation.splitting.registry import split_spec
@@ -76,6 +77,27 @@ def checked(
         metrics=list(dict.fromkeys(str(one) for one in read)),
         profile_lengths=lengths,
         comments=[said for said in comments if said],
+    )
+
+
+def digest_of_inputs(
+    *, version: DatasetVersion, inputs: Inputs, task: str, reserve: float, seed: int, n: int, threads: int
+) -> str:
+    """The hash of everything that a run's numbers depend on: two runs that share it have the same numbers."""
+    return digest_of(
+        {
+            "dataset": version.content_hash,
+            "algorithms": [[key, params] for key, params, _ in inputs.algorithms],
+            "split": inputs.split,
+            "protocol": inputs.protocol,
+            "task": task,
+            "metrics": inputs.metrics,
+            "reserve": reserve,
+            "seed": seed,
+            "n": n,
+            "profile_lengths": inputs.profile_lengths,
+            "threads": threads,
+        }
     )
 
 
@@ -171,6 +193,9 @@ def _digest(text: Any) -> str:
 
 
 def _check_protocol(protocol: dict[str, Any], version: DatasetVersion) -> None:
+    if version.scale_low == version.scale_high:
+        _limits_of_usage(protocol, version.scale_high)
+        return _check_numbers(protocol)
     for name in ("relevant", "irrelevant"):
         protocol[name] = _number(protocol[name], name)
         if not version.scale_low <= protocol[name] <= version.scale_high:
@@ -180,6 +205,21 @@ def _check_protocol(protocol: dict[str, Any], version: DatasetVersion) -> None:
             )
     if protocol["irrelevant"] >= protocol["relevant"]:
         raise ParameterError("The limit for irrelevant ratings has to lie below that for relevant ones.")
+    return _check_numbers(protocol)
+
+
+def _limits_of_usage(protocol: dict[str, Any], taken: float) -> None:
+    """Whatever was taken is relevant and nothing is irrelevant, as nobody says what they dislike."""
+    usual = protocols.protocol(protocol["name"]).settings
+    if _number(protocol["relevant"], "relevant") not in (usual["relevant"], taken):
+        raise ParameterError(
+            f"The dataset says what was taken, not how it was liked: there is no limit relevant="
+            f"{protocol['relevant']:g}. Leave it out."
+        )
+    protocol["relevant"], protocol["irrelevant"] = taken, 0.0
+
+
+def _check_numbers(protocol: Mapping[str, Any]) -> None:
     negatives = protocol.get("negatives", 1)
     if isinstance(negatives, bool) or not isinstance(negatives, int) or negatives < 1:
         raise ParameterError(f"The number of negatives is {negatives!r}; it is a whole number of at least 1.")

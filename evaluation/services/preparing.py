@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.selectors.ratings import features_of
 from core import artefacts
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
@@ -20,8 +19,7 @@ from evaluation.services.hints import hint
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
-from evaluation.services.training import recipe_of, store_training_rows
-from recommenders import registry
+from evaluation.services.training import features_for, recipe_of, store_training_rows
 from recommenders.data import Ratings
 
 
@@ -35,7 +33,7 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     hidden = hide(run=run)
     check()
     cases = hidden.cases
-    training_digest = store_training_rows(ratings=hidden.training)
+    training_digest = store_training_rows(ratings=hidden.training, utilities=hidden.utilities)
     recipes = {
         algorithm.pk: recipe_of(
             version=run.version,
@@ -47,7 +45,7 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         )
         for algorithm in run.algorithms.all()
     }
-    _check_memory(run, recipes, hidden.training)
+    _check_memory(run, recipes, hidden.training, training_digest)
     digest = artefacts.store(
         "cases",
         _arrays(hidden),
@@ -80,18 +78,18 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
 
 
-def _check_memory(run: EvaluationRun, recipes: dict[int, str], training: Ratings) -> None:
+def _check_memory(run: EvaluationRun, recipes: dict[int, str], training: Ratings, training_digest: str) -> None:
     """Refuse a run one of whose fits would not find room; models that are there already need none."""
     there = set(TrainedModel.objects.filter(recipe__in=recipes.values()).values_list("recipe", flat=True))
     for algorithm in run.algorithms.all():
         if recipes[algorithm.pk] not in there:
-            kind = registry.algorithm(algorithm.algorithm)
-            check_memory(
+            features = features_for(
+                version=run.version,
+                training_digest=training_digest,
                 algorithm=algorithm.algorithm,
                 params=algorithm.params,
-                ratings=training,
-                features=features_of(run.version) if kind.needs_features else None,
             )
+            check_memory(algorithm=algorithm.algorithm, params=algorithm.params, ratings=training, features=features)
 
 
 def _arrays(hidden: Hidden) -> dict[str, NDArray[Any]]:

@@ -12,12 +12,11 @@ from django.utils import timezone
 
 from catalog.models import DatasetVersion
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
-from core.provenance import digest_of
 from core.transitions import move
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.services.hints import hint
-from evaluation.services.inputs import checked
+from evaluation.services.inputs import checked, digest_of_inputs
 
 logger = logging.getLogger(__name__)
 
@@ -88,20 +87,8 @@ def create_run(
         part_users=-(-part_users // BLOCK_USERS) * BLOCK_USERS,
         queue=queue,
         activity="Waiting for a worker",
-        inputs_hash=digest_of(
-            {
-                "dataset": version.content_hash,
-                "algorithms": [[key, params] for key, params, _ in inputs.algorithms],
-                "split": inputs.split,
-                "protocol": inputs.protocol,
-                "task": task,
-                "metrics": inputs.metrics,
-                "reserve": reserve,
-                "seed": seed,
-                "n": n,
-                "profile_lengths": inputs.profile_lengths,
-                "threads": used_threads,
-            }
+        inputs_hash=digest_of_inputs(
+            version=version, inputs=inputs, task=task, reserve=reserve, seed=seed, n=n, threads=used_threads
         ),
     )
     RunAlgorithm.objects.bulk_create(
@@ -124,8 +111,10 @@ def start_run(*, run: EvaluationRun) -> None:
 
 
 @transaction.atomic
-def resume_run(*, run: EvaluationRun, actor: Any = None) -> EvaluationRun:
+def resume_run(*, run: EvaluationRun, actor: Any = None, queue: str = "") -> EvaluationRun:
     """Take up a run again that failed or was cancelled: parts that are done stay done, the others are tried again.
+
+    `queue` is the name of workers of the run's own, if it is to have any.
 
     Raises
     ------
@@ -137,7 +126,7 @@ def resume_run(*, run: EvaluationRun, actor: Any = None) -> EvaluationRun:
         to=RunStatus.QUEUED,
         allowed=RUN_MOVES,
         actor=actor,
-        queue="",  # workers of its own are gone with the command that started them
+        queue=queue,  # the workers it had of its own are gone with the command that started them
         activity="Waiting for a worker",
         error="",
         error_detail="",

@@ -9,19 +9,21 @@ from typing import Any
 
 import numpy as np
 from django.db import IntegrityError, transaction
+from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion
-from catalog.selectors.ratings import features_of, ratings_of
+from catalog.selectors.ratings import features_of, mean_utilities, ratings_of
 from core import artefacts
 from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, derived_seed, digest_of, digest_of_arrays
 from evaluation.models import TrainedModel
-from evaluation.selectors.cases import training_rows
+from evaluation.selectors.cases import training_rows, training_utilities
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.expected_utility import with_utilities
 from recommenders.progress import Progress, silent
 
 
@@ -33,8 +35,12 @@ class Trained:
     was_reused: bool
 
 
-def store_training_rows(*, ratings: Ratings) -> str:
-    """Keep the rows that models are fitted on; returns the digest of the artefact ``training``."""
+def store_training_rows(*, ratings: Ratings, utilities: NDArray[np.float64] | None = None) -> str:
+    """Keep the rows that models are fitted on; returns the digest of the artefact ``training``.
+
+    `utilities` is what each item was worth in these rows and in no others, shape (n_items,), where rows have a
+    utility at all.
+    """
     matrix = ratings.user_items
     return artefacts.store(
         "training",
@@ -42,6 +48,7 @@ def store_training_rows(*, ratings: Ratings) -> str:
             "indptr": np.asarray(matrix.indptr, dtype=np.int64),
             "indices": np.asarray(matrix.indices, dtype=np.int32),
             "values": np.asarray(matrix.data, dtype=np.float32),
+            **({} if utilities is None else {"utilities": utilities}),
         },
         {
             "n_users": ratings.n_users,
@@ -62,11 +69,11 @@ def recipe_of(
 ) -> str:
     """The hash by which a model is found again: everything its numbers depend on."""
     kind = registry.algorithm(algorithm)
-    features = features_digest(features=features_of(version)) if kind.needs_features else ""
+    features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
     return digest_of(
         {
             "training": training_digest,
-            "features": features,
+            "features": "" if features is None else features_digest(features=features),
             "algorithm": algorithm,
             "version": kind.version,
             "params": dict(params),
@@ -99,6 +106,21 @@ def features_digest(*, features: ItemFeatures) -> str:
 def training_seed(*, seed: int, algorithm: str, params: Mapping[str, Any]) -> int:
     """The seed of one model's own stream, so that no model's numbers depend on which others are trained."""
     return derived_seed(seed, "train", algorithm, canonical_json(dict(params)))
+
+
+def features_for(
+    *, version: DatasetVersion, training_digest: str, algorithm: str, params: Mapping[str, Any]
+) -> ItemFeatures | None:
+    """What an algorithm is told of the items, or None where it makes no use of it.
+
+    What items are worth comes from the training rows alone where rows have a utility, so that no model sees what
+    the hidden ones brought.
+    """
+    if not registry.algorithm(algorithm).takes_features(registry.params_of(algorithm, params)):
+        return None
+    features = features_of(version)
+    utilities = training_utilities(training_digest)
+    return features if utilities is None else with_utilities(features, utilities)
 
 
 def train_or_reuse(
@@ -141,7 +163,7 @@ def train_or_reuse(
     kind = registry.algorithm(algorithm)
     chosen = registry.params_of(algorithm, params)
     ratings = training_rows(training_digest)
-    features = features_of(version) if kind.needs_features else None
+    features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
     check_memory(algorithm=algorithm, params=params, ratings=ratings, features=features)
     own_seed = training_seed(seed=seed, algorithm=algorithm, params=params)
     rng = np.random.Generator(np.random.PCG64(own_seed))
@@ -201,7 +223,7 @@ def train_on_everything(
     """
     try:
         complete = registry.params_of(algorithm, params).as_dict()
-        digest = store_training_rows(ratings=ratings_of(version))
+        digest = store_training_rows(ratings=ratings_of(version), utilities=mean_utilities(version))
         return train_or_reuse(
             version=version,
             training_digest=digest,

@@ -17,6 +17,7 @@ from evaluation.splitting.rows import RatingRows
 Start = Literal["cold", "hot"]
 Outcome = Literal["implicit", "explicit"]
 LOST = "hidden ratings of items that kept no training rating"
+MOST_OBSERVATIONS = 50_000_000  # pairs of one curve; more would not find room in memory
 
 
 def cold_start(rows: RatingRows, *, share: float, start: Start, seed: int) -> Partition:
@@ -111,12 +112,14 @@ def observations(
     candidates : {"rated", "all"}
         "rated": the test users' own hidden ratings, n(p) of them; only for explicit outcomes, as implicit ones are
         all good there. "all": every test user with every test item, so that n(p) is the same for all and random
-        recommendation runs along the diagonal; only where the partition has test items.
+        recommendation runs along the diagonal; without test items of its own (a hot start), every test user with
+        every item that they have not rated in training.
 
     Raises
     ------
     ParameterError, DataError
-        An unknown or impossible choice; the partition has another number of ratings than the rows.
+        An unknown or impossible choice; the partition has another number of ratings than the rows; more pairs than
+        can be ranked.
 
     References
     ----------
@@ -144,7 +147,7 @@ def observations(
     if candidates != "all":
         raise ParameterError(f"Candidates are 'rated' or 'all', not {candidates!r}.")
     if partition.test_items is None:
-        raise ParameterError("Only a cold start has test items of its own: rank the whole catalogue by full-ranking.")
+        return _whole_catalogue(rows, partition, hidden[is_good])
     n_items = len(partition.test_items)
     users = np.repeat(partition.test_users, n_items)
     items = np.tile(partition.test_items, len(partition.test_users))
@@ -153,3 +156,20 @@ def observations(
     outcomes = np.zeros(len(users), dtype=np.bool_)
     outcomes[row * n_items + column] = is_good
     return Observations(users, items, outcomes)
+
+
+def _whole_catalogue(rows: RatingRows, partition: Partition, good: NDArray[np.int64]) -> Observations:
+    """Every test user with every item they have not rated in training; `good` are places of ratings."""
+    people = partition.test_users
+    if len(people) * rows.n_items > MOST_OBSERVATIONS:
+        raise DataError(
+            f"{len(people):,} test users with {rows.n_items:,} items each are more pairs than can be ranked "
+            f"({MOST_OBSERVATIONS:,}). Use a smaller dataset, a cold start, or explicit outcomes."
+        )
+    is_open = np.ones((len(people), rows.n_items), dtype=np.bool_)
+    outcomes = np.zeros_like(is_open)
+    known = partition.train[np.isin(rows.users[partition.train], people)]
+    is_open[np.searchsorted(people, rows.users[known]), rows.items[known]] = False
+    outcomes[np.searchsorted(people, rows.users[good]), rows.items[good]] = True
+    row, column = np.nonzero(is_open)
+    return Observations(people[row], column.astype(np.int32), outcomes[is_open])

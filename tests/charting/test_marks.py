@@ -17,6 +17,7 @@ from charting.marks import (
     hasse,
     histogram,
     long_tail,
+    plane,
     progress,
     scatter,
     slope,
@@ -384,3 +385,39 @@ def test_histogram_orders_values_and_prints_shares() -> None:
 def test_histogram_negative_count_refused() -> None:
     with pytest.raises(DataError, match="less than 0 times"):
         histogram({1: -1}, title="t", x_title="Rating")
+
+
+# Precision against recall
+
+
+def test_plane_marks_and_names_every_line():
+    lines = {"A": ([0.1, 0.2], [0.5, 0.4]), "B": ([0.0, 0.0], [0.0, 0.0])}
+    spec = plane(
+        lines, title="A", x_title="Recall", y_title="Precision", point_labels=("n = 1", "n = 5"), emphasised=("A",)
+    )
+    assert [row["algorithm"] for row in rows_of(spec, "text")] == ["A", "B"]
+    assert [row["point"] for row in rows_of(spec, "point")] == ["n = 1", "n = 5"] * 2
+    assert len({str(layer["mark"]["strokeDash"]) for layer in spec["layer"] if layer["mark"]["type"] == "line"}) == 2
+    assert render.svg(spec).count("Precision") >= 1
+
+
+def test_plane_without_labels_has_no_points():
+    spec = plane({"A": ([0.0], [0.0])}, title="A", x_title="Recall", y_title="Precision")
+    assert rows_of(spec, "point") == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "choices", "message"),
+    [
+        ({}, {}, "no line"),
+        ({"A": ([0.1], [0.1, 0.2])}, {}, "1 and 2 values"),
+        ({"A": ([], [])}, {}, "0 and 0 values"),
+        ({"A": ([1.1], [0.1])}, {}, "Recall"),
+        ({"A": ([0.1], [math.nan])}, {}, "Precision of A"),
+        ({"A": ([0.1], [0.1])}, {"point_labels": ("1", "2")}, "1 points for 2 labels"),
+        ({"A": ([0.1], [0.1])}, {"emphasised": ("B",)}, "not drawn: B"),
+    ],
+)
+def test_plane_refuses_what_cannot_be_drawn(lines, choices, message):
+    with pytest.raises(DataError, match=message):
+        plane(lines, title="A", x_title="Recall", y_title="Precision", **choices)

@@ -20,6 +20,7 @@ from catalog.importers.base import ParsedItem
 from catalog.services import import_parsed
 from core import artefacts
 from evaluation.enums import RunStatus
+from evaluation.management import watching
 from evaluation.management.commands import evaluate
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
@@ -208,7 +209,7 @@ def test_evaluate_that_is_interrupted_cancels_its_run(monkeypatch: pytest.Monkey
         os.kill(os.getpid(), signal.SIGTERM)
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(evaluate.time, "sleep", interrupt)
+    monkeypatch.setattr(watching.time, "sleep", interrupt)
     with pytest.raises(CommandError, match="was cancelled") as ended:
         call("evaluate", "small", *ARGUMENTS)
     assert ended.value.returncode == 130
@@ -232,10 +233,10 @@ def test_evaluate_on_a_terminal_keeps_one_line_up_to_date(eager: None) -> None:
 def test_progress_line_says_parts_work_speed_and_time_left() -> None:
     run = make_run_at("running", version=make_version())
     run.activity = "Fitting TopPop"
-    line = evaluate.progress_line(run, progress(run))
+    line = watching.progress_line(run, progress(run))
     assert line == "1/8 parts · Fitting TopPop"
     done = make_run_at("succeeded", version=make_version(), seed=5)
-    assert evaluate.progress_line(done, progress(done)).endswith("8 of 8 parts.")
+    assert watching.progress_line(done, progress(done)).endswith("8 of 8 parts.")
 
 
 def test_progress_judges_the_time_left_by_the_parts_done() -> None:

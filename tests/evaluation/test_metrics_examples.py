@@ -1,4 +1,4 @@
-"""The examples in the docstrings of splits, protocols and metrics run and print what they say."""
+"""The examples in the docstrings of experiments, splits, protocols and metrics run and print what they say."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 pytestmark = pytest.mark.unit
 
 
-PACKAGES = ("metrics", "protocols", "splitting")
+PACKAGES = ("experiments", "metrics", "protocols", "splitting")
 WITHOUT_EXAMPLES = {
+    "experiments.schema",
     "metrics.catalogue",
     "metrics.curve_definitions",
     "metrics.list_definitions",

@@ -200,9 +200,30 @@ def test_grid_of_outcomes_gives_observations():
     assert len(own) == len(cold.hidden)
 
 
+def test_a_hot_start_ranks_what_was_not_rated_in_training(monkeypatch):
+    values = np.array([[5, 0, 2, 4], [0, 3, 5, 0], [1, 4, 0, 5]], dtype=np.float32)
+    rows = RatingRows.of(csr_array(values))
+    hot = cold_start(rows, share=0.4, start="hot", seed=3)
+    found = observations(rows, hot, outcome="implicit", candidates="all")
+    is_trained = np.zeros(values.shape, dtype=bool)
+    is_trained[rows.users[hot.train], rows.items[hot.train]] = True
+    users, items = np.nonzero(~is_trained[hot.test_users])
+    assert found.users.tolist() == hot.test_users[users].tolist()
+    assert found.items.tolist() == items.tolist()
+    is_hidden = np.zeros(values.shape, dtype=bool)
+    is_hidden[rows.users[hot.hidden], rows.items[hot.hidden]] = True
+    assert found.is_good.tolist() == is_hidden[found.users, found.items].tolist()
+    assert found.is_good.sum() == len(hot.hidden)
+    liked = observations(rows, hot, outcome="explicit", threshold=4, candidates="all")
+    assert liked.is_good.tolist() == (found.is_good & (values[found.users, found.items] >= 4)).tolist()
+    monkeypatch.setattr("evaluation.splitting.cold_start.MOST_OBSERVATIONS", 3)
+    with pytest.raises(DataError, match="more pairs than can be ranked"):
+        observations(rows, hot, outcome="implicit", candidates="all")
+
+
 def test_observations_that_cannot_be_are_refused():
     rows = small()
-    cold, hot = (cold_start(rows, share=0.5, start=start, seed=3) for start in ("cold", "hot"))
+    cold = cold_start(rows, share=0.5, start="cold", seed=3)
     for choices, message in (
         ({"outcome": "both"}, "'implicit' or 'explicit'"),
         ({"outcome": "implicit"}, "are all good"),
@@ -210,8 +231,6 @@ def test_observations_that_cannot_be_are_refused():
     ):
         with pytest.raises(ParameterError, match=message):
             observations(rows, cold, **choices)
-    with pytest.raises(ParameterError, match="Only a cold start"):
-        observations(rows, hot, outcome="explicit", candidates="all")
     with pytest.raises(DataError, match="but there are 80"):
         observations(RatingRows.of(FULL), cold, outcome="explicit")
 

@@ -133,7 +133,7 @@ def test_stored_model_says_which_version_of_which_library_learned_it(monkeypatch
 
 def test_recipe_depends_on_features_only_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
-    base = {"version": version, "training_digest": "x", **CHOSEN}
+    base = {"version": version, "training_digest": store_training_rows(ratings=ratings_of(version)), **CHOSEN}
     before = recipe_of(**base)
     monkeypatch.setattr(PureSVD, "needs_features", True)
     assert recipe_of(**base) != before

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from evaluation.enums import RunStatus
+from evaluation.experiments.reading import load, shipped
 from evaluation.models import EvaluationRun
 from evaluation.selectors import table
 from evaluation.tables import share
@@ -362,3 +363,15 @@ def test_json_of_a_run_is_its_document_or_says_why_there_is_none(client: Client,
     queued = client.get(reverse("evaluation:json", kwargs={"pk": make_run(seed=2).pk}))
     assert queued.status_code == 409
     assert queued.json()["code"] in ("run.no_results", "run.not_prepared")
+
+
+def test_experiments_are_listed_with_their_question_and_command(page: Any) -> None:
+    html = page("experiments")
+    text = words(html)
+    for name in shipped():
+        experiment = load(name)
+        assert html.count(f'id="{name}"') == 1
+        assert f"run_experiment {name} --dataset NAME" in text
+        assert experiment.needs_words in text
+    assert "Does a list ordered by expected profit bring more" in text
+    assert reverse("evaluation:experiments") in page("list")

@@ -7,7 +7,7 @@ from scipy import sparse
 from core.errors import DataError, ParameterError
 from recommenders import registry
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
-from recommenders.expected_utility import ExpectedUtility
+from recommenders.expected_utility import UTILITY_KIND, ExpectedUtility, with_utilities
 
 pytestmark = pytest.mark.unit
 
@@ -134,3 +134,17 @@ def test_impossible_scorers_are_refused(scorer, complaint):
 def test_profile_to_which_the_scorer_gives_nothing_has_no_score():
     for scorer in ("itemitem", "itemitem:aggregate=sum", "userknn-cosine", "puresvd:factors=1"):
         assert np.isneginf(fitted(by_hand(), scorer=scorer).score(Profiles.one([], [], 5, FIVE))).all()
+
+
+def test_features_are_taken_where_utilities_are_given_or_the_scorer_takes_them():
+    assert not ExpectedUtility.takes_features(ExpectedUtility.Params())
+    assert ExpectedUtility.takes_features(ExpectedUtility.Params(utility="given"))
+    assert ExpectedUtility.takes_features(ExpectedUtility.Params(scorer="lsa"))
+
+
+def test_another_table_of_utilities_takes_the_place_of_the_first():
+    matrix = sparse.csr_array(np.array([[9.0, 1.0], [8.0, 0.0]]))
+    features = ItemFeatures(matrix, ((UTILITY_KIND, "given"), ("genre", "Comedy")))
+    changed = with_utilities(features, np.array([-1.0, 2.0]))
+    assert changed.terms == (("genre", "Comedy"), (UTILITY_KIND, "given"))
+    assert changed.item_terms.toarray().tolist() == [[1.0, 0.0], [0.0, 2.0]]

@@ -71,3 +71,12 @@ def test_everything_counts_in_usage_data():
     ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [1, 1, 1], 2, 2, Scale(1, 1, 1))
     model = PopularityLikes.fit(ratings, rng=np.random.default_rng(0))
     assert model.score(Profiles.one([], [], 2, ratings.scale)).tolist() == [[2.0, 1.0]]
+
+
+def test_people_alone_order_pairs_of_old_and_new_items():
+    scale = Scale(1, 5, 1)
+    ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 4, 1], n_users=2, n_items=3, scale=scale)
+    params = PopularityLikes.Params(measure="none", by_people=True)
+    model = PopularityLikes.fit(ratings, params, rng=np.random.default_rng(0))
+    assert model.score(Profiles.one([0, 1], [5, 4], 3, scale)).tolist() == [[2.0, 2.0, 2.0]]
+    assert np.isneginf(model.score(Profiles.one([0], [1], 3, scale))).all()

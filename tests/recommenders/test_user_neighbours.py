@@ -252,3 +252,18 @@ def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings, algorithm
     together = model.score(Profiles.of(ratings, np.arange(30)))
     for user in range(30):
         assert model.score(Profiles.of(ratings, [user]))[0].tobytes() == together[user].tobytes()
+
+
+def test_common_items_of_usage_data_make_neighbours_of_those_who_share_most():
+    """All who share an item correlate by 1, so the nearest are those with the most common items."""
+    used = Scale(1, 1, 1)
+    users, items = [0, 0, 0, 1, 1, 2], [0, 1, 2, 0, 3, 4]
+    ratings = Ratings.from_triples(users, items, [1] * 6, n_users=3, n_items=5, scale=used)
+    profile = Profiles.one([0, 1], [1, 1], n_items=5, scale=used)
+
+    def scores(**params):
+        chosen = UserKNNPearson.Params(missing="zero-common", prediction="raw", **params)
+        return UserKNNPearson.fit(ratings, chosen, rng=np.random.default_rng(0)).score(profile)[0]
+
+    assert scores(neighbours=1).round(9).tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
+    assert scores().round(9).tolist() == [1.0, 0.5, 0.5, 0.5, 0.0]

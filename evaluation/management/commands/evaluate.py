@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from argparse import ArgumentParser
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,28 +13,24 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from catalog.selectors.datasets import newest_version
-from core.errors import NotAllowedInState, ParallaxError
-from evaluation.enums import RUN_OPEN, RunStatus
+from core.errors import ParallaxError
+from evaluation.enums import RunStatus
 from evaluation.exports import run_document
+from evaluation.management.watching import cancel, interrupt, watch
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import ModelRow, model_rows
-from evaluation.selectors.runs import Progress, metric_names, progress
+from evaluation.selectors.runs import metric_names
 from evaluation.services.case_files import export_cases, keep_cases, keep_probe
 from evaluation.services.crew import Crew, new_queue
 from evaluation.services.inputs import named_settings, split_names
-from evaluation.services.runs import cancel_run, create_run
-from evaluation.services.working import sweep
+from evaluation.services.runs import create_run
 from evaluation.splitting.registry import SPLITS
 from evaluation.tables import cell, columns, share
 
-POLL_SECONDS = 0.25
 KEYS = [key for key, kind in SPLITS.items() if not kind.trains_many]
-TEND_SECONDS = 1.0
-ANSWER_SECONDS = 10.0  # without a sign of a worker the command says so
-LINE_SECONDS = 5.0  # between lines where the output is not a terminal
 
 
 class Command(BaseCommand):
@@ -80,7 +75,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no folder {written.parent} to write {written.name} into; make it first.")
         if options["workers"] is not None and options["workers"] < 1:
             raise CommandError("--workers is the number of workers to start, at least 1; leave it out to start none.")
-        before = signal.signal(signal.SIGTERM, _interrupt)
+        before = signal.signal(signal.SIGTERM, interrupt)
         try:
             run = self._run(options)
         except ParallaxError as problem:
@@ -140,13 +135,13 @@ class Command(BaseCommand):
             self.stdout.write(f"Run {run.pk} on {run.version}, inputs {run.inputs_hash[:12]}.")
             try:
                 crew = stack.enter_context(Crew(size=workers, queue=queue, threads=threads)) if workers else None
-                self._watch(run, crew)
+                watch(run, crew, self.stdout)
             except KeyboardInterrupt:
                 self.stdout.write("")
-                self._cancel(run)
+                cancel(run)
                 raise CommandError(f"Run {run.pk} was cancelled.", returncode=130) from None
             except BaseException:
-                self._cancel(run)
+                cancel(run)
                 raise
         if run.status != RunStatus.SUCCEEDED:
             raise ParallaxError(
@@ -160,50 +155,6 @@ class Command(BaseCommand):
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {file}.")
-
-    def _cancel(self, run: EvaluationRun) -> None:
-        run.refresh_from_db()
-        try:
-            cancel_run(run=run, reason="the command that started it was stopped")
-        except NotAllowedInState:
-            return
-
-    def _watch(self, run: EvaluationRun, crew: Crew | None) -> None:
-        """Show how far the run is until it is over; bring back what dead workers left."""
-        started = tended = spoken = time.monotonic()
-        shown = ""
-        is_answered = False
-        while True:
-            run.refresh_from_db()
-            found = progress(run)
-            line = progress_line(run, found)
-            now = time.monotonic()
-            if self._is_terminal():
-                self.stdout.write(f"\r\x1b[2K{line}", ending="")
-                self.stdout.flush()
-            elif line != shown and (now - spoken >= LINE_SECONDS or run.status not in RUN_OPEN):
-                self.stdout.write(line)
-                shown, spoken = line, now
-            if run.status not in RUN_OPEN:
-                break
-            is_answered = is_answered or run.status != RunStatus.QUEUED
-            if not is_answered and now - started > ANSWER_SECONDS and crew is None:
-                is_answered = True  # said once
-                self.stdout.write(
-                    "\nNo worker has answered for 10 seconds. Start one (celery -A parallax worker), or "
-                    "start the command again with --workers 2. Still waiting; Ctrl-C cancels the run."
-                )
-            if now - tended >= TEND_SECONDS:
-                tended = now
-                if crew is not None and crew.tend():
-                    self.stdout.write("\nA worker was gone; another was started in its place.")
-                sweep(run=run)
-            time.sleep(POLL_SECONDS)
-        if self._is_terminal():
-            self.stdout.write("")
-
-    def _is_terminal(self) -> bool:
-        return bool(self.stdout.isatty())
 
     def _report(self, run: EvaluationRun) -> None:
         """Print the table, what was counted and left out, and which models had been there before."""
@@ -225,24 +176,6 @@ class Command(BaseCommand):
         reused = [row.label for row in rows if row.was_reused]
         if reused:
             self.stdout.write(f"Fitted before from the same recipe, and used again: {', '.join(reused)}.")
-
-
-def _interrupt(number: int, frame: object) -> None:
-    """Treat being asked to end as Ctrl-C, so that workers are stopped and the run is cancelled."""
-    raise KeyboardInterrupt
-
-
-def progress_line(run: EvaluationRun, found: Progress) -> str:
-    """Say how far a run is: parts, what it is doing, speed, time left."""
-    if run.status not in RUN_OPEN:
-        ending = f"after {found.seconds:.1f} s, {found.done} of {found.total} parts"
-        return f"Run {run.pk} {run.get_status_display().lower()} {ending}."
-    pieces = [f"{found.done}/{found.total} parts", found.activity or "Waiting for a worker"]
-    if found.cases_per_second:
-        pieces.append(f"{found.cases_per_second:,.0f} cases/s")
-    if found.seconds_left is not None:
-        pieces.append(f"about {found.seconds_left:.0f} s left")
-    return " · ".join(pieces)
 
 
 def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, list[ModelRow]]) -> list[str]:

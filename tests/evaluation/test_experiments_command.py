@@ -1,0 +1,114 @@
+"""The command that runs experiments, with Celery in this process."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from celery import current_app
+from django.core.management import CommandError, call_command
+
+from evaluation.enums import RunStatus
+from evaluation.management import watching
+from evaluation.models import EvaluationRun
+from tests.evaluation.test_experiments_reading import SMALL
+from tests.factories.catalog import make_version
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Tasks run where they are sent."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    written = tmp_path / "mine.yaml"
+    written.write_text(SMALL)
+    return str(written)
+
+
+def call(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("run_experiment", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_own_experiment_is_run_written_and_not_run_again(eager: None, file: str, tmp_path: Path) -> None:
+    make_version()
+    out = tmp_path / "out"
+    said = call(file, "--dataset", "small", "--out", str(out))
+    assert "Two algorithms, on Small · version 1: one run." in said
+    assert "did not come out: Factors finds more." in said
+    assert f"Written to {out}:" in said
+    assert {one.name for one in out.iterdir()} == {
+        "experiment.json",
+        "figures",
+        "outcome.html",
+        "outcome.md",
+        "tables",
+    }
+    before = (out / "experiment.json").read_bytes()
+    again = call(file, "--dataset", "small", "--out", str(out))
+    assert "has the same inputs and is taken as it is" in again
+    assert EvaluationRun.objects.count() == 1
+    assert (out / "experiment.json").read_bytes() == before
+
+
+def test_interrupted_experiment_goes_on(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    make_version()
+    arguments = [file, "--dataset", "small", "--out", str(tmp_path / "out")]
+    before = signal.getsignal(signal.SIGTERM)
+    with monkeypatch.context() as patched:
+        patched.setattr(watching.time, "sleep", lambda seconds: os.kill(os.getpid(), signal.SIGTERM))
+        with pytest.raises(CommandError, match="Start the command again to go on") as ended:
+            call(*arguments)
+    assert ended.value.returncode == 130
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert EvaluationRun.objects.get().status == RunStatus.CANCELLED
+    assert not (tmp_path / "out").exists()
+    request.getfixturevalue("eager")
+    call(*arguments)
+    assert EvaluationRun.objects.get().status == RunStatus.SUCCEEDED
+
+
+def test_failed_run_ends_with_its_reason(eager: None, file: str, tmp_path: Path) -> None:
+    make_version()
+    Path(file).write_text(SMALL.replace("factors: 4", "factors: 900"))
+    with pytest.raises(CommandError, match=r"did not finish\. PureSVD900 could not be fitted"):
+        call(file, "--dataset", "small", "--out", str(tmp_path / "out"))
+
+
+def test_list_says_what_each_experiment_asks() -> None:
+    said = call("--list")
+    assert "survey-utility\n    What is likely, and what is worth it (survey, 6c). Does a list" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Missing: the name of an experiment, --dataset NAME, --out DIR"),
+        (["survey-rmse", "--dataset", "small"], "Missing: --out DIR"),
+        (["survey-rms", "--dataset", "small", "--out", "x"], "There is no experiment 'survey-rms'"),
+        (["survey-rmse", "--dataset", "absent", "--out", "x"], "absent"),
+        (["survey-rmse", "--dataset", "small", "--out", __file__], "is a file; --out names a folder"),
+        (["survey-rmse", "--dataset", "small", "--out", "x", "--workers", "0"], "--workers is at least 1"),
+        (["survey-rmse", "--dataset", "small", "--out", "x", "--threads", "0"], "--threads is at least 1"),
+        (["survey-utility", "--dataset", "small", "--out", "x"], "needs what was taken and what it was worth"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(arguments: list[str], said: str) -> None:
+    make_version()
+    with pytest.raises(CommandError, match=said):
+        call(*arguments)
+    assert not EvaluationRun.objects.exists()
