@@ -6,16 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Feature, Item
 from studies import flow
+from studies.enums import Role
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
 from studies.questionnaires import schema
+from studies.selectors.markdown import rendered
 
 STARS = (1, 2, 3, 4, 5)
+INTERFACE_LANGUAGES = tuple(code for code, _name in settings.LANGUAGES)
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
     flow.ABOUT: _("About you"),
@@ -24,6 +30,33 @@ NAMES: dict[str, Promise] = {
     flow.ITEMS: _("Each film in turn"),
     flow.OVERALL: _("The list as a whole"),
     flow.THANKS: _("Thank you"),
+}
+
+GENRES: dict[str, Promise] = {
+    "Action": _("Action"),
+    "Adventure": _("Adventure"),
+    "Animation": _("Animation"),
+    "Biography": _("Biography"),
+    "Children": _("Children"),
+    "Comedy": _("Comedy"),
+    "Crime": _("Crime"),
+    "Documentary": _("Documentary"),
+    "Drama": _("Drama"),
+    "Family": _("Family"),
+    "Fantasy": _("Fantasy"),
+    "Film-Noir": _("Film-Noir"),
+    "History": _("History"),
+    "Horror": _("Horror"),
+    "Music": _("Music"),
+    "Musical": _("Musical"),
+    "Mystery": _("Mystery"),
+    "Romance": _("Romance"),
+    "Sci-Fi": _("Sci-Fi"),
+    "Science fiction": _("Science fiction"),
+    "Sport": _("Sport"),
+    "Thriller": _("Thriller"),
+    "War": _("War"),
+    "Western": _("Western"),
 }
 
 
@@ -116,6 +149,18 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class OpenQuestion:
+    """A question answered in one's own words."""
+
+    key: str
+    text: str
+    value: str
+    required: bool
+    longest: int
+    problem: Any = ""
+
+
+@dataclass(frozen=True)
 class Links:
     """The addresses of one participant's pages."""
 
@@ -153,6 +198,11 @@ def way_at(step: str) -> Way:
     return Way(position + 1, len(steps), NAMES[step], states)
 
 
+def genre_name(genre: str) -> str:
+    """Return a genre as participants read it: those that data sets commonly name are translated."""
+    return str(GENRES.get(genre, genre))
+
+
 def facts_of(items: Sequence[Item]) -> dict[int, str]:
     """Return year, first genre and first director of each item, by its primary key, in one query."""
     found: dict[int, dict[str, str]] = {item.pk: {} for item in items}
@@ -164,7 +214,7 @@ def facts_of(items: Sequence[Item]) -> dict[int, str]:
             part
             for part in (
                 str(item.year or ""),
-                found[item.pk].get("genre", ""),
+                genre_name(found[item.pk].get("genre", "")),
                 found[item.pk].get("director", ""),
             )
             if part
@@ -303,6 +353,26 @@ def asked(
     layout = "yes-no" if question.kind == schema.YES_NO else "likert"
     is_hidden = not holds(when, answers)
     return Asked(question.key, wordings, options, layout, when, is_hidden, hint, ends, problem)
+
+
+def texts_of(study: Study, language: str) -> dict[str, Any]:
+    """Return the researcher's texts in a language, or in the first that they are written in."""
+    return study.texts.get(language) or next(iter(study.texts.values()), {})
+
+
+def languages_of(study: Study) -> tuple[str, ...]:
+    """Return the languages that both the study and the interface are written in, as the study orders them."""
+    order = [*study.settings.get("languages", ()), *study.texts]
+    found = tuple(code for code in dict.fromkeys(order) if code in study.texts and code in INTERFACE_LANGUAGES)
+    return found or INTERFACE_LANGUAGES[:1]
+
+
+def contact_of(study: Study, language: str) -> SafeString:
+    """Return whom to ask about the study: the researcher's own text, or else the address of its first owner."""
+    if own := texts_of(study, language).get("contact"):
+        return rendered(own)
+    owner = study.memberships.filter(role=Role.OWNER).order_by("pk").values_list("researcher__email", flat=True).first()
+    return format_html('<p><a href="mailto:{0}">{0}</a></p>', owner) if owner else SafeString("")
 
 
 def study_by_slug(slug: str) -> Study | None:

@@ -186,10 +186,14 @@ def test_someone_outside_is_thanked_and_screened_out(study: Study) -> None:
 
 
 def test_when_every_condition_is_full_the_next_one_is_thanked(study: Study) -> None:
+    early = Person(study).to("about")
     for _ in range(6):
         Person(study).to("rate")
-    person = Person(study).to("about")
-    assert "reached the number of people" in person.post("about/", ABOUT).text
+    assert "reached the number of people" in early.post("about/", ABOUT).text
+    late = Client().get(f"/s/{study.slug}/").text
+    assert "reached the number of people" in late
+    assert "I take part" not in late
+    assert Participant.objects.count() == 7
 
 
 def test_ratings_are_stored_at_once_changed_and_taken_back(study: Study) -> None:
@@ -409,7 +413,7 @@ def test_a_study_that_rests_keeps_the_answers_and_says_so(study: Study) -> None:
     assert "takes no participants" in Client().get(f"/s/{study.slug}/").text
     done = completed(make_study(slug="other"))
     close_study(study=done.study)
-    assert "takes no participants" in Client().get("/s/other/").text
+    assert "takes no answers" in Client().get("/s/other/").text
 
 
 def test_a_preview_is_marked_and_only_a_signed_link_makes_one(study: Study) -> None:
