@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -124,8 +124,15 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     if not visit.is_htmx:
         if error:
             return _rate_page(visit, error=error)
-        return redirect(f"{visit.links.to(flow.Place(flow.RATE))}#film-{rated.pk}")
+        return redirect(f"{_looked_at(visit)}#film-{rated.pk}")
     return _rated(visit, rated, error=error, is_taken_back=not raw)
+
+
+def _looked_at(visit: Visit) -> str:
+    """The page of films that a form without the script came from, with its search."""
+    rate_url = visit.links.to(flow.Place(flow.RATE))
+    came_from = urlsplit(visit.request.headers.get("Referer", ""))
+    return f"{rate_url}?{came_from.query}" if came_from.path == rate_url and came_from.query else rate_url
 
 
 def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> HttpResponse:
