@@ -39,6 +39,10 @@
   document.addEventListener("change", showDependants);
   showDependants();
 
+  /* A form that came back wanting an answer begins at the first that is missing. */
+  const wanting = [...document.querySelectorAll(".question:has(.problem), .field.wrong")].find((part) => !part.hidden);
+  if (wanting) wanting.querySelector("input, select, textarea").focus();
+
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
   /* A save that did not reach the server is said where it is seen, and tried again until it does: the form

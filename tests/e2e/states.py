@@ -83,7 +83,17 @@ def states(language: str) -> dict[str, State]:
         page.locator("#sheet h2").wait_for()
 
     def press(selector: str) -> Callable[[Any], None]:
-        return lambda page: page.locator(selector).click()
+        def pressed(page: Any) -> None:
+            with page.expect_navigation():
+                page.locator(selector).click()
+
+        return pressed
+
+    def send_too_few(page: Any) -> None:
+        # The button is off until five are rated; without the script's help a form can be sent all the same.
+        with page.expect_navigation():
+            page.evaluate("document.querySelector('#tray form').submit()")
+        page.locator(".problem").wait_for()
 
     main = study()
     lang = f"?lang={language}"
@@ -95,9 +105,7 @@ def states(language: str) -> dict[str, State]:
         "about, answers missing": State(way("about").base, press("form.about button.go")),
         "rate": State(way("rate").base),
         "rate, five rated": State(way("rated").base),
-        "rate, too few": State(
-            way("rate").base, lambda page: page.evaluate("document.querySelector('#tray form').submit()")
-        ),
+        "rate, too few": State(way("rate").base, send_too_few),
         "rate, nothing found": State(way("rate").base + "rate/?q=zzzzqqqq"),
         "details in the sheet": State(way("rate").base, sheet),
         "recommendations": State(way("recommendations").base),

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpResponse
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
 from lxml import html
 
 from catalog.models import Item
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Event, Participant, ProfileRating, Response, Study
 from studies.services import answers
+from studies.services.enrolment import release_idle
 from studies.services.entry_links import VALID_SECONDS, entry_link
 from studies.services.launch import close_study, pause_study
 from tests.factories.catalog import make_version
@@ -639,3 +641,27 @@ def test_a_second_press_by_who_entered_as_the_last_leads_on(study: Study) -> Non
     fresh = {**sent, "entry_key": "k" * 43}
     assert "reached the number" in Client().post(f"/s/{study.slug}/", fresh).text
     assert "Nothing about you was stored" in Client().post(f"/s/{study.slug}/", {"choice": "no"}).text
+
+
+@pytest.mark.parametrize("stop", [pause_study, close_study])
+def test_one_can_withdraw_from_a_study_that_stopped(study: Study, stop: Any) -> None:
+    person = Person(study).to("items")
+    stop(study=study)
+    calm = person.get("films/1/")
+    assert f"{person.base}withdraw/" in tree(calm).xpath("//main//a/@href")
+    assert "cannot be brought back" in person.get("withdraw/").text
+    done = person.post("withdraw/")
+    assert "are erased" in done.text
+    assert f"{person.base}withdraw/" not in tree(done).xpath("//a/@href")
+    assert not ProfileRating.objects.exists()
+    assert "are erased" in person.get("withdraw/").text
+
+
+def test_who_was_idle_too_long_goes_on_where_they_were(study: Study) -> None:
+    person = Person(study).to("items")
+    Participant.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
+    assert release_idle() == 1
+    assert person.me.status == ParticipantStatus.ABANDONED
+    assert person.post("films/1/", {"watched": "yes"}, headers=HTMX).status_code == 204
+    assert person.me.status == ParticipantStatus.ACTIVE
+    assert Response.objects.get(rank=1).value is True

@@ -69,21 +69,29 @@ def calm_page(
     return render(request, "participant/message.html", shown, status=status)
 
 
-def outcome(request: HttpRequest, participant: Participant) -> HttpResponse | None:
+def outcome(request: HttpRequest, participant: Participant, *, withdraw_url: str) -> HttpResponse | None:
     """The page of someone whose part is over or whose study rests, or None while they may go on."""
     study, status = participant.study, participant.status
     texts = pages.texts_of(study, participant.language)
     if status in OUTCOMES:
         own = texts.get(status, "")
         words = {"markdown": own} if own else {"text": OUTCOMES[ParticipantStatus(status)]}
-        return calm_page(request, _("Thank you"), participant=participant, **words)
+        left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
+        return calm_page(request, _("Thank you"), participant=participant, withdraw_url=left, **words)
     if status == ParticipantStatus.COMPLETED or participant.mode == Mode.PREVIEW or study.status == StudyStatus.LIVE:
         return None
     if study.status == StudyStatus.CLOSED:
-        return calm_page(request, _("This study has ended"), participant=participant, markdown=texts.get("closed", ""))
+        return calm_page(
+            request,
+            _("This study has ended"),
+            participant=participant,
+            markdown=texts.get("closed", ""),
+            withdraw_url=withdraw_url,
+        )
     return calm_page(
         request,
         _("The study is resting"),
         text=_("Your answers are kept. Please come back later by the same address."),
         participant=participant,
+        withdraw_url=withdraw_url,
     )

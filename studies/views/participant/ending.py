@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -72,7 +74,7 @@ def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
     return visit.page("overall", flow.OVERALL, **context)
 
 
-@of_participant
+@partial(of_participant, even_when_over=True)
 def withdraw(visit: Visit) -> HttpResponse:
     """Ask once more, then erase what is known of the person."""
     if visit.request.method == "POST":

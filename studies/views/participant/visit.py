@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from core.errors import ParallaxError
 from studies import flow
-from studies.enums import Mode, Provenance
+from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Participant, Study
 from studies.selectors import pages
 from studies.services import answers, enrolment, languages
@@ -81,7 +81,7 @@ class Visit:
 
     def over(self) -> HttpResponse | None:
         """The calm page of someone who can't go on, or None; a part of a page makes the whole page show it."""
-        page = outcome(self.request, self.participant)
+        page = outcome(self.request, self.participant, withdraw_url=self.links.withdraw)
         if page is not None and self.is_htmx:
             return self.go(reverse("participant:resume", args=[self.token]))
         return page
@@ -104,11 +104,12 @@ class Visit:
 ParticipantView = Callable[..., HttpResponse]
 
 
-def of_participant(view: Callable[..., HttpResponse]) -> ParticipantView:
+def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = False) -> ParticipantView:
     """Open a page to whoever holds the token in its address, in their language.
 
     The address alone opens these pages and no cookie does, so another site can't make a browser act for a
     participant: there is nothing for a CSRF token to protect, and an answer must not be lost with a cookie.
+    `even_when_over`: also once their part has ended or while the study rests.
     """
 
     @login_not_required
@@ -126,7 +127,8 @@ def of_participant(view: Callable[..., HttpResponse]) -> ParticipantView:
             languages.change_language(participant=participant, language=asked)
             return HttpResponseRedirect(without_language(request))
         with translation.override(visit.language):
-            if over := visit.over():
+            is_erased = participant.status == ParticipantStatus.WITHDRAWN
+            if (is_erased or not even_when_over) and (over := visit.over()):
                 return over
             try:
                 response = view(visit, **kwargs)
