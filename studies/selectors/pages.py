@@ -6,22 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Feature, Item
 from studies import flow
-from studies.enums import Role
-from studies.models import Participant, ProfileRating, RecommendedItem, Study
-from studies.questionnaires import schema
-from studies.selectors.markdown import rendered
+from studies.models import Participant, ProfileRating, RecommendedItem
 
 STARS = (1, 2, 3, 4, 5)
-INTERFACE_LANGUAGES = tuple(code for code, _name in settings.LANGUAGES)
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
     flow.ABOUT: _("About you"),
@@ -107,57 +100,6 @@ class Thumb:
     url: str
     state: str
     is_done: bool
-
-
-@dataclass(frozen=True)
-class Option:
-    """One radio button."""
-
-    value: str
-    label: Any
-    is_chosen: bool
-    aside: str = ""
-
-
-@dataclass(frozen=True)
-class Conditional:
-    """Words or a question that show only after certain answers.
-
-    `when` is what the page's script looks at: conditions joined by "&", each ``name`` (answered), ``name=value``
-    or ``name!=value``; empty for always. `is_hidden` is how it stands with the answers stored so far, for
-    readers without the script.
-    """
-
-    text: str
-    when: str = ""
-    is_hidden: bool = False
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question as a page asks it; where it has several wordings, one of them shows at a time."""
-
-    key: str
-    wordings: tuple[Conditional, ...]
-    options: tuple[Option, ...]
-    layout: str
-    when: str = ""
-    is_hidden: bool = False
-    hint: Any = ""
-    ends: tuple[str, str] | None = None
-    problem: Any = ""
-
-
-@dataclass(frozen=True)
-class OpenQuestion:
-    """A question answered in one's own words."""
-
-    key: str
-    text: str
-    value: str
-    required: bool
-    longest: int
-    problem: Any = ""
 
 
 @dataclass(frozen=True)
@@ -293,88 +235,3 @@ def thumbs_of(
         url = links.to(place) if flow.may_look(here, place) else ""
         thumbs.append(Thumb(slot.item, slot.poster_url, url, state, is_done))
     return thumbs
-
-
-def _raw(value: Any) -> str:
-    """Return an answer as its radio button says it."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-def holds(when: str, answers: Mapping[str, Any]) -> bool:
-    """Return whether the conditions hold for the answers stored so far, as the page's script reads them."""
-    for condition in filter(None, when.split("&")):
-        name, differs, value = condition.partition("!=")
-        if not differs:
-            name, _equals, value = condition.partition("=")
-        given = answers.get(name)
-        is_met = given is not None if not value else (given is not None and _raw(given) == value) != bool(differs)
-        if not is_met:
-            return False
-    return True
-
-
-WHEN_BRANCH = {
-    flow.WATCHED: "watched=yes",
-    flow.TRAILER_SEEN: "watched=no&trailer_seen=yes",
-    flow.NEITHER: "watched=no&trailer_seen!=yes",
-}
-
-
-def asked(
-    question: schema.Question,
-    answers: Mapping[str, Any],
-    *,
-    language: str,
-    when: str = "",
-    hint: Any = "",
-    problem: Any = "",
-) -> Asked:
-    """Return a yes-or-no or Likert question with its wordings and the answer it has."""
-
-    def in_language(texts: Mapping[str, Any]) -> Any:
-        return texts.get(language) or next(iter(texts.values()), "")
-
-    if question.shown_if:
-        when = f"{question.shown_if[0]}={_raw(question.shown_if[1])}"
-    wordings = tuple(
-        Conditional(in_language(question.wordings[branch]), condition, not holds(condition, answers))
-        for branch, condition in WHEN_BRANCH.items()
-        if branch in question.wordings
-    ) or (Conditional(in_language(question.text)),)
-    given = answers.get(question.key)
-    ends: tuple[str, str] | None = None
-    if question.kind == schema.YES_NO:
-        options: tuple[Option, ...] = (Option("yes", _("Yes"), given is True), Option("no", _("No"), given is False))
-    else:
-        low, high = question.minimum or 1, question.maximum or 5
-        ends = in_language(question.ends) or ("", "")
-        asides = {low: ends[0], high: ends[1]}
-        options = tuple(Option(str(p), str(p), given == p, asides.get(p, "")) for p in range(low, high + 1))
-    layout = "yes-no" if question.kind == schema.YES_NO else "likert"
-    is_hidden = not holds(when, answers)
-    return Asked(question.key, wordings, options, layout, when, is_hidden, hint, ends, problem)
-
-
-def texts_of(study: Study, language: str) -> dict[str, Any]:
-    """Return the researcher's texts in a language, or in the first that they are written in."""
-    return study.texts.get(language) or next(iter(study.texts.values()), {})
-
-
-def languages_of(study: Study) -> tuple[str, ...]:
-    """Return the languages that both the study and the interface are written in, as the study orders them."""
-    order = [*study.settings.get("languages", ()), *study.texts]
-    found = tuple(code for code in dict.fromkeys(order) if code in study.texts and code in INTERFACE_LANGUAGES)
-    return found or INTERFACE_LANGUAGES[:1]
-
-
-def contact_of(study: Study, language: str) -> SafeString:
-    """Return whom to ask about the study: the researcher's own text, or else the address of its first owner."""
-    if own := texts_of(study, language).get("contact"):
-        return rendered(own)
-    owner = study.memberships.filter(role=Role.OWNER).order_by("pk").values_list("researcher__email", flat=True).first()
-    return format_html('<p><a href="mailto:{0}">{0}</a></p>', owner) if owner else SafeString("")
-
-
-def study_by_slug(slug: str) -> Study | None:
-    """Return the study that a link names."""
-    return Study.objects.select_related("dataset_version", "run").filter(slug=slug).first()

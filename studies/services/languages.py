@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studies.models import Participant
-from studies.selectors.pages import languages_of
+from studies.selectors.texts import languages_of
 
 
 def change_language(*, participant: Participant, language: str) -> None:

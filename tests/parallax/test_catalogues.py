@@ -22,8 +22,12 @@ pytestmark = pytest.mark.unit
 
 ROOT = Path(settings.BASE_DIR)
 TEMPLATES = ("templates/base.html", "templates/participant/**/*.html")
-CODE = ("studies/views/participant/*.py", "studies/forms/participant.py", "studies/services/*.py")
-CODE_TOO = ("studies/selectors/pages.py",)
+CODE = (
+    "studies/views/participant/*.py",
+    "studies/forms/participant.py",
+    "studies/services/*.py",
+    "studies/selectors/*.py",
+)
 CALLS = {"_", "gettext", "gettext_lazy"}
 TRANSLATED = [code for code, _name in settings.LANGUAGES if code != "en"]
 Message = tuple[str, ...]  # a text, or a singular and a plural
@@ -50,7 +54,7 @@ def in_template(source: str) -> Iterator[Message]:
 def messages() -> dict[Message, str]:
     """Every message that participants can meet, and a file that says it."""
     found: dict[Message, str] = {}
-    for patterns, extract in ((TEMPLATES, in_template), ((*CODE, *CODE_TOO), in_python)):
+    for patterns, extract in ((TEMPLATES, in_template), (CODE, in_python)):
         for file in sorted(file for pattern in patterns for file in ROOT.glob(pattern)):
             for message in extract(file.read_text(encoding="utf-8")):
                 found.setdefault(message, str(file.relative_to(ROOT)))

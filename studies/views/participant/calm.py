@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
-from studies.selectors import pages
+from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
 from studies.views.participant.language import switches
 
@@ -33,7 +33,7 @@ def is_part(request: HttpRequest) -> bool:
 
 def titled(study: Study, language: str) -> Study:
     """The study with the title that participants see, which is the researcher's text in their language."""
-    study.public_title = pages.texts_of(study, language).get("title") or study.title  # type: ignore[attr-defined]
+    study.public_title = written.texts_of(study, language).get("title") or study.title  # type: ignore[attr-defined]
     return study
 
 
@@ -60,7 +60,7 @@ def calm_page(
         "step": "message",
         "code": participant.code if participant else "",
         "study": titled(about, spoken) if about else None,
-        "contact": pages.contact_of(about, spoken) if about else "",
+        "contact": written.contact_of(about, spoken) if about else "",
         "installation_contact": "" if about else settings.CONTACT,
         "languages": switches(request, about, spoken) if about else (),
         "action_url": action_url,
@@ -72,7 +72,7 @@ def calm_page(
 def outcome(request: HttpRequest, participant: Participant, *, withdraw_url: str) -> HttpResponse | None:
     """The page of someone whose part is over or whose study rests, or None while they may go on."""
     study, status = participant.study, participant.status
-    texts = pages.texts_of(study, participant.language)
+    texts = written.texts_of(study, participant.language)
     if status in OUTCOMES:
         own = texts.get(status, "")
         words = {"markdown": own} if own else {"text": OUTCOMES[ParticipantStatus(status)]}

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from studies import flow
 from studies.forms.participant import said
 from studies.questionnaires.schema import TEXT, questionnaire_from
-from studies.selectors import pages
+from studies.selectors import asking, pages
+from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
 from studies.services import answers, privacy
 from studies.views.participant.questions import slots_of, store_posted
@@ -47,12 +48,12 @@ def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
     problem = _("Please answer this one.")
     questions = questionnaire_from(visit.study.questionnaire).overall
     asked = [
-        pages.asked(question, mine, language=visit.language, problem=problem if question.key in missing else "")
+        asking.asked(question, mine, language=visit.language, problem=problem if question.key in missing else "")
         for question in questions
         if question.kind != TEXT
     ]
-    written = [
-        pages.OpenQuestion(
+    in_words = [
+        asking.OpenQuestion(
             question.key,
             said(question.text, visit.language),
             str(mine.get(question.key, "")),
@@ -66,7 +67,7 @@ def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
     context = {
         "step": flow.OVERALL,
         "questions": asked,
-        "open_questions": written,
+        "open_questions": in_words,
         "here_url": visit.links.to(flow.Place(flow.OVERALL)),
         "back_url": visit.links.to(flow.Place(flow.ITEMS, len(slots))),
         "thumbs": pages.thumbs_of(slots, given, here=visit.here, at=0, links=visit.links),
@@ -88,6 +89,6 @@ def withdraw(visit: Visit) -> HttpResponse:
 @true_step
 def thanks(visit: Visit) -> HttpResponse:
     """The debriefing and the completion code."""
-    texts = pages.texts_of(visit.study, visit.language)
+    texts = written.texts_of(visit.study, visit.language)
     own_link = visit.request.build_absolute_uri(reverse("participant:resume", args=[visit.token]))
     return visit.page("thanks", flow.THANKS, debriefing_html=rendered(texts.get("debriefing", "")), own_link=own_link)

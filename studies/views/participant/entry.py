@@ -18,6 +18,7 @@ from core.errors import ParallaxError
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.selectors import pages
+from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
 from studies.services import enrolment, entrance
 from studies.services.entry_links import PARAMETER, read_entry
@@ -35,7 +36,7 @@ NOT_KEPT = (PARAMETER, spoken.PARAMETER)  # parameters of ours: what else the li
 @require_http_methods(METHODS)
 def consent(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the researcher's text; only the press of the button makes a participant."""
-    study = pages.study_by_slug(slug)
+    study = written.study_by_slug(slug)
     if study is None:
         with translation.override(spoken.browser_language(request)):
             return calm_page(
@@ -52,7 +53,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
-    texts = pages.texts_of(study, language)
+    texts = written.texts_of(study, language)
     source = request.POST if request.method == "POST" else request.GET
     signed = source.get(f"param:{PARAMETER}" if request.method == "POST" else PARAMETER, "")
     try:
@@ -117,7 +118,7 @@ def _shut(request: HttpRequest, study: Study, language: str, mode: str, entry_ke
     try:
         entrance.refuse_unless_room(study=study, mode=mode, entry_key=entry_key)
     except ParallaxError as refusal:
-        texts = pages.texts_of(study, language)
+        texts = written.texts_of(study, language)
         if refusal.code == "study.full":
             heading, words = _("Thank you for your interest"), texts.get("quota_full", "")
         elif study.status == StudyStatus.CLOSED:
@@ -145,7 +146,7 @@ def _consent_page(
     ticked: list[str] | None = None,
     error: str = "",
 ) -> HttpResponse:
-    texts = pages.texts_of(study, language)
+    texts = written.texts_of(study, language)
     boxes = [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)]
     context = {
         "study": study,
@@ -159,7 +160,7 @@ def _consent_page(
         "error": error,
         "language": language,
         "languages": spoken.switches(request, study, language),
-        "contact": pages.contact_of(study, language),
+        "contact": written.contact_of(study, language),
     }
     return render(request, "participant/consent.html", context)
 

@@ -9,7 +9,7 @@ from django.utils import translation
 from django.utils.translation import get_language_info
 
 from studies.models import Study
-from studies.selectors import pages
+from studies.selectors import texts as written
 
 PARAMETER = "lang"
 
@@ -27,14 +27,14 @@ class Switch:
 def browser_language(request: HttpRequest) -> str:
     """The language of the interface that the link asks for, or else the browser prefers."""
     asked = request.GET.get(PARAMETER, "")
-    if asked in pages.INTERFACE_LANGUAGES:
+    if asked in written.INTERFACE_LANGUAGES:
         return asked
     return translation.get_language_from_request(request)[:2]
 
 
 def first_language(request: HttpRequest, study: Study) -> str:
     """The language to begin in: as the form says, as the link says, as the browser prefers, or the study's first."""
-    offered = pages.languages_of(study)
+    offered = written.languages_of(study)
     for wanted in (request.POST.get(PARAMETER, ""), request.GET.get(PARAMETER, ""), browser_language(request)):
         if wanted in offered:
             return wanted
@@ -50,7 +50,7 @@ def without_language(request: HttpRequest) -> str:
 
 def switches(request: HttpRequest, study: Study, language: str) -> tuple[Switch, ...]:
     """The languages to switch between; none where the study is in one alone."""
-    offered = pages.languages_of(study)
+    offered = written.languages_of(study)
     if len(offered) < 2:
         return ()
     query = request.GET.copy()

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from studies import flow
 from studies.forms.participant import value_of
 from studies.questionnaires.schema import questionnaire_from
-from studies.selectors import pages
+from studies.selectors import asking, pages
 from studies.services import answers
 from studies.views.participant.visit import Visit, of_participant, true_step
 
@@ -80,7 +80,7 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
     mine = given.get(rank, {})
     place = flow.Place(flow.ITEMS, rank)
     asked = [
-        pages.asked(
+        asking.asked(
             question,
             mine,
             language=visit.language,

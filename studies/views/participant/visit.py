@@ -22,6 +22,7 @@ from studies import flow
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Participant, Study
 from studies.selectors import pages
+from studies.selectors import texts as written
 from studies.services import answers, enrolment, languages
 from studies.views.participant.calm import calm_page, is_part, outcome, titled
 from studies.views.participant.language import browser_language, switches, without_language
@@ -94,7 +95,7 @@ class Visit:
             "way": pages.way_at(at),
             "step": at,
             "withdraw_url": self.links.withdraw,
-            "contact": pages.contact_of(self.study, self.language),
+            "contact": written.contact_of(self.study, self.language),
             "languages": switches(self.request, self.study, self.language),
             **context,
         }
