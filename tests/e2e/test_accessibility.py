@@ -63,7 +63,7 @@ def test_no_page_has_a_violation_at_any_width_in_light_or_dark(
                 found += [f"{name} at {width}, {scheme}: {problem}" for problem in violations(page)]
                 looked_at += 1
         context.close()
-    assert found == []
+    assert not found, "\n".join(found)
     assert looked_at >= 6 * 34
 
 
@@ -104,4 +104,4 @@ def test_text_of_twice_the_size_is_all_there(live_server: Any, browser: Browser,
         if moving:
             found.append(f"{name}: {moving} animations though less motion was asked for")
         context.close()
-    assert found == []
+    assert not found, "\n".join(found)
