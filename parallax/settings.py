@@ -15,6 +15,7 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from charting.render import STYLE_HASHES
+from parallax.catalogues import compiled_catalogues
 from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_str
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
@@ -73,7 +74,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    # No LocaleMiddleware: the console speaks English, and participants' pages choose their language themselves.
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -191,11 +192,14 @@ AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 EMAIL_BACKEND = env_str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+CONTACT = env_str("PARALLAX_CONTACT", "")  # shown on pages that belong to no study, as a wrong link's
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost>")
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English"))]  # a language is listed once its catalogue under locale/ is complete
-LOCALE_PATHS = [BASE_DIR / "locale"]
+# Participants' pages are in these. A language is listed once its catalogue under locale/ is complete for them
+# (tests/parallax/test_catalogues.py).
+LANGUAGES = [("en", _("English")), ("it", _("Italian"))]
+LOCALE_PATHS = [compiled_catalogues(BASE_DIR / "locale", VAR_DIR / "locale")]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -208,6 +212,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
+CSRF_FAILURE_VIEW = "studies.views.participant.entry.csrf_refused"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

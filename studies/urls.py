@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, participant, planning
+from studies.views import console, planning
+from studies.views.participant import about, details, ending, entry, questions, rating
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
@@ -28,18 +29,18 @@ console_urlpatterns = [
 ]
 # The token in the address is the participant's own link.
 participant_urlpatterns = [
-    path("p/<str:token>/", participant.resume_by_link, name="resume"),
-    path("p/<str:token>/about/", participant.about, name="about"),
-    path("p/<str:token>/rate/", participant.rate, name="rate"),
-    path("p/<str:token>/rate/<int:item_id>/", participant.rate_item, name="rate_item"),
-    path("p/<str:token>/recommendations/", participant.recommendations, name="recommendations"),
-    path("p/<str:token>/films/<int:rank>/", participant.item, name="item"),
-    path("p/<str:token>/overall/", participant.overall, name="overall"),
-    path("p/<str:token>/thanks/", participant.thanks, name="thanks"),
-    path("p/<str:token>/details/<int:item_id>/", participant.details, name="details"),
-    path("p/<str:token>/trailer/<int:item_id>/", participant.trailer, name="trailer"),
-    path("p/<str:token>/withdraw/", participant.withdraw, name="withdraw"),
-    path("<slug:slug>/", participant.consent, name="consent"),
+    path("p/<str:token>/", entry.resume_by_link, name="resume"),
+    path("p/<str:token>/about/", about.about, name="about"),
+    path("p/<str:token>/rate/", rating.rate, name="rate"),
+    path("p/<str:token>/rate/<int:item_id>/", rating.rate_item, name="rate_item"),
+    path("p/<str:token>/recommendations/", questions.recommendations, name="recommendations"),
+    path("p/<str:token>/films/<int:rank>/", questions.item, name="item"),
+    path("p/<str:token>/overall/", ending.overall, name="overall"),
+    path("p/<str:token>/thanks/", ending.thanks, name="thanks"),
+    path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
+    path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),
+    path("p/<str:token>/withdraw/", ending.withdraw, name="withdraw"),
+    path("<slug:slug>/", entry.consent, name="consent"),
 ]
 urlpatterns = [
     path("studies/", include((console_urlpatterns, "studies"))),

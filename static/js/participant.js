@@ -1,6 +1,6 @@
 "use strict";
 /* Comfort on participant pages; everything works without it. Opens details in a sheet, so that the place
-   in the list is kept, and copies the completion code. */
+   in the list is kept, copies codes, opens questions, and tries again to save. */
 (() => {
   const sheet = document.getElementById("sheet");
   let opener = null;
@@ -39,27 +39,44 @@
   document.addEventListener("change", showDependants);
   showDependants();
 
+  /* A form that came back wanting an answer begins at the first that is missing. */
+  const wanting = [...document.querySelectorAll(".question:has(.problem), .field.wrong")].find((part) => !part.hidden);
+  if (wanting) wanting.querySelector("input, select, textarea").focus();
+
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
-  /* A save that did not reach the server is said where the answer was given. */
-  const say = (event) => {
-    let note = document.getElementById("offline");
-    if (!note) {
-      note = document.createElement("p");
-      note.id = "offline";
-      note.className = "notice";
-      note.setAttribute("role", "alert");
-      document.getElementById("main").prepend(note);
+  /* A save that did not reach the server is said where it is seen, and tried again until it does: the form
+     still holds the answer. */
+  const waiting = new Map();
+  const note = (text) => {
+    let shown = document.getElementById("unsaved");
+    if (!text) { if (shown) shown.remove(); return; }
+    if (!shown) {
+      shown = document.createElement("p");
+      shown.id = "unsaved";
+      shown.className = "notice";
+      shown.setAttribute("role", "alert");
+      document.getElementById("main").prepend(shown);
     }
-    note.textContent = document.documentElement.lang === "it"
-      ? "Non riusciamo a salvare. Controlla la connessione e riprova."
-      : "We could not save that. Check your connection and try again.";
-    note.scrollIntoView({ block: "nearest" });
+    if (shown.textContent !== text) shown.textContent = text;
   };
-  document.addEventListener("htmx:sendError", say);
-  document.addEventListener("htmx:responseError", say);
+  const later = (event) => {
+    note(document.body.dataset.unsaved);
+    const form = event.detail.elt.closest("form");
+    if (!form || form.method !== "post" || waiting.has(form.id)) return;
+    waiting.set(form.id, setTimeout(() => {
+      waiting.delete(form.id);
+      const again = document.getElementById(form.id);
+      if (again) again.dispatchEvent(new Event("change", { bubbles: true }));
+    }, 2000));
+  };
+  document.addEventListener("htmx:sendError", later);
+  document.addEventListener("htmx:responseError", (event) => {
+    const { status, responseText } = event.detail.xhr;
+    if (status >= 500) later(event);
+    else note(status === 409 && responseText ? responseText : document.body.dataset.unsaved);
+  });
   document.addEventListener("htmx:afterRequest", (event) => {
-    const note = document.getElementById("offline");
-    if (note && event.detail.successful) note.remove();
+    if (event.detail.successful && waiting.size === 0) note("");
   });
 })();

@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Feature, Item
 from studies import flow
-from studies.models import Participant, ProfileRating, RecommendedItem, Study
-from studies.questionnaires import schema
+from studies.models import Participant, ProfileRating, RecommendedItem
 
 STARS = (1, 2, 3, 4, 5)
 NAMES: dict[str, Promise] = {
@@ -24,6 +23,33 @@ NAMES: dict[str, Promise] = {
     flow.ITEMS: _("Each film in turn"),
     flow.OVERALL: _("The list as a whole"),
     flow.THANKS: _("Thank you"),
+}
+
+GENRES: dict[str, Promise] = {
+    "Action": _("Action"),
+    "Adventure": _("Adventure"),
+    "Animation": _("Animation"),
+    "Biography": _("Biography"),
+    "Children": _("Children"),
+    "Comedy": _("Comedy"),
+    "Crime": _("Crime"),
+    "Documentary": _("Documentary"),
+    "Drama": _("Drama"),
+    "Family": _("Family"),
+    "Fantasy": _("Fantasy"),
+    "Film-Noir": _("Film-Noir"),
+    "History": _("History"),
+    "Horror": _("Horror"),
+    "Music": _("Music"),
+    "Musical": _("Musical"),
+    "Mystery": _("Mystery"),
+    "Romance": _("Romance"),
+    "Sci-Fi": _("Sci-Fi"),
+    "Science fiction": _("Science fiction"),
+    "Sport": _("Sport"),
+    "Thriller": _("Thriller"),
+    "War": _("War"),
+    "Western": _("Western"),
 }
 
 
@@ -77,45 +103,6 @@ class Thumb:
 
 
 @dataclass(frozen=True)
-class Option:
-    """One radio button."""
-
-    value: str
-    label: Any
-    is_chosen: bool
-    aside: str = ""
-
-
-@dataclass(frozen=True)
-class Conditional:
-    """Words or a question that show only after certain answers.
-
-    `when` is what the page's script looks at: conditions joined by "&", each ``name`` (answered), ``name=value``
-    or ``name!=value``; empty for always. `is_hidden` is how it stands with the answers stored so far, for
-    readers without the script.
-    """
-
-    text: str
-    when: str = ""
-    is_hidden: bool = False
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question as a page asks it; where it has several wordings, one of them shows at a time."""
-
-    key: str
-    wordings: tuple[Conditional, ...]
-    options: tuple[Option, ...]
-    layout: str
-    when: str = ""
-    is_hidden: bool = False
-    hint: Any = ""
-    ends: tuple[str, str] | None = None
-    problem: Any = ""
-
-
-@dataclass(frozen=True)
 class Links:
     """The addresses of one participant's pages."""
 
@@ -153,6 +140,11 @@ def way_at(step: str) -> Way:
     return Way(position + 1, len(steps), NAMES[step], states)
 
 
+def genre_name(genre: str) -> str:
+    """Return a genre as participants read it: those that data sets commonly name are translated."""
+    return str(GENRES.get(genre, genre))
+
+
 def facts_of(items: Sequence[Item]) -> dict[int, str]:
     """Return year, first genre and first director of each item, by its primary key, in one query."""
     found: dict[int, dict[str, str]] = {item.pk: {} for item in items}
@@ -164,7 +156,7 @@ def facts_of(items: Sequence[Item]) -> dict[int, str]:
             part
             for part in (
                 str(item.year or ""),
-                found[item.pk].get("genre", ""),
+                genre_name(found[item.pk].get("genre", "")),
                 found[item.pk].get("director", ""),
             )
             if part
@@ -243,68 +235,3 @@ def thumbs_of(
         url = links.to(place) if flow.may_look(here, place) else ""
         thumbs.append(Thumb(slot.item, slot.poster_url, url, state, is_done))
     return thumbs
-
-
-def _raw(value: Any) -> str:
-    """Return an answer as its radio button says it."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-def holds(when: str, answers: Mapping[str, Any]) -> bool:
-    """Return whether the conditions hold for the answers stored so far, as the page's script reads them."""
-    for condition in filter(None, when.split("&")):
-        name, differs, value = condition.partition("!=")
-        if not differs:
-            name, _equals, value = condition.partition("=")
-        given = answers.get(name)
-        is_met = given is not None if not value else (given is not None and _raw(given) == value) != bool(differs)
-        if not is_met:
-            return False
-    return True
-
-
-WHEN_BRANCH = {
-    flow.WATCHED: "watched=yes",
-    flow.TRAILER_SEEN: "watched=no&trailer_seen=yes",
-    flow.NEITHER: "watched=no&trailer_seen!=yes",
-}
-
-
-def asked(
-    question: schema.Question,
-    answers: Mapping[str, Any],
-    *,
-    language: str,
-    when: str = "",
-    hint: Any = "",
-    problem: Any = "",
-) -> Asked:
-    """Return a yes-or-no or Likert question with its wordings and the answer it has."""
-
-    def in_language(texts: Mapping[str, Any]) -> Any:
-        return texts.get(language) or next(iter(texts.values()), "")
-
-    if question.shown_if:
-        when = f"{question.shown_if[0]}={_raw(question.shown_if[1])}"
-    wordings = tuple(
-        Conditional(in_language(question.wordings[branch]), condition, not holds(condition, answers))
-        for branch, condition in WHEN_BRANCH.items()
-        if branch in question.wordings
-    ) or (Conditional(in_language(question.text)),)
-    given = answers.get(question.key)
-    ends: tuple[str, str] | None = None
-    if question.kind == schema.YES_NO:
-        options: tuple[Option, ...] = (Option("yes", _("Yes"), given is True), Option("no", _("No"), given is False))
-    else:
-        low, high = question.minimum or 1, question.maximum or 5
-        ends = in_language(question.ends) or ("", "")
-        asides = {low: ends[0], high: ends[1]}
-        options = tuple(Option(str(p), str(p), given == p, asides.get(p, "")) for p in range(low, high + 1))
-    layout = "yes-no" if question.kind == schema.YES_NO else "likert"
-    is_hidden = not holds(when, answers)
-    return Asked(question.key, wordings, options, layout, when, is_hidden, hint, ends, problem)
-
-
-def study_by_slug(slug: str) -> Study | None:
-    """Return the study that a link names."""
-    return Study.objects.select_related("dataset_version", "run").filter(slug=slug).first()

@@ -138,7 +138,11 @@ def answer(
         block, asked = questionnaire_from(current.study.questionnaire).find(question, about_item=rank > 0)
         at = Place(block, rank)
     except ParameterError as problem:
-        raise ParallaxError("study.bad_answer", str(problem), {"question": question, "rank": rank}) from problem
+        raise ParallaxError(
+            "study.bad_answer",
+            _("This study asks no such question."),
+            {"question": question, "rank": rank, "problem": str(problem)},
+        ) from problem
     is_open = current.status == ParticipantStatus.ACTIVE or (
         block == ABOUT and current.status == ParticipantStatus.CONSENTED
     )
@@ -156,7 +160,11 @@ def answer(
     try:
         checked = asked.check(value)
     except ParameterError as problem:
-        raise ParallaxError("study.bad_answer", str(problem), {"question": question, "rank": rank}) from problem
+        raise ParallaxError(
+            "study.bad_answer",
+            _("This answer cannot be stored. Please choose one of the answers that the page offers."),
+            {"question": question, "rank": rank, "problem": str(problem)},
+        ) from problem
     touch(current)
     mirror(participant, current)
     row = _stored(current, question, rank, checked, provenance, given.get(question))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from django.core import signing
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from studies.enums import Mode
@@ -38,8 +39,8 @@ def read_entry(*, study: Study, signed: str) -> tuple[str, str]:
         said = signing.loads(signed, salt=SALT, max_age=VALID_SECONDS)
     except signing.BadSignature as problem:
         raise ParallaxError(
-            "study.bad_link", "This link is incomplete or too old. Please ask for a new one."
+            "study.bad_link", _("This link is incomplete or too old. Please ask for a new one.")
         ) from problem
     if said["study"] != study.pk:
-        raise ParallaxError("study.bad_link", "This link belongs to another study.")
+        raise ParallaxError("study.bad_link", _("This link belongs to another study."))
     return str(said["mode"]), str(said["key"])

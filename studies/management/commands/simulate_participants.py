@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
-from studies.selectors.pages import study_by_slug
+from studies.selectors.texts import study_by_slug
 from studies.services.pilot import Progress, walk_group
 
 

@@ -1,0 +1,40 @@
+"""The researcher's own texts: in which languages, and whom they name as a contact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from studies.enums import Role
+from studies.models import Study
+from studies.selectors.markdown import rendered
+
+INTERFACE_LANGUAGES = tuple(code for code, _name in settings.LANGUAGES)
+
+
+def texts_of(study: Study, language: str) -> dict[str, Any]:
+    """Return the researcher's texts in a language, or in the first that they are written in."""
+    return study.texts.get(language) or next(iter(study.texts.values()), {})
+
+
+def languages_of(study: Study) -> tuple[str, ...]:
+    """Return the languages that both the study and the interface are written in, as the study orders them."""
+    order = [*study.settings.get("languages", ()), *study.texts]
+    found = tuple(code for code in dict.fromkeys(order) if code in study.texts and code in INTERFACE_LANGUAGES)
+    return found or INTERFACE_LANGUAGES[:1]
+
+
+def contact_of(study: Study, language: str) -> SafeString:
+    """Return whom to ask about the study: the researcher's own text, or else the address of its first owner."""
+    if own := texts_of(study, language).get("contact"):
+        return rendered(own)
+    owner = study.memberships.filter(role=Role.OWNER).order_by("pk").values_list("researcher__email", flat=True).first()
+    return format_html('<p><a href="mailto:{0}">{0}</a></p>', owner) if owner else SafeString("")
+
+
+def study_by_slug(slug: str) -> Study | None:
+    """Return the study that a link names."""
+    return Study.objects.select_related("dataset_version", "run").filter(slug=slug).first()

@@ -1,0 +1,97 @@
+"""Calm pages: for someone whose part is over, and for whom there is nothing to do now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.models import Participant, Study
+from studies.selectors import texts as written
+from studies.selectors.markdown import rendered
+from studies.views.participant.language import switches
+
+# What is said where the researcher wrote nothing of their own for an outcome.
+OUTCOMES = {
+    ParticipantStatus.SCREENED_OUT: gettext_lazy("The study ends here for you. That says nothing about you."),
+    ParticipantStatus.QUOTA_FULL: gettext_lazy("We have reached the number of people we need."),
+    ParticipantStatus.WITHDRAWN: gettext_lazy("You have withdrawn. What you gave us is erased."),
+    ParticipantStatus.RETURNED: gettext_lazy("You gave your place back, so the study ends here for you."),
+    ParticipantStatus.ATTENTION_FAILED: gettext_lazy("The study ends here for you."),
+}
+
+
+def is_part(request: HttpRequest) -> bool:
+    """Whether a part of a page asks, rather than the address bar."""
+    return bool(request.headers.get("HX-Request"))
+
+
+def titled(study: Study, language: str) -> Study:
+    """The study with the title that participants see, which is the researcher's text in their language."""
+    study.public_title = written.texts_of(study, language).get("title") or study.title  # type: ignore[attr-defined]
+    return study
+
+
+def calm_page(
+    request: HttpRequest,
+    heading: str,
+    *,
+    text: str = "",
+    markdown: str = "",
+    status: int = 200,
+    study: Study | None = None,
+    participant: Participant | None = None,
+    language: str = "",
+    action_url: str = "",
+    **context: Any,
+) -> HttpResponse:
+    """One calm page: what happened, what to do, whom to ask."""
+    about = participant.study if participant else study
+    spoken = participant.language if participant else language
+    shown = {
+        "heading": heading,
+        "text": text,
+        "text_html": rendered(markdown) if markdown else "",
+        "step": "message",
+        "code": participant.code if participant else "",
+        "study": titled(about, spoken) if about else None,
+        "contact": written.contact_of(about, spoken) if about else "",
+        "installation_contact": "" if about else settings.CONTACT,
+        "languages": switches(request, about, spoken) if about else (),
+        "action_url": action_url,
+        **context,
+    }
+    return render(request, "participant/message.html", shown, status=status)
+
+
+def outcome(request: HttpRequest, participant: Participant, *, withdraw_url: str) -> HttpResponse | None:
+    """The page of someone whose part is over or whose study rests, or None while they may go on."""
+    study, status = participant.study, participant.status
+    texts = written.texts_of(study, participant.language)
+    if status in OUTCOMES:
+        own = texts.get(status, "")
+        words = {"markdown": own} if own else {"text": OUTCOMES[ParticipantStatus(status)]}
+        left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
+        return calm_page(request, _("Thank you"), participant=participant, withdraw_url=left, **words)
+    if status == ParticipantStatus.COMPLETED or participant.mode == Mode.PREVIEW or study.status == StudyStatus.LIVE:
+        return None
+    if study.status == StudyStatus.CLOSED:
+        return calm_page(
+            request,
+            _("This study has ended"),
+            participant=participant,
+            markdown=texts.get("closed", ""),
+            withdraw_url=withdraw_url,
+        )
+    return calm_page(
+        request,
+        _("The study is resting"),
+        text=_("Your answers are kept. Please come back later by the same address."),
+        participant=participant,
+        withdraw_url=withdraw_url,
+    )

@@ -1,0 +1,59 @@
+"""An item's details and trailer, at hand on every page that shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+
+from catalog.models import Item
+from catalog.selectors.datasets import item_details
+from studies import flow
+from studies.selectors import pages
+from studies.services import answers
+from studies.views.participant.visit import Visit, of_participant
+
+
+@of_participant
+def details(visit: Visit, item_id: int) -> HttpResponse:
+    """An item's details, as a sheet over the page or as a page of its own; opening them is noted."""
+    shown = get_object_or_404(Item, pk=item_id, version_id=visit.study.dataset_version_id)
+    answers.record_event(participant=visit.participant, kind="details_opened", facts={"item": shown.external_id})
+    known = item_details(shown)
+    facts = [
+        {"label": label, "value": ", ".join(values)}
+        for label, values in (
+            (_("Genre"), [pages.genre_name(genre) for genre in known.genres]),
+            (_("Director"), known.directors),
+            (_("Cast"), known.cast),
+            (_("Country"), known.countries),
+            (_("Tags"), known.tags[:12]),
+        )
+        if values
+    ]
+    context: dict[str, Any] = {
+        "details": known,
+        "facts": facts,
+        "poster_url": shown.poster_url,
+        "trailer_url": visit.links.trailer(shown),
+        "in_sheet": visit.is_htmx,
+        "back_url": visit.links.to(visit.here),
+    }
+    if flow.may_change(visit.here, flow.Place(flow.RATE)):
+        profile = pages.profile_of(visit.participant)
+        (context["card"],) = pages.cards_of([shown], links=visit.links, profile=profile, suffix="-sheet")
+    if visit.is_htmx:
+        return render(visit.request, "participant/parts/details.html", context)
+    return visit.page("details", visit.here.step, step="details", **context)
+
+
+@of_participant
+def trailer(visit: Visit, item_id: int) -> HttpResponse:
+    """Note that the trailer was opened, and lead to where it is."""
+    shown = get_object_or_404(
+        Item.objects.exclude(trailer_url=""), pk=item_id, version_id=visit.study.dataset_version_id
+    )
+    answers.record_event(participant=visit.participant, kind="trailer_opened", facts={"item": shown.external_id})
+    return HttpResponseRedirect(shown.trailer_url)

@@ -1,0 +1,199 @@
+"""The way in: the researcher's text and the consent to it, and the personal link back."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_not_required
+from django.core import signing
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from core.errors import ParallaxError
+from studies.enums import Mode, StudyStatus
+from studies.models import Study
+from studies.selectors import pages
+from studies.selectors import texts as written
+from studies.selectors.markdown import rendered
+from studies.services import enrolment, entrance
+from studies.services.entry_links import PARAMETER, read_entry
+from studies.views.participant import language as spoken
+from studies.views.participant.calm import calm_page, titled
+from studies.views.participant.visit import METHODS, Visit, of_participant
+
+REMEMBER_SALT = "parallax.remember"
+REMEMBER_SECONDS = 60 * 24 * 3600
+NOT_KEPT = (PARAMETER, spoken.PARAMETER)  # parameters of ours: what else the link has is kept as it came
+
+
+@login_not_required
+@never_cache
+@require_http_methods(METHODS)
+def consent(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the researcher's text; only the press of the button makes a participant."""
+    study = written.study_by_slug(slug)
+    if study is None:
+        with translation.override(spoken.browser_language(request)):
+            return calm_page(
+                request,
+                _("There is no study here"),
+                text=_("Please check that the link is complete, or ask the people who sent it to you."),
+                status=404,
+            )
+    language = spoken.first_language(request, study)
+    with translation.override(language):
+        response = _consent(request, titled(study, language), language)
+    response.headers["Content-Language"] = language
+    return response
+
+
+def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
+    texts = written.texts_of(study, language)
+    source = request.POST if request.method == "POST" else request.GET
+    signed = source.get(f"param:{PARAMETER}" if request.method == "POST" else PARAMETER, "")
+    try:
+        mode, key = read_entry(study=study, signed=signed)
+    except ParallaxError as refusal:
+        return calm_page(request, _("This link does not work"), text=refusal.message, study=study, language=language)
+    if request.method != "POST" and mode == Mode.LIVE and not key and (token := _remembered(request, study)):
+        back = reverse("participant:resume", args=[token])
+        asked = request.GET.get(spoken.PARAMETER)
+        return redirect(f"{back}?{urlencode({spoken.PARAMETER: asked})}" if asked else back)
+    entry_key = key or request.POST.get("entry_key", "")
+    if request.POST.get("choice") != "no" and (shut := _shut(request, study, language, mode, entry_key)):
+        return shut
+    if request.method != "POST":
+        return _consent_page(request, study, language, key or enrolment.new_entry_key(), _pairs(request.GET))
+    if request.POST.get("choice") == "no":
+        enrolment.decline(study=study, mode=mode)
+        return calm_page(
+            request,
+            _("Thank you all the same"),
+            markdown=texts.get("declined", "") or _("Nothing about you was stored."),
+            study=study,
+            language=language,
+        )
+    parameters = [(name[6:], value) for name, value in _pairs(request.POST) if name.startswith("param:")]
+    ticked = request.POST.getlist("box")
+    if len(set(ticked)) < len(texts.get("consent_boxes", ())):
+        error = _("To take part, please tick every box.")
+        return _consent_page(request, study, language, entry_key, parameters, ticked=ticked, error=error)
+    try:
+        entry = enrolment.consent(
+            study=study,
+            entry_key=entry_key,
+            mode=mode,
+            language=language,
+            parameters={name: value for name, value in parameters if name not in NOT_KEPT},
+        )
+    except ParallaxError as refusal:
+        return calm_page(
+            request,
+            _("One moment, please"),
+            text=refusal.message,
+            study=study,
+            language=language,
+            action_url=request.get_full_path(),
+        )
+    response = redirect("participant:resume", token=entry.token)
+    if mode == Mode.LIVE:
+        response.set_cookie(
+            _cookie_name(study),
+            signing.dumps(entry.token, salt=REMEMBER_SALT),
+            max_age=REMEMBER_SECONDS,
+            httponly=True,
+            samesite="Lax",
+            secure=request.is_secure(),
+        )
+    return response
+
+
+def _shut(request: HttpRequest, study: Study, language: str, mode: str, entry_key: str) -> HttpResponse | None:
+    """The calm page of a study that takes nobody now, or None; who has entered already is let through."""
+    try:
+        entrance.refuse_unless_room(study=study, mode=mode, entry_key=entry_key)
+    except ParallaxError as refusal:
+        texts = written.texts_of(study, language)
+        if refusal.code == "study.full":
+            heading, words = _("Thank you for your interest"), texts.get("quota_full", "")
+        elif study.status == StudyStatus.CLOSED:
+            heading, words = _("This study has ended"), texts.get("closed", "")
+        elif study.status == StudyStatus.PAUSED:
+            heading, words = _("The study is resting"), ""
+        else:
+            heading, words = _("Nothing to do here now"), ""
+        shown = {"markdown": words} if words else {"text": refusal.message}
+        return calm_page(request, heading, study=study, language=language, **shown)
+    return None
+
+
+def _pairs(query: QueryDict) -> list[tuple[str, str]]:
+    return [(name, str(value)) for name, value in query.items()]
+
+
+def _consent_page(
+    request: HttpRequest,
+    study: Study,
+    language: str,
+    entry_key: str,
+    parameters: list[tuple[str, str]],
+    *,
+    ticked: list[str] | None = None,
+    error: str = "",
+) -> HttpResponse:
+    texts = written.texts_of(study, language)
+    boxes = [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)]
+    context = {
+        "study": study,
+        "step": "consent",
+        "way": pages.way_at("consent"),
+        "consent_html": rendered(texts.get("consent", "")),
+        "boxes": boxes,
+        "ticked": ticked or [],
+        "entry_key": entry_key,
+        "parameters": parameters,
+        "error": error,
+        "language": language,
+        "languages": spoken.switches(request, study, language),
+        "contact": written.contact_of(study, language),
+    }
+    return render(request, "participant/consent.html", context)
+
+
+def _cookie_name(study: Study) -> str:
+    return f"parallax_study_{study.pk}"
+
+
+def _remembered(request: HttpRequest, study: Study) -> str:
+    """The token that this browser was given for the study, so that the study's own link leads back too."""
+    try:
+        token = str(
+            signing.loads(request.COOKIES.get(_cookie_name(study), ""), salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS)
+        )
+        enrolment.resume(token=token)
+    except (signing.BadSignature, ParallaxError):
+        return ""
+    return token
+
+
+@of_participant
+def resume_by_link(visit: Visit) -> HttpResponse:
+    """The personal link: lead to where the participant stands."""
+    return visit.lead_to(visit.here)
+
+
+def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Say calmly that a form came without its cookie; only the forms that no personal link opens ask for one."""
+    with translation.override(spoken.browser_language(request)):
+        return calm_page(
+            request,
+            _("Please press once more"),
+            text=_("This page was open for long, or your browser kept no cookie of ours. Open it again and go on."),
+            action_url=request.get_full_path(),
+            status=403,
+        )

@@ -1,0 +1,156 @@
+"""The catalogue, searched and rated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from catalog.models import Item
+from catalog.selectors.datasets import decades_of, genres_of
+from catalog.selectors.search import search_items
+from core.errors import ParallaxError
+from core.provenance import derived_seed
+from studies import flow
+from studies.forms.participant import whole_number
+from studies.selectors import pages
+from studies.services import answers
+from studies.views.participant.visit import Visit, of_participant, true_step
+
+PAGE_SIZE = 24
+NUMBER_WORDS = {
+    2: gettext_lazy("two"),
+    3: gettext_lazy("three"),
+    4: gettext_lazy("four"),
+    5: gettext_lazy("five"),
+    6: gettext_lazy("six"),
+    7: gettext_lazy("seven"),
+}
+
+
+@of_participant
+@true_step
+def rate(visit: Visit) -> HttpResponse:
+    """The catalogue, searched and rated; Continue takes the ratings and makes the list."""
+    if visit.request.method == "POST":
+        try:
+            answers.finish_rating(participant=visit.participant)
+        except ParallaxError as refusal:
+            if refusal.code == "study.model_unavailable":
+                raise
+            return _rate_page(visit, error=refusal.message)
+        return visit.lead_to(flow.Place(flow.RECOMMENDATIONS))
+    return _rate_page(visit)
+
+
+def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
+    query = visit.request.GET.get("q", "").replace("\x00", "").strip()[:200]  # PostgreSQL keeps no NUL
+    show = visit.request.GET.get("show", "")
+    offset = max(0, whole_number(visit.request.GET.get("from", "")) or 0)
+    kind, _colon, value = show.partition(":")
+    version = visit.study.dataset_version
+    asked = int(visit.study.settings["ratings_asked"])
+    found = search_items(
+        version,
+        query,
+        genre=value if kind == "genre" else None,
+        decade=whole_number(value) if kind == "decade" else None,
+        order=str(visit.study.settings.get("item_order", "random")),
+        seed=derived_seed(visit.study.seed, "browse", visit.participant.code),
+        offset=offset,
+        limit=PAGE_SIZE,
+    )
+    if query and not offset:
+        answers.record_event(participant=visit.participant, kind="search", facts={"query": query, "found": found.total})
+    profile = pages.profile_of(visit.participant)
+    rate_url = visit.links.to(flow.Place(flow.RATE))
+    following = urlencode({"q": query, "show": show, "from": offset + PAGE_SIZE})
+    context = {
+        "cards": pages.cards_of(found.items, links=visit.links, profile=profile),
+        "page": found,
+        "query": query,
+        "show": show,
+        "chips": _chips(visit),
+        "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < found.total else "",
+        "error": error,
+        "asked_in_words": {"n": asked, "words": NUMBER_WORDS.get(asked, str(asked))},
+        **_tray(visit),
+    }
+    return visit.page("rate", flow.RATE, **context)
+
+
+def _chips(visit: Visit) -> list[dict[str, str]]:
+    version = visit.study.dataset_version
+    genres = [{"value": f"genre:{genre}", "label": pages.genre_name(genre)} for genre in genres_of(version)]
+    decades = [
+        {"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades_of(version)
+    ]
+    return genres + decades
+
+
+def _tray(visit: Visit) -> dict[str, Any]:
+    asked = int(visit.study.settings["ratings_asked"])
+    rated = pages.rated_cards(visit.participant, links=visit.links)
+    return {
+        "asked": asked,
+        "rated": rated,
+        "open_slots": range(max(0, asked - len(rated))),
+        "rate_url": visit.links.to(flow.Place(flow.RATE)),
+    }
+
+
+@of_participant
+def rate_item(visit: Visit, item_id: int) -> HttpResponse:
+    """Take a rating, change it, or take it back; answer with the stars and the tray as they now are."""
+    if visit.request.method != "POST" or not flow.may_change(visit.here, flow.Place(flow.RATE)):
+        return visit.lead_to(visit.here)
+    rated = get_object_or_404(Item, pk=item_id, version_id=visit.study.dataset_version_id)
+    raw = visit.request.POST.get("rating", "")
+    error = ""
+    try:
+        answers.rate_item(
+            participant=visit.participant,
+            item=rated,
+            rating=(whole_number(raw) or 0) if raw else None,  # what is no rating is refused like a 0
+            provenance=visit.provenance,
+        )
+    except ParallaxError as refusal:
+        error = refusal.message
+    if not visit.is_htmx:
+        if error:
+            return _rate_page(visit, error=error)
+        return redirect(f"{_looked_at(visit)}#film-{rated.pk}")
+    return _rated(visit, rated, error=error, is_taken_back=not raw)
+
+
+def _looked_at(visit: Visit) -> str:
+    """The page of films that a form without the script came from, with its search."""
+    rate_url = visit.links.to(flow.Place(flow.RATE))
+    came_from = urlsplit(visit.request.headers.get("Referer", ""))
+    return f"{rate_url}?{came_from.query}" if came_from.path == rate_url and came_from.query else rate_url
+
+
+def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> HttpResponse:
+    """The tray, and the stars where the page has to be told what they are; elsewhere they show it already."""
+    suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
+    (card,) = pages.cards_of([rated], links=visit.links, profile=pages.profile_of(visit.participant), suffix=suffix)
+    card.error = error
+    is_redrawn = bool(error) or is_taken_back
+    context = {
+        "card": card,
+        "echo": replace(card, suffix="", is_echo=True) if suffix else None,
+        "is_redrawn": is_redrawn,
+        "swap": True,
+        "study": visit.study,
+        "participant": visit.participant,
+        **_tray(visit),
+    }
+    response = render(visit.request, "participant/parts/rated.html", context)
+    if is_redrawn:
+        response.headers["HX-Reswap"] = "outerHTML"
+    return response

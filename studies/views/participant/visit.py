@@ -1,0 +1,198 @@
+"""A participant at one of their pages: found by the link, in their language, led to where they truly stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from core.errors import ParallaxError
+from studies import flow
+from studies.enums import Mode, ParticipantStatus, Provenance
+from studies.models import Participant, Study
+from studies.selectors import pages
+from studies.selectors import texts as written
+from studies.services import answers, enrolment, languages
+from studies.views.participant.calm import calm_page, is_part, outcome, titled
+from studies.views.participant.language import browser_language, switches, without_language
+
+PROVENANCE_HEADER = "X-Answer-Provenance"
+METHODS = ["GET", "HEAD", "POST"]
+
+
+@dataclass
+class Visit:
+    """A participant at one of their pages."""
+
+    request: HttpRequest
+    participant: Participant
+    token: str
+
+    @property
+    def study(self) -> Study:
+        """The study they take part in."""
+        return self.participant.study
+
+    @property
+    def links(self) -> pages.Links:
+        """The addresses of their pages."""
+        return pages.Links(self.token)
+
+    @property
+    def here(self) -> flow.Place:
+        """Where they truly stand."""
+        return answers.place_of(self.participant)
+
+    @property
+    def language(self) -> str:
+        """The language of their pages."""
+        return self.participant.language
+
+    @property
+    def provenance(self) -> str:
+        """Where answers come from: only a simulated participant may say anything but a person."""
+        if self.participant.mode != Mode.SIMULATED:
+            return Provenance.PERSON
+        stated = self.request.headers.get(PROVENANCE_HEADER, "")
+        return stated if stated in (Provenance.TRUE, Provenance.MODELLED) else Provenance.MODELLED
+
+    @property
+    def is_htmx(self) -> bool:
+        """Whether a part of the page asks, rather than the address bar."""
+        return is_part(self.request)
+
+    def lead_to(self, place: flow.Place) -> HttpResponse:
+        """Send them to a place; a part of a page makes the whole page go there."""
+        return self.go(self.links.to(place))
+
+    def go(self, url: str) -> HttpResponse:
+        """Send them to an address of theirs."""
+        return HttpResponse(headers={"HX-Redirect": url}) if self.is_htmx else HttpResponseRedirect(url)
+
+    def over(self) -> HttpResponse | None:
+        """The calm page of someone who can't go on, or None; a part of a page makes the whole page show it."""
+        page = outcome(self.request, self.participant, withdraw_url=self.links.withdraw)
+        if page is not None and self.is_htmx:
+            return self.go(reverse("participant:resume", args=[self.token]))
+        return page
+
+    def page(self, template: str, at: str, **context: Any) -> HttpResponse:
+        """Show one of their pages; `at` is the step that the bar at the top marks."""
+        whole = {
+            "study": titled(self.study, self.language),
+            "participant": self.participant,
+            "way": pages.way_at(at),
+            "step": at,
+            "withdraw_url": self.links.withdraw,
+            "contact": written.contact_of(self.study, self.language),
+            "languages": switches(self.request, self.study, self.language),
+            **context,
+        }
+        return render(self.request, f"participant/{template}.html", whole)
+
+
+ParticipantView = Callable[..., HttpResponse]
+
+
+def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = False) -> ParticipantView:
+    """Open a page to whoever holds the token in its address, in their language.
+
+    The address alone opens these pages and no cookie does, so another site can't make a browser act for a
+    participant: there is nothing for a CSRF token to protect, and an answer must not be lost with a cookie.
+    `even_when_over`: also once their part has ended or while the study rests.
+    """
+
+    @login_not_required
+    @csrf_exempt
+    @never_cache
+    @require_http_methods(METHODS)
+    @wraps(view)
+    def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
+        try:
+            participant = enrolment.resume(token=token)
+        except ParallaxError:
+            return _unknown(request)
+        visit = Visit(request, participant, token)
+        if asked := request.GET.get("lang") if request.method != "POST" else None:
+            languages.change_language(participant=participant, language=asked)
+            return HttpResponseRedirect(without_language(request))
+        with translation.override(visit.language):
+            is_erased = participant.status == ParticipantStatus.WITHDRAWN
+            if (is_erased or not even_when_over) and (over := visit.over()):
+                return over
+            try:
+                response = view(visit, **kwargs)
+            except ParallaxError as refusal:
+                response = _refused(visit, refusal)
+            except Http404:
+                response = _not_there(visit)
+        response.headers["Content-Language"] = visit.language
+        return response
+
+    return opened
+
+
+def _unknown(request: HttpRequest) -> HttpResponse:
+    with translation.override(browser_language(request)):
+        # The service's own sentence was made before the language was known.
+        text = _(
+            "This link belongs to no participant. Please check that it is complete, or ask the people who sent it "
+            "to you."
+        )
+        return calm_page(request, _("We do not know this link"), text=text, status=404)
+
+
+def _not_there(visit: Visit) -> HttpResponse:
+    return calm_page(
+        visit.request,
+        _("This page is not here"),
+        text=_("The address may be incomplete. Your answers are kept."),
+        participant=visit.participant,
+        action_url=visit.links.to(visit.here),
+        status=404,
+    )
+
+
+def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
+    """Lead an early or late request to where the participant truly is; any other becomes a calm page with the code."""
+    visit.participant.refresh_from_db()
+    if over := visit.over():  # the study ended meanwhile, or their part in it did
+        return over
+    if refusal.code in ("study.out_of_order", "study.not_active"):
+        # Another tab, or the first press of two, came before this one.
+        return visit.lead_to(visit.here)
+    if visit.is_htmx:
+        return HttpResponse(refusal.message, status=409, content_type="text/plain; charset=utf-8")
+    return calm_page(
+        visit.request,
+        _("One moment, please"),
+        text=refusal.message,
+        participant=visit.participant,
+        action_url=reverse("participant:resume", args=[visit.token]),
+    )
+
+
+def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Lead a stray, old or early request to where the participant truly stands."""
+
+    @wraps(view)
+    def guarded(visit: Visit, **kwargs: Any) -> HttpResponse:
+        if kwargs.get("rank") == 0:  # ranks begin at 1
+            return visit.lead_to(visit.here)
+        at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
+        if not flow.may_look(visit.here, at):
+            return visit.lead_to(visit.here)
+        return view(visit, **kwargs)
+
+    return guarded

@@ -1,0 +1,107 @@
+"""Every page a participant can meet: no barrier that axe-core finds, nothing cut off, nothing that moves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.states import states
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+(AXE,) = Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")
+LANGUAGES = ("en", "it")
+WIDTHS = (320, 390, 1280)
+SCHEMES = ("light", "dark")
+# What a narrow screen may scroll sideways by itself is meant to; the page is not.
+SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+CUT_OFF = """() => [...document.querySelectorAll('main *, .tray *, header *, footer *')].filter((part) => {
+  const style = getComputedStyle(part);
+  if (!part.offsetParent || part.closest('.vh, .chips, .shelf, select, textarea')) return false;
+  const box = part.getBoundingClientRect();
+  const hides = ['hidden', 'clip'].includes(style.overflowX) && part.scrollWidth > part.clientWidth + 1;
+  return hides || (box.width > 1 && (box.right > innerWidth + 1 || box.left < -1));
+}).map((part) => part.outerHTML.slice(0, 120))"""
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core has against the page as it is now, all its rules on."""
+    result: dict[str, Any] = json.loads(page.evaluate("async () => JSON.stringify(await axe.run())"))
+    return [f"{v['id']}: {node['html'][:160]}" for v in result["violations"] for node in v["nodes"]]
+
+
+def with_axe(page: Page) -> None:
+    # By the debugger, as a browser's extension would: the pages' policy admits no script from elsewhere.
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_page_has_a_violation_at_any_width_in_light_or_dark(
+    live_server: Any, browser: Browser, language: str
+) -> None:
+    found: list[str] = []
+    looked_at = 0
+    for name, state in states(language).items():
+        context = browser.new_context(locale="fr-FR", viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        page.goto(live_server.url + state.path)
+        if state.do:
+            state.do(page)
+        assert page.locator("html").get_attribute("lang") == language, name
+        with_axe(page)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            if page.evaluate(SIDEWAYS):
+                found.append(f"{name} at {width}: the page scrolls sideways")
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                found += [f"{name} at {width}, {scheme}: {problem}" for problem in violations(page)]
+                looked_at += 1
+        context.close()
+    assert not found, "\n".join(found)
+    assert looked_at >= 6 * 34
+
+
+def test_the_looking_itself_sees_planted_barriers(live_server: Any, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    page = context.new_page()
+    page.goto(f"{live_server.url}/s/no-such-study/")
+    with_axe(page)
+    assert violations(page) == []
+    page.evaluate("""() => {
+      document.querySelector('h1').outerHTML = '<h4>Pale</h4><img src="/static/icon.svg">';
+      Object.assign(document.querySelector('h4').style, {color: '#bbb', background: '#fff'});
+      document.documentElement.removeAttribute('lang');
+    }""")
+    rules = {problem.partition(":")[0] for problem in violations(page)}
+    assert {"image-alt", "color-contrast", "html-has-lang", "page-has-heading-one"} <= rules
+    page.evaluate("document.querySelector('main').style.width = '2000px'")
+    assert page.evaluate(SIDEWAYS)
+    assert page.evaluate(CUT_OFF)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_text_of_twice_the_size_is_all_there(live_server: Any, browser: Browser, width: int) -> None:
+    found: list[str] = []
+    for name, state in states("it").items():
+        context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        page = context.new_page()
+        page.goto(live_server.url + state.path)
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        if state.do:
+            state.do(page)
+            page.evaluate("document.documentElement.style.fontSize = '200%'")
+        if page.evaluate(SIDEWAYS):
+            found.append(f"{name}: the page scrolls sideways")
+        found += [f"{name}: {part}" for part in page.evaluate(CUT_OFF)]
+        moving = page.evaluate("document.getAnimations().length")
+        if moving:
+            found.append(f"{name}: {moving} animations though less motion was asked for")
+        context.close()
+    assert not found, "\n".join(found)

@@ -1,0 +1,83 @@
+"""The form about the person, kept before it is sent; the language kept with the participant; room at the entrance."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import ParallaxError
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Participant, Study
+from studies.services.drafts import keep_about
+from studies.services.enrolment import consent
+from studies.services.entrance import is_full, refuse_unless_room
+from studies.services.languages import change_language
+from studies.services.launch import close_study, pause_study
+from tests.factories.studies import ABOUT, assigned, enter, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def study() -> Study:
+    return make_study(per_condition=1)
+
+
+def kept(participant: Participant) -> dict[str, object]:
+    return dict(participant.responses.values_list("question", "value"))
+
+
+def test_what_can_be_used_is_kept_and_the_rest_waits(study: Study) -> None:
+    participant = enter(study).participant
+    given = {"age": "abc", "gender": "woman", "gender_text": "not asked of a woman", "unknown": 1}
+    assert keep_about(participant=participant, answers=given) == ("gender",)
+    assert keep_about(
+        participant=participant, answers={"age": 41, "gender": "self_described", "gender_text": "so"}
+    ) == (
+        "age",
+        "gender",
+        "gender_text",
+    )
+    assert kept(participant) == {"age": 41, "gender": "self_described", "gender_text": "so"}
+    assert participant.status == ParticipantStatus.CONSENTED
+
+
+def test_a_draft_is_refused_once_the_form_is_accepted_or_the_study_closed(study: Study) -> None:
+    participant = assigned(study)
+    with pytest.raises(ParallaxError) as refusal:
+        keep_about(participant=participant, answers={"gender": "man", "age": 50})
+    assert refusal.value.code == "study.out_of_order"
+    assert kept(participant)["age"] == ABOUT["age"]
+    other = enter(study).participant
+    close_study(study=study)
+    with pytest.raises(ParallaxError) as refusal:
+        keep_about(participant=other, answers={"age": 50})
+    assert refusal.value.code == "study.closed"
+
+
+def test_a_language_that_the_study_is_not_written_in_changes_nothing(study: Study) -> None:
+    participant = enter(study, language="en").participant
+    for asked, spoken in (("de", "en"), ("it", "it"), ("it", "it"), ("", "it")):
+        change_language(participant=participant, language=asked)
+        participant.refresh_from_db()
+        assert participant.language == spoken
+
+
+def test_who_entered_is_let_through_a_full_study_and_nobody_else(study: Study) -> None:
+    key = "k" * 43
+    refuse_unless_room(study=study, mode=Mode.LIVE)
+    for _condition in range(2):
+        assert not is_full(study, Mode.LIVE)
+        assigned(study)
+    assert is_full(study, Mode.LIVE)
+    assert not is_full(study, Mode.PREVIEW)
+    with pytest.raises(ParallaxError) as refusal:
+        refuse_unless_room(study=study, mode=Mode.LIVE, entry_key=key)
+    assert refusal.value.code == "study.full"
+    Participant.objects.filter(pk=Participant.objects.latest("pk").pk).update(status=ParticipantStatus.ABANDONED)
+    consent(study=study, entry_key=key)
+    Participant.objects.filter(status=ParticipantStatus.ABANDONED).update(status=ParticipantStatus.ACTIVE)
+    refuse_unless_room(study=study, mode=Mode.LIVE, entry_key=key)
+    pause_study(study=study)
+    with pytest.raises(ParallaxError) as refusal:
+        refuse_unless_room(study=study, mode=Mode.LIVE)
+    assert refusal.value.code == "study.not_open"
