@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Count
+
 from core.provenance import derived_seed
 from studies.assignment.ledger import Line, replay
 from studies.assignment.methods import method_from
@@ -28,6 +30,12 @@ def targets(study: Study, conditions: Sequence[Condition], mode: str) -> list[in
     if mode == Mode.SIMULATED and simulated is not None:
         return [int(simulated)] * len(conditions)
     return [condition.target for condition in conditions]
+
+
+def slots_held(study: Study, mode: str) -> dict[int, int]:
+    """Slots held in each condition, by the condition's key."""
+    holders = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT).order_by()
+    return dict(holders.values_list("condition_id").annotate(n=Count("pk")))
 
 
 def answers_of_holders(study: Study, mode: str, quotas: Sequence[Quota]) -> list[dict[str, object]]:

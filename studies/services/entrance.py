@@ -8,14 +8,14 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from studies.models import Participant, Study
+from studies.selectors.allocation import slots_held, targets
 from studies.services.enrolment import refuse_unless_open
-from studies.services.slots import held, targets
 
 
 def is_full(study: Study, mode: str) -> bool:
     """Whether every condition has as many participants of that mode as it is to have."""
     conditions = list(study.conditions.order_by("position"))
-    counts = held(study, mode)
+    counts = slots_held(study, mode)
     return all(
         target is not None and counts.get(condition.pk, 0) >= target
         for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
