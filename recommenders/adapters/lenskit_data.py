@@ -37,4 +37,4 @@ def lenskit_dataset(user_items: sparse.csr_array) -> Any:
 
 def frame_bytes(n_users: int, n_items: int, n_ratings: int) -> int:
     """About what LensKit's table of the data takes, with what building and turning it round takes."""
-    return 160 * n_ratings + 64 * (n_users + n_items)
+    return 110 * n_ratings + 64 * (n_users + n_items)

@@ -99,7 +99,7 @@ class LensKitItemKNN(Adapter):
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
         """LensKit's own copies of the data, and the similarities kept."""
-        return frame_bytes(n_users, n_items, n_ratings) + 48 * co_rated_pairs(n_users, n_items, n_ratings)
+        return frame_bytes(n_users, n_items, n_ratings) + 40 * co_rated_pairs(n_users, n_items, n_ratings)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
