@@ -24,6 +24,7 @@ from studies.assignment import stratum_of
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.models import Participant, Response, Study
 from studies.questionnaires.schema import Question, questionnaire_from
+from studies.services.external_ids import keep_external_ids, parted
 from studies.services.slots import locked_study, release_slot, retake_slot, take_slot
 from studies.services.standing import not_active
 
@@ -92,7 +93,8 @@ def consent(
 ) -> Entry:
     """Make the participant who pressed the consent button; the same entry key gives the same participant.
 
-    `parameters` are the link's query parameters, kept as they came. Raises `study.not_open`,
+    `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
+    of their own. Raises `study.not_open`,
     `study.bad_entry_key`, `study.bad_parameters`.
     """
     if len(entry_key) < SHORTEST_ENTRY_KEY:
@@ -123,6 +125,7 @@ def _made(
 ) -> Participant:
     """Insert the row; where another request has just inserted it, return that one."""
     now = timezone.now()
+    external, others = parted(parameters)
     for _attempt in range(20):
         with transaction.atomic():
             current = Study.objects.get(pk=study.pk)
@@ -139,11 +142,12 @@ def _made(
                         mode=mode,
                         step=flow.ABOUT,
                         language=language,
-                        parameters=parameters,
+                        parameters=others,
                         source_user=source_user,
                         consented_at=now,
                         last_seen_at=now,
                     )
+                    keep_external_ids(participant=participant, found=external)
             except IntegrityError:
                 # Pressed twice at once, or a code drawn twice.
                 found = Participant.objects.filter(study=current, entry_key=key).first()

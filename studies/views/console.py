@@ -12,7 +12,6 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.errors import ParallaxError
-from studies import exports
 from studies.charts import WIDTH, progress_bars
 from studies.enums import Mode, StudyStatus
 from studies.forms.console import DesignForm, ExportForm, MemberForm, NewStudyForm
