@@ -149,7 +149,8 @@ def _erased(study: Study) -> Iterator[Finding]:
             left.append("parameters of the link")
         if left:
             yield Finding(
-                "erasure.unfinished", study.slug, f"Participant {person.code} was erased, but their {', '.join(left)} remain.",
+                "erasure.unfinished", study.slug,
+                f"Participant {person.code} was erased, and still has {', '.join(left)}.",
                 "Erase them now: the participant was promised it.", {"participant": [person.pk]},
             )  # fmt: skip
 

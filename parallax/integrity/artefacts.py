@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.core.files.storage import storages
-
 from core import artefacts
 from core.errors import ArtefactError
 from evaluation.models import EvaluationRun, MetricResult, TrainedModel
@@ -32,8 +30,8 @@ def check_artefacts() -> Iterator[Finding]:
             artefacts.load(kind, digest)
         except (ArtefactError, OSError) as problem:
             yield Finding(
-                "artefact.damaged" if storages["artefacts"].exists(f"{kind}/{digest}/meta.json") else "artefact.missing",
-                what, str(problem), "Restore the folder from a backup; studies that pin it stay paused until then.",
+                getattr(problem, "code", "artefact.unreadable"), what, str(problem),
+                "Restore the folder from a backup; studies that pin it stay paused until then.",
                 {kind: [digest]},
             )  # fmt: skip
 
@@ -44,7 +42,8 @@ def check_pins() -> Iterator[Finding]:
         if condition.model.digest != condition.model_digest:
             yield Finding(
                 "pin.differs", condition.study.slug,
-                f"{condition.label} pins model {condition.model_digest[:12]}, and its model is {condition.model.digest[:12]}.",
+                f"{condition.label} pins model {condition.model_digest[:12]}, "
+                f"and its model is {condition.model.digest[:12]}.",
                 "Pause the study: participants would meet a model that the design does not name.",
                 {"condition": [condition.pk]},
             )  # fmt: skip

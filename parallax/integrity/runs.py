@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -58,8 +59,13 @@ def _overlaps(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
             ranges[part.algorithm_id, part.profile_length].append((part.start, part.stop, part.pk))
     for found in ranges.values():
         found.sort()
-        for (_, stop, one), (start, _, other) in zip(found, found[1:], strict=False):
+        for (_, stop, one), (start, _, other) in itertools.pairwise(found):
             if start != stop:
                 what = "overlap" if start < stop else "leave a gap"
-                yield Finding("run.parts_differ", f"run {run.pk}", f"Parts {one} and {other} {what}.",
-                              "Start the run again: its numbers cannot be relied on.", {"part": [one, other]})  # fmt: skip
+                yield Finding(
+                    "run.parts_differ",
+                    f"run {run.pk}",
+                    f"Parts {one} and {other} {what}.",
+                    "Start the run again: its numbers cannot be relied on.",
+                    {"part": [one, other]},
+                )

@@ -66,7 +66,7 @@ def _targets(study: Study) -> Iterator[Finding]:
         n = people.count()
         if n > condition.target:
             yield Finding(
-                "target.overrun", study.slug, f"{condition.label} has {n} participants and a target of {condition.target}.",
+                "target.overrun", study.slug, f"{condition.label} has {n} people and a target of {condition.target}.",
                 "Nobody is sent away for it; report the number, and find out how the slot was taken.",
                 {"condition": [condition.pk]},
             )  # fmt: skip

@@ -159,7 +159,7 @@ def test_ids_that_would_be_equal_grow_for_the_later_participant_alone(
     short = public_ids(study)
     assert len(set(short.values())) == len(short) == 64
     assert {len(one) for one in short.values()} > {1}
-    assert [one[0] for one in before.values()][0] == next(iter(short.values()))
+    assert next(iter(before.values()))[0] == next(iter(short.values()))
 
 
 @pytest.mark.parametrize("kind", FORMATS)
