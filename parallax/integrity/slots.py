@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from core.provenance import derived_seed
 from parallax.integrity.findings import Finding
+from studies.assignment import Slot, slots
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Participant, Study
 
@@ -17,8 +19,31 @@ def check_slots(study: Study) -> Iterator[Finding]:
     """Who holds a slot by the log holds it by their row, in the same condition; no target is overrun."""
     for mode in Mode.values:
         yield from _log(study, mode)
+        if problem := replay_problem(study, mode):
+            yield Finding("allocation.not_replayed", study.slug, problem, ADVICE, {"study": [study.pk]})
     yield from _targets(study)
     yield from _statuses(study)
+
+
+def replay_problem(study: Study, mode: str) -> str:
+    """What keeps the log from being drawn again from the study's seed, in a sentence; empty where nothing does."""
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    seed = derived_seed(study.seed, "assignment", mode)
+    multiples = tuple(study.settings.get("block_multiples") or (1,))
+    sequences: dict[str, Iterator[Slot]] = {}
+    drawn: dict[str, list[Slot]] = {}
+    for row in Allocation.objects.filter(study=study, mode=mode).select_related("condition").order_by("id"):
+        sequence = sequences.setdefault(row.stratum, slots(seed, row.stratum, len(labels), multiples))
+        own = drawn.setdefault(row.stratum, [])
+        while len(own) <= row.place:
+            own.append(next(sequence))
+        slot = own[row.place]
+        if (slot.block, labels[slot.condition]) != (row.block, row.condition.label):
+            return (
+                f"Line {row.pk} of the log gives place {row.place} of {row.stratum!r} to {row.condition.label} "
+                f"in block {row.block}; the seed gives it to {labels[slot.condition]} in block {slot.block}."
+            )
+    return ""
 
 
 def _log(study: Study, mode: str) -> Iterator[Finding]:

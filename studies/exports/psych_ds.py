@@ -129,5 +129,7 @@ def _changes(study: Study) -> str:
     """What was done to the study, oldest first; who did it stays in the platform's own log."""
     lines = ["# Changes", ""]
     for entry in LogEntry.objects.filter(kind="studies.study", object_id=study.pk).order_by("at", "id"):
+        if entry.facts.get("act") == "exported":
+            continue  # else every export would differ from the one before
         lines.append(f"- {told_time(entry.at)}: {entry.reason.strip() or entry.to_status}")
     return "\n".join([*lines, ""])

@@ -11,6 +11,7 @@ import yaml
 
 from core.errors import ParameterError
 from studies.assignment import stratum_of
+from studies.flags import thresholds_from
 from studies.questionnaires.schema import questionnaire_from
 
 FOLDER = Path(__file__).parent
@@ -84,6 +85,7 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
         raise ParameterError(f"A block holds each condition 1 to 10 times; got {multiples!r}.")
     if settings["primary"].get("perceived") not in MEASURES:
         raise ParameterError(f"The primary perceived variable is one of {', '.join(MEASURES)}.")
+    thresholds_from(settings)
     asked = questionnaire_from(questionnaire)
     keys = {question.key for question in asked.about}
     for rule in settings["strata"]:

@@ -114,6 +114,8 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
     shared, checks = _shared_ids(study, public_ids(study)), _checks(study)
     found: dict[int, tuple[Flag, ...]] = {}
     for record in records(study, modes):
+        if record.participant.erased_at is not None:
+            continue  # nothing is left to look at
         own = flags.flags_of(_given(record, checks, shared), thresholds, shortest.get(record.participant.mode, 0.0))
         if own:
             found[record.participant.pk] = own

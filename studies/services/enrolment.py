@@ -159,6 +159,12 @@ def _made(
     raise ParallaxError("study.no_code", _("We could not enter you just now. Please try again."))
 
 
+def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
+    """Count a showing of the consent page; nothing of the visitor is kept."""
+    if mode == Mode.LIVE:
+        Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
+
+
 def decline(*, study: Study, mode: str = Mode.LIVE) -> None:
     """Count someone who said no; nothing else is kept."""
     if mode == Mode.LIVE:

@@ -88,6 +88,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "seat": seat, "link": link, "is_open": study.status == StudyStatus.LIVE}
     if seat.may_read:
         language = study.settings["languages"][0]
+        flow = consort_of(study, Mode.LIVE)
         context |= {
             "conditions": study.conditions.select_related("model").order_by("position"),
             "ages": age_limits(study),
@@ -97,8 +98,8 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "members": console.members_of(study),
             "log": console.log_of(study),
             "export_form": ExportForm(is_owner=seat.is_owner),
-            "flow": consort_of(study, Mode.LIVE),
-            "flow_chart": both_modes(consort_diagram(consort_of(study, Mode.LIVE))),
+            "flow": flow,
+            "flow_chart": both_modes(consort_diagram(flow)),
             "are_outcomes_open": are_outcomes_open(study),
             "is_draft": study.status == StudyStatus.DRAFT,
             # In pieces, so that the page can break the line between them on a phone.

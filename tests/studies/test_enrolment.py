@@ -411,3 +411,10 @@ def test_the_log_replays_who_holds_what(study: Study) -> None:
             assert held.pop(key) == line.participant_id
     now = study.participants.filter(place__isnull=False).values_list("stratum", "place", "pk")
     assert held == {(stratum, place): pk for stratum, place, pk in now}
+
+
+def test_openings_are_counted_of_people_alone(study: Study) -> None:
+    enrolment.note_opened(study=study)
+    enrolment.note_opened(study=study, mode=Mode.PREVIEW)
+    study.refresh_from_db()
+    assert (study.n_opened, study.participants.count()) == (1, 0)
