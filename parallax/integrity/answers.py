@@ -80,8 +80,8 @@ def _lists(study: Study) -> Iterator[Finding]:
     lists = RecommendationList.objects.filter(participant__study=study).select_related("participant__condition")
     ranks: dict[int, list[int]] = {}
     slots = RecommendedItem.objects.filter(recommendation_list__participant__study=study).order_by("rank")
-    for made, rank in slots.values_list("recommendation_list_id", "rank"):
-        ranks.setdefault(made, []).append(rank)
+    for list_id, rank in slots.values_list("recommendation_list_id", "rank"):
+        ranks.setdefault(list_id, []).append(rank)
     rated = set(
         RecommendedItem.objects.filter(recommendation_list__participant__study=study)
         .filter(item__in=ProfileRating.objects.filter(participant__study=study).values("item"))

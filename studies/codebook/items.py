@@ -8,7 +8,7 @@ from typing import Any
 
 from studies.codebook.participants import Person, participant_variables, rated_variables, same_as
 from studies.codebook.questions import question_variable
-from studies.codebook.variable import YES_NO, Variable, shown
+from studies.codebook.variable import YES_NO, Variable, lifted, shown
 from studies.enums import Provenance
 from studies.flow import BRANCHES
 from studies.models import Study
@@ -64,18 +64,20 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     )  # fmt: skip
 
 
-def _of_person(variable: Variable[Person]) -> Variable[Judged]:
-    return replace(variable, read=lambda row: variable.read(row.person))  # type: ignore[arg-type, return-value]
+def _person(row: Judged) -> Person:
+    return row.person
 
 
-def _of_item(variable: Variable[Recommended]) -> Variable[Judged]:
-    return replace(variable, read=lambda row: variable.read(row.item))  # type: ignore[arg-type, return-value]
+def _item(row: Judged) -> Recommended:
+    return row.item
 
 
 def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Judged], ...]:
     """Columns of the file with one row a participant and recommended item."""
-    people = [_of_person(variable) for variable in participant_variables(study)]
-    return shown([*people, *map(_of_item, item_variables(study))], with_identifying=with_identifying)
+    people = [lifted(variable, _person) for variable in participant_variables(study)]
+    return shown(
+        [*people, *(lifted(variable, _item) for variable in item_variables(study))], with_identifying=with_identifying
+    )
 
 
 def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Person], ...]:

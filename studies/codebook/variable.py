@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
 from studies.codebook.cells import MISSING
 
 Row = TypeVar("Row")
+Outer = TypeVar("Outer")
 NO = "no"
 INDIRECTLY = "indirectly"  # alone it names nobody; together with others it might
 YES = "yes"
@@ -50,10 +51,6 @@ class Variable(Generic[Row]):
         listed = ", ".join(value if value == label else f"{value} = {label}" for value, label in self.values)
         return "; ".join(part for part in (listed, self.allowed) if part)
 
-    def renamed(self, name: str, meaning: str) -> Variable[Row]:
-        """The same variable under another name."""
-        return replace(self, name=name, meaning=meaning)
-
 
 HEADS = (
     "name", "meaning", "type", "values", "missing", "identifies", "source", "derivation", "direction",
@@ -64,6 +61,12 @@ HEADS = (
 def shown(variables: Iterable[Variable[Row]], *, with_identifying: bool = False) -> tuple[Variable[Row], ...]:
     """The variables that an export holds: those that name a person only where they were asked for."""
     return tuple(v for v in variables if with_identifying or v.identifies != YES)
+
+
+def lifted(variable: Variable[Row], row_of: Callable[[Outer], Row], **changes: Any) -> Variable[Outer]:
+    """The same variable of rows that hold its own: `row_of` finds it there."""
+    facts: dict[str, Any] = {field.name: getattr(variable, field.name) for field in fields(variable)}
+    return Variable(**{**facts, "read": lambda row: variable.read(row_of(row)), **changes})
 
 
 def line(variable: Variable[Any]) -> dict[str, str]:

@@ -43,7 +43,8 @@ def write_package(
     study: Study, tables: Mapping[str, Table], source: Source, options: Options, folder: Path
 ) -> list[Written]:
     """Write the package; every table stands in data/ with its codebooks beside it."""
-    files, described = [], {}
+    files: list[Written] = []
+    described: dict[str, dict[str, Any]] = {}
     for kind, name in NAMES.items():
         table, stem = tables[kind], _stem(study, name, options)
         files.append(write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source)))

@@ -92,7 +92,7 @@ def _seconds(participant: Participant) -> float | None:
 def _given(record: Record, checks: Sequence[Question], shared: dict[int, list[str]]) -> Given:
     rows = [tuple(item.answers.get(key) for key in ITEM_QUESTIONS) for item in record.items]
     answered = [row for row in rows if row[-1] is not None]
-    ratings = [rating.rating for rating in record.profile] + [row[-1] for row in answered]
+    ratings = [rating.rating for rating in record.profile] + [int(row[-1]) for row in answered if row[-1] is not None]
     return Given(
         seconds=_seconds(record.participant),
         items=answered,

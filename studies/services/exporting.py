@@ -8,8 +8,9 @@ import secrets
 import tempfile
 from dataclasses import asdict
 from datetime import timedelta
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from django.core.files import File
 from django.core.files.storage import default_storage
@@ -40,7 +41,7 @@ def archive_name(study: Study, kind: str, options: Options) -> str:
     return f"study-{study.slug}_{options.mark}{kind}.zip"
 
 
-def archive_of(*, study: Study, kind: str, options: Options, actor: Any = None) -> BinaryIO:
+def archive_of(*, study: Study, kind: str, options: Options, actor: Any = None) -> BufferedReader:
     """Make an export now, and open its archive; the file is gone when it is closed. Recorded.
 
     Raises `export.unknown_format`, `export.only_simulated`.
