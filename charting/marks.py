@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from charting.bars import bars
 from charting.boxes import box_plot
+from charting.consort import Stage, consort
 from charting.counts import Counts, histogram, progress
 from charting.curves import curves
 from charting.estimates import Estimate
@@ -24,9 +25,11 @@ __all__ = [
     "Box",
     "Counts",
     "Estimate",
+    "Stage",
     "bars",
     "box_of",
     "box_plot",
+    "consort",
     "curves",
     "hasse",
     "histogram",

@@ -1,12 +1,13 @@
-"""What the console draws of a study: a bar a condition, in parts; power against participants."""
+"""What the console draws of a study: a bar a condition, power against participants, the flow of participants."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from charting.frame import number
-from charting.marks import curves
+from charting.marks import Stage, consort, curves
 from charting.theme import Spec, both_modes
 
 WIDTH = 400
@@ -70,3 +71,43 @@ def power_curve(
             ),
         )
     )
+
+
+class Flow(Protocol):
+    """What the diagram needs of a flow; the selector's own has it."""
+
+    @property
+    def opened(self) -> int | None: ...
+    @property
+    def declined(self) -> int: ...
+    @property
+    def consented(self) -> int: ...
+    @property
+    def left_before(self) -> Mapping[str, int]: ...
+    @property
+    def assigned(self) -> int: ...
+    @property
+    def left_after(self) -> Mapping[str, int]: ...
+    @property
+    def completed(self) -> int: ...
+    @property
+    def excluded(self) -> Mapping[str, int]: ...
+    @property
+    def analysed(self) -> int: ...
+
+
+def consort_diagram(flow: Flow, *, badge: str = "") -> Spec:
+    """The CONSORT diagram of a flow. Without a count of openings it begins with those who were asked."""
+    declined = {"Declined": flow.declined}
+    stages = [
+        Stage("Consented", flow.consented, flow.left_before),
+        Stage("Assigned to a condition", flow.assigned, flow.left_after),
+        Stage("Completed", flow.completed, {f"Excluded: {reason}": n for reason, n in flow.excluded.items()}),
+        Stage("Analysed", flow.analysed, {}),
+    ]
+    if flow.opened is not None:
+        stages.insert(0, Stage("Opened the link", flow.opened, declined))
+    elif flow.declined:
+        stages.insert(0, Stage("Were asked for consent", flow.consented + flow.declined, declined))
+    title = f"{flow.analysed:,} of {flow.consented:,} who consented can be analysed"
+    return consort(stages, title=f"{title} ({badge})" if badge else title)

@@ -86,3 +86,18 @@ class AllocationKind(TextChoices):
     SKIPPED = "skipped"
     RELEASED = "released"
     RETAKEN = "retaken"
+
+
+class ExportStatus(TextChoices):
+    """Where an export stands that a worker makes."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+EXPORT_MOVES: dict[str, frozenset[str]] = {
+    ExportStatus.QUEUED: frozenset({ExportStatus.RUNNING, ExportStatus.FAILED}),
+    ExportStatus.RUNNING: frozenset({ExportStatus.DONE, ExportStatus.FAILED}),
+}

@@ -12,6 +12,7 @@ from typing import Any
 
 from core.errors import ParameterError
 
+CONSENT = "consent"  # before the way begins: the participant does not exist yet
 ABOUT = "about"
 RATE = "rate"
 RECOMMENDATIONS = "recommendations"

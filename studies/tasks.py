@@ -1,4 +1,4 @@
-"""What the worker's clock, or beat, does for studies."""
+"""What the worker's clock, or beat, does for studies, and exports that take long."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ import logging
 from celery import shared_task
 
 from studies.services.enrolment import release_idle
+from studies.services.exporting import clean_exports, make_export
+from studies.services.retention import erase_expired
 
 logger = logging.getLogger(__name__)
 
 
 @shared_task(name="studies.sweep")
 def sweep() -> None:
-    """Mark idle participants as abandoned and open their slots; run twice at once, it does no harm."""
+    """Mark idle participants as abandoned, erase what is kept too long; run twice at once, it does no harm."""
     released = release_idle()
     if released:
         logger.info("released idle participants n=%s", released)
+    erase_expired()
+    clean_exports()
+
+
+@shared_task(name="studies.make_export", ignore_result=True)
+def make_export_task(job_id: int) -> None:
+    """Make an export that was asked for; delivered twice, it is made once."""
+    make_export(job_id=job_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, planning
+from studies.views import console, data, planning
 from studies.views.participant import about, details, ending, entry, questions, rating
 
 console_urlpatterns = [
@@ -25,7 +25,14 @@ console_urlpatterns = [
     path("<slug:slug>/members/", console.member_list, name="members"),
     path("<slug:slug>/members/add/", console.member_add, name="member-add"),
     path("<slug:slug>/members/<int:pk>/remove/", console.member_remove, name="member-remove"),
-    path("<slug:slug>/export/<str:kind>/", console.study_export, name="export"),
+    path("<slug:slug>/export/", data.study_export, name="export-chosen"),
+    path("<slug:slug>/export/<str:kind>/", data.study_export, name="export"),
+    path("<slug:slug>/exports/<int:pk>/", data.export_file, name="export-file"),
+    path("<slug:slug>/quality/", data.study_quality, name="quality"),
+    path("<slug:slug>/quality/<int:pk>/exclude/", data.participant_exclude, name="exclude"),
+    path("<slug:slug>/quality/<int:pk>/include/", data.participant_include, name="include"),
+    path("<slug:slug>/outcomes/open/", data.study_open_outcomes, name="open-outcomes"),
+    path("<slug:slug>/retention/", data.study_retention, name="retention"),
 ]
 # The token in the address is the participant's own link.
 participant_urlpatterns = [

@@ -195,7 +195,7 @@ def method_section(results: Result, badge: str) -> Section:
     section.put(method_tables.flow_table(results["flow"]))
     section.put(method_tables.flow_by_condition(results["flow"]), is_folded=True)
     section.say(
-        "Everybody who completed is analysed; nobody was excluded by hand."
+        method_tables.exclusions_said(results["flow"])
         + (
             f" {results['answers']['n_incomplete']} completed without all answers and are left out."
             if results["answers"]["n_incomplete"]

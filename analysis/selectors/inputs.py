@@ -19,6 +19,7 @@ from evaluation.selectors.runs import algorithms_of
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Condition, Participant, Study
 from studies.selectors.monitor import counts_by_condition, counts_by_status
+from studies.selectors.quality import excluded, exclusion_reasons
 from studies.selectors.responses import records
 
 
@@ -62,6 +63,7 @@ class Answers:
     n_answers: int
     n_modelled: int
     n_incomplete: int
+    n_excluded: int = 0  # completed participants whom the researcher left out
 
     @property
     def digest(self) -> str:
@@ -111,12 +113,19 @@ def mode_to_report(study: Study) -> str:
     return Mode.LIVE
 
 
-def answers_of(study: Study, mode: str) -> Answers:
-    """Read the answers of the completed participants of one mode, in order of entry."""
+def answers_of(study: Study, mode: str, *, with_excluded: bool = False) -> Answers:
+    """Read the answers of the completed participants of one mode, in order of entry.
+
+    Those whom the researcher excluded are left out and counted, unless `with_excluded` takes them in.
+    """
     people, shown = [], []
-    n_answers = n_modelled = n_incomplete = 0
+    n_answers = n_modelled = n_incomplete = n_excluded = 0
+    out = {} if with_excluded else excluded(study, [mode])
     for record in records(study, [mode], completed_only=True):
         condition, found = record.participant.condition, record.measures
+        if record.participant.pk in out:
+            n_excluded += 1
+            continue
         if condition is None or found is None:
             n_incomplete += 1
             continue
@@ -157,6 +166,7 @@ def answers_of(study: Study, mode: str) -> Answers:
         n_answers=n_answers,
         n_modelled=n_modelled,
         n_incomplete=n_incomplete,
+        n_excluded=n_excluded,
     )
 
 
@@ -174,6 +184,12 @@ def flow_of(study: Study, mode: str, answers: Answers) -> dict[str, Any]:
         "withdrawn": by_status.get(ParticipantStatus.WITHDRAWN, 0),
         "under_way": by_status.get(ParticipantStatus.CONSENTED, 0) + by_status.get(ParticipantStatus.ACTIVE, 0),
         "completed": by_status.get(ParticipantStatus.COMPLETED, 0),
+        "excluded": answers.n_excluded,
+        "excluded_for": [
+            {"reason": reason, "n": n} for reason, n in exclusion_reasons(study, [mode], completed_only=True)
+        ]
+        if answers.n_excluded
+        else [],
         "analysed": len(answers.people),
         "by_condition": [
             {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from analysis.models import Report
 from studies.enums import ParticipantStatus, Role, StudyStatus
-from studies.models import Participant, Study
+from studies.models import Exclusion, Participant, Study
 
 READERS = (Role.OWNER, Role.ANALYST)
 
@@ -25,7 +25,8 @@ def studies_to_report(researcher: Any) -> QuerySet[Study]:
 def reports_of(researcher: Any) -> QuerySet[Report]:
     """The reports a researcher may read, newest first; each says whether it `is_out_of_date`.
 
-    It is when somebody whose answers it may hold has withdrawn since: the consent text promises that this shows.
+    It is when somebody whose answers it may hold has withdrawn since (the consent text promises that this shows),
+    or was excluded or taken in again.
     """
     withdrawn_since = Participant.objects.filter(
         study=OuterRef("study"),
@@ -34,9 +35,15 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
         completed_at__lt=OuterRef("created_at"),
         updated_at__gt=OuterRef("created_at"),
     )
+    decided_since = Exclusion.objects.filter(
+        Q(excluded_at__gt=OuterRef("created_at")) | Q(undone_at__gt=OuterRef("created_at")),
+        participant__study=OuterRef("study"),
+        participant__mode=OuterRef("mode"),
+        participant__completed_at__lt=OuterRef("created_at"),
+    )
     return (
         Report.objects.filter(study__memberships__researcher=researcher, study__memberships__role__in=READERS)
-        .annotate(is_out_of_date=Exists(withdrawn_since))
+        .annotate(is_out_of_date=Exists(withdrawn_since) | Exists(decided_since))
         .select_related("study", "run", "made_by")
         .order_by("-created_at", "-pk")
     )

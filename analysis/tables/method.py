@@ -17,14 +17,24 @@ FLOW = (
     ("withdrawn", "Withdrew"),
     ("under_way", "Still under way"),
     ("completed", "Completed"),
+    ("excluded", "Excluded by the researcher"),
     ("analysed", "Analysed here"),
 )
 
 
 def flow_table(flow: Mapping[str, Any]) -> Table:
     """Who came how far."""
-    rows = tuple(Row((text(name), whole(flow[key]))) for key, name in FLOW)
+    rows = tuple(Row((text(name), whole(flow.get(key, 0)))) for key, name in FLOW)
     return Table("flow", "Participants from consent to analysis", (Column("Participants"), Column("n", True)), rows)
+
+
+def exclusions_said(flow: Mapping[str, Any]) -> str:
+    """Whom the researcher left out, and why."""
+    found = flow.get("excluded_for") or []
+    if not found:
+        return "Everybody who completed is analysed; nobody was excluded by hand."
+    reasons = "; ".join(f"{one['n']:,} for “{one['reason']}”" for one in found)
+    return f"Of those who completed, the researcher excluded {flow['excluded']:,} by hand: {reasons}."
 
 
 def flow_by_condition(flow: Mapping[str, Any]) -> Table:

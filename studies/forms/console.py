@@ -164,9 +164,3 @@ class MemberForm(forms.Form):
 
     email = forms.EmailField(label="E-mail address of their account")
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
-
-
-class ExportForm(forms.Form):
-    """Which data an export holds."""
-
-    include_simulated = forms.BooleanField(required=False, label="With simulated participants")

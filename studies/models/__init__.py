@@ -1,6 +1,7 @@
 """Rows of the human side."""
 
 from studies.models.participant import Allocation, Participant
+from studies.models.quality import Exclusion, ExportJob, ExternalId
 from studies.models.response import Event, ProfileRating, RecommendationList, RecommendedItem, Response
 from studies.models.study import Condition, Study, StudyMembership, StudyVersion
 
@@ -8,6 +9,9 @@ __all__ = [
     "Allocation",
     "Condition",
     "Event",
+    "Exclusion",
+    "ExportJob",
+    "ExternalId",
     "Participant",
     "ProfileRating",
     "RecommendationList",

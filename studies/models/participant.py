@@ -38,6 +38,7 @@ class Participant(TimeStampedModel):
     assigned_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField()
+    erased_at = models.DateTimeField(null=True, blank=True)  # when the answers were erased, by wish or by retention
 
     class Meta:
         ordering = ["id"]

@@ -38,7 +38,12 @@ class Study(TimeStampedModel):
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     export_salt = models.CharField(max_length=64, default=new_salt, editable=False)
+    n_opened = models.PositiveIntegerField(default=0)  # times the consent page was shown; 0 where nobody counts
     n_declined = models.PositiveIntegerField(default=0)
+    # Not part of the design: a promise about data may be tightened at any time. Days after the close; None: kept.
+    external_ids_kept_days = models.PositiveIntegerField(null=True, blank=True)
+    answers_kept_days = models.PositiveIntegerField(null=True, blank=True)
+    outcomes_opened_at = models.DateTimeField(null=True, blank=True)  # before the close; the log says by whom and why
     researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(
         RESEARCHER, through="StudyMembership", related_name="studies"
     )

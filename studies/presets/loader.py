@@ -14,6 +14,7 @@ from core.errors import ParameterError
 from studies.assignment.methods import method_from
 from studies.assignment.quotas import quotas_from
 from studies.assignment.strata import strata_from
+from studies.flags import thresholds_from
 from studies.questionnaires.schema import CHOICE, NUMBER, YES_NO, Question, questionnaire_from
 
 FOLDER = Path(__file__).parent
@@ -87,6 +88,7 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
     if settings["item_order"] not in ITEM_ORDERS:
         raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
     _check_plan(settings)
+    thresholds_from(settings)
     asked = questionnaire_from(questionnaire)
     _check_assignment(settings, {question.key: question for question in asked.about})
     for language in settings["languages"]:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count
+from django.db.models import Count, F
 
 from core.models import LogEntry
 from studies import flow
@@ -133,6 +133,7 @@ def newest_happenings(study: Study, mode: str, n: int = 10) -> list[Happening]:
     moves = LogEntry.objects.filter(
         kind="studies.participant",
         object_id__in=Participant.objects.filter(study=study, mode=mode).values("pk"),
-    ).order_by("-at", "-id")[:n]
+    ).exclude(from_status=F("to_status"))  # exclusions are logged too, and nobody moves by them
+    moves = moves.order_by("-at", "-id")[:n]
     names = dict(ParticipantStatus.choices)
     return [Happening(move.at, codes[move.object_id], str(names.get(move.to_status, move.to_status))) for move in moves]

@@ -26,7 +26,7 @@ from studies.models import (
 )
 
 ROWS_AT_ONCE = 200
-PUBLIC_ID_LENGTH = 10
+PUBLIC_ID_LENGTH = 6  # as long as it takes to tell a study's participants apart; longer where two would be equal
 LOOKED_AT = ("details_opened", "trailer_opened")
 
 PARTICIPANT_COLUMNS = (
@@ -67,10 +67,27 @@ class Record:
     n_modelled: int = field(default=0)
 
 
-def public_id(study: Study, participant: Participant) -> str:
-    """An id for publication: it names nobody outside this study, and leads back to nobody without its salt."""
-    digest = hmac.new(study.export_salt.encode(), participant.code.encode(), hashlib.sha256).digest()
-    return base64.b32encode(digest).decode()[:PUBLIC_ID_LENGTH]
+def _salted(salt: str, code: str) -> str:
+    digest = hmac.new(salt.encode(), code.encode(), hashlib.sha256).digest()
+    return base64.b32encode(digest).decode().rstrip("=")
+
+
+def public_ids(study: Study) -> dict[int, str]:
+    """Ids for publication by the participant's key: they name nobody outside this study, and lead back to nobody
+    without its salt.
+
+    Six characters. Where a later participant's six are taken already theirs are longer, so that nobody's id
+    changes when others enter.
+    """
+    found: dict[int, str] = {}
+    taken: set[str] = set()
+    rows = Participant.objects.filter(study=study).order_by("pk").values_list("pk", "code")
+    for pk, code in rows.iterator(chunk_size=5000):
+        whole = _salted(study.export_salt, code)
+        length = next(n for n in range(PUBLIC_ID_LENGTH, len(whole) + 1) if whole[:n] not in taken)
+        found[pk] = whole[:length]
+        taken.add(found[pk])
+    return found
 
 
 def _measured(answers: dict[str, Any]) -> ItemMeasures | None:
@@ -84,7 +101,7 @@ def _measured(answers: dict[str, Any]) -> ItemMeasures | None:
     )
 
 
-def _record(study: Study, participant: Participant) -> Record:
+def _record(participant: Participant, public_id: str) -> Record:
     by_rank: dict[int, dict[str, Response]] = {}
     for response in participant.responses.all():
         by_rank.setdefault(response.rank, {})[response.question] = response
@@ -109,7 +126,7 @@ def _record(study: Study, participant: Participant) -> Record:
     origins += [rating.provenance for rating in participant.profile.all()]
     return Record(
         participant=participant,
-        public_id=public_id(study, participant),
+        public_id=public_id,
         answers={key: row.value for key, row in whole.items()},
         provenance={key: row.provenance for key, row in whole.items()},
         profile=tuple(participant.profile.all()),
@@ -138,8 +155,9 @@ def records(study: Study, modes: Sequence[str], *, completed_only: bool = False)
     )
     if completed_only:
         rows = rows.filter(status=ParticipantStatus.COMPLETED)
+    ids = public_ids(study)
     for participant in rows.iterator(chunk_size=ROWS_AT_ONCE):
-        yield _record(study, participant)
+        yield _record(participant, ids[participant.pk])
 
 
 def _label(record: Record) -> str | None:

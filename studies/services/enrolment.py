@@ -23,6 +23,7 @@ from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.models import Participant, Response, Study
 from studies.questionnaires.schema import Question, questionnaire_from
+from studies.services.external_ids import keep_external_ids, parted
 from studies.services.slots import full_quota, locked_study, release_slot, retake_slot, stratum_for, take_slot
 from studies.services.standing import not_active
 
@@ -91,7 +92,8 @@ def consent(
 ) -> Entry:
     """Make the participant who pressed the consent button; the same entry key gives the same participant.
 
-    `parameters` are the link's query parameters, kept as they came. Raises `study.not_open`,
+    `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
+    of their own. Raises `study.not_open`,
     `study.bad_entry_key`, `study.bad_parameters`.
     """
     if len(entry_key) < SHORTEST_ENTRY_KEY:
@@ -122,6 +124,7 @@ def _made(
 ) -> Participant:
     """Insert the row; where another request has just inserted it, return that one."""
     now = timezone.now()
+    external, others = parted(parameters)
     for _attempt in range(20):
         with transaction.atomic():
             current = Study.objects.get(pk=study.pk)
@@ -138,11 +141,12 @@ def _made(
                         mode=mode,
                         step=flow.ABOUT,
                         language=language,
-                        parameters=parameters,
+                        parameters=others,
                         source_user=source_user,
                         consented_at=now,
                         last_seen_at=now,
                     )
+                    keep_external_ids(participant=participant, found=external)
             except IntegrityError:
                 # Pressed twice at once, or a code drawn twice.
                 found = Participant.objects.filter(study=current, entry_key=key).first()
@@ -152,6 +156,12 @@ def _made(
         logger.info("consent study=%s participant=%s mode=%s", study.slug, participant.code, mode)
         return participant
     raise ParallaxError("study.no_code", _("We could not enter you just now. Please try again."))
+
+
+def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
+    """Count a showing of the consent page; nothing of the visitor is kept."""
+    if mode == Mode.LIVE:
+        Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
 
 
 def decline(*, study: Study, mode: str = Mode.LIVE) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from django.db import transaction
+from django.utils import timezone
 
 from core.transitions import move
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
@@ -14,9 +15,18 @@ from studies.services.slots import locked_study, release_slot
 logger = logging.getLogger(__name__)
 
 
+def erase(*, participant: Participant) -> None:
+    """Delete everything a participant gave and got; the caller writes the row and holds its lock."""
+    participant.responses.all().delete()
+    participant.profile.all().delete()
+    participant.events.all().delete()
+    participant.external_ids.all().delete()
+    RecommendationList.objects.filter(participant=participant).delete()
+
+
 @transaction.atomic
 def withdraw(*, participant: Participant, reason: str = "Withdrew by their own link.") -> Participant:
-    """Erase answers, ratings, the list, events and the link's parameters; open the slot again.
+    """Erase answers, ratings, the list, events, external ids and the link's parameters; open the slot again.
 
     Condition, stratum and status stay, so that the allocation can still be replayed. Done twice, the second
     time changes nothing.
@@ -28,10 +38,7 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
     if current.status == ParticipantStatus.WITHDRAWN:
         return current
     release_slot(participant=current)
-    current.responses.all().delete()
-    current.profile.all().delete()
-    current.events.all().delete()
-    RecommendationList.objects.filter(participant=current).delete()
+    erase(participant=current)
     move(
         current,
         to=ParticipantStatus.WITHDRAWN,
@@ -40,6 +47,7 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
         place=None,
         parameters={},
         source_user="",
+        erased_at=timezone.now(),
     )
     participant.status = current.status
     logger.info("withdrawn study=%s participant=%s", current.study.slug, current.code)

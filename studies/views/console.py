@@ -6,23 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from charting.theme import both_modes
 from core.errors import ParallaxError
-from studies import exports
 from studies.assignment.methods import method_from
-from studies.charts import WIDTH, progress_bars
+from studies.charts import WIDTH, consort_diagram, progress_bars
 from studies.enums import Mode, StudyStatus
 from studies.forms.assignment import METHOD_LABELS
-from studies.forms.console import DesignForm, ExportForm, MemberForm, NewStudyForm
+from studies.forms.console import DesignForm, MemberForm, NewStudyForm
+from studies.forms.data import ExportForm
 from studies.models import Study, StudyMembership
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
 from studies.selectors import allocation, console, monitor
+from studies.selectors.consort import consort_of
 from studies.selectors.markdown import rendered
+from studies.selectors.outcomes import are_outcomes_open
 from studies.services import launch, members
 from studies.services.design import age_limits, change_design, create_study
 from studies.services.entry_links import entry_link
@@ -90,6 +92,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "seat": seat, "link": link, "is_open": study.status == StudyStatus.LIVE}
     if seat.may_read:
         language = study.settings["languages"][0]
+        flow = consort_of(study, Mode.LIVE)
         context |= {
             "conditions": study.conditions.select_related("model").order_by("position"),
             "ages": age_limits(study),
@@ -104,7 +107,10 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "bar_width": WIDTH,
             "members": console.members_of(study),
             "log": console.log_of(study),
-            "export_form": ExportForm(),
+            "export_form": ExportForm(is_owner=seat.is_owner),
+            "flow": flow,
+            "flow_chart": both_modes(consort_diagram(flow)),
+            "are_outcomes_open": are_outcomes_open(study),
             "is_draft": study.status == StudyStatus.DRAFT,
             # In pieces, so that the page can break the line between them on a phone.
             "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
@@ -215,25 +221,6 @@ def member_remove(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     if is_self and not StudyMembership.objects.filter(study=seat.study, researcher_id=request.user.pk).exists():
         return redirect("studies:list")
     return redirect("studies:members", slug=seat.study.slug)
-
-
-@require_safe
-@seated(READERS)
-def study_export(request: HttpRequest, seat: Seat, kind: str) -> HttpResponse:
-    """The files of an export in one archive."""
-    if kind not in exports.FORMATS:
-        raise Http404("There is no such export.")
-    form = ExportForm(request.GET)
-    include = form.is_valid() and form.cleaned_data["include_simulated"]
-    try:
-        files = exports.export_files(seat.study, kind, include_simulated=include)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-        return redirect("studies:detail", slug=seat.study.slug)
-    response = HttpResponse(exports.zipped(files), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_{kind}.zip"'
-    patch_cache_control(response, private=True, no_store=True)
-    return response
 
 
 @require_safe

@@ -8,12 +8,14 @@ import zipfile
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from studies.enums import Mode, Role, StudyStatus
-from studies.models import Study, StudyMembership
+from studies.enums import ExportStatus, Mode, Role, StudyStatus
+from studies.models import ExportJob, Study, StudyMembership
 from studies.permissions import EVERYBODY, OWNERS, READERS
 from studies.selectors import monitor
 from studies.services.enrolment import decline
@@ -26,7 +28,18 @@ from tests.factories.studies import assigned, completed, enter, make_study, rate
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 OPEN_TO_ANY_RESEARCHER = {"list", "new"}
-POSTED = {"launch", "pause", "resume", "close", "member-add", "member-remove"}
+POSTED = {
+    "launch",
+    "pause",
+    "resume",
+    "close",
+    "member-add",
+    "member-remove",
+    "exclude",
+    "include",
+    "open-outcomes",
+    "retention",
+}
 ROLES_OF = {
     "detail": EVERYBODY,
     "live": READERS,
@@ -44,8 +57,19 @@ ROLES_OF = {
     "member-add": OWNERS,
     "member-remove": OWNERS,
     "export": READERS,
+    "export-chosen": READERS,
+    "export-file": READERS,
+    "quality": READERS,
+    "exclude": OWNERS,
+    "include": OWNERS,
+    "open-outcomes": OWNERS,
+    "retention": OWNERS,
 }
-EXTRA = {"member-remove": {"pk": 1}, "export": {"kind": "long"}, "preregistration": {"form": "osf"}}
+EXTRA: dict[str, dict[str, Any]] = {
+    **{name: {"pk": 1} for name in ("member-remove", "export-file", "exclude", "include")},
+    "export": {"kind": "long"},
+    "preregistration": {"form": "osf"},
+}
 
 
 def _client(user: User | None) -> Client:
@@ -67,8 +91,15 @@ def _ask(client: Client, name: str, study: Study) -> Any:
     extra = dict(EXTRA.get(name, {}))
     if name == "member-remove":
         extra = {"pk": StudyMembership.objects.get(study=study, role=Role.INTERVIEWER).pk}
+    if name in ("exclude", "include"):
+        extra = {"pk": enter(study, Mode.PREVIEW).participant.pk}
+    if name == "export-file":
+        file = default_storage.save("exports/test.zip", ContentFile(b"PK"))
+        job = ExportJob.objects.create(study=study, kind="long", status=ExportStatus.DONE, file=file)
+        extra = {"pk": job.pk}
     call = client.post if name in POSTED else client.get
-    return call(_url(name, study, **extra))
+    asked = {"format": "wide"} if name == "export-chosen" else {}
+    return call(_url(name, study, **extra), asked)
 
 
 def test_every_address_states_who_may_see_it() -> None:
@@ -106,6 +137,8 @@ def test_every_address_against_every_role(name: str, who: str) -> None:
         assert study.title not in response.content.decode()
     else:
         assert response.status_code in ((200, 302) if who in ROLES_OF[name] else (403,))
+    if response.streaming:  # read to its end, or the file stays open
+        assert b"".join(response.streaming_content)[:2] == b"PK"
     study.refresh_from_db()
     assert (study.status == StudyStatus.LIVE) == (name == "launch" and who == "owner")
     assert study.memberships.count() == (2 if name == "member-remove" and who == "owner" else 3)
@@ -270,7 +303,7 @@ def test_an_export_is_an_archive_that_says_what_it_holds() -> None:
     response = _owner(study).get(_url("export", study, kind="long"))
     assert response["Content-Type"] == "application/zip"
     assert "no-store" in response["Cache-Control"]
-    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as archive:
         assert "study-good-films_long_data.csv" in archive.namelist()
         assert archive.read("study-good-films_long_data.csv").count(b"\n") == 6
     assert _owner(study).get(_url("export", study, kind="xlsx")).status_code == 404
@@ -284,6 +317,7 @@ def test_an_export_of_simulated_data_has_to_be_asked_for() -> None:
     assert "simulated participants only" in page
     response = client.get(_url("export", study, kind="wide"), {"include_simulated": "on"})
     assert response["Content-Type"] == "application/zip"
+    assert b"".join(response.streaming_content)[:2] == b"PK"
 
 
 def test_the_preview_leads_to_pages_that_are_marked() -> None:

@@ -40,13 +40,15 @@ def _kinds(study: Study) -> Counter[str]:
 
 
 def test_consent_keeps_the_token_only_as_its_digest(study: Study) -> None:
-    entry = enter(study, parameters={"PROLIFIC_PID": "Ab1"})
+    entry = enter(study, parameters={"PROLIFIC_PID": "Ab1", "STUDY_ID": "s9"})
     row = Participant.objects.get(pk=entry.participant.pk)
     assert row.token_digest == hashlib.sha256(entry.token.encode()).hexdigest()
     assert entry.token not in str(Participant.objects.filter(pk=row.pk).values().get())
     assert len(entry.token) >= 43
     assert set(row.code) <= set(enrolment.LETTERS)
-    assert row.parameters == {"PROLIFIC_PID": "Ab1"}
+    # What names a person is kept apart from the row that answers hang on.
+    assert row.parameters == {"STUDY_ID": "s9"}
+    assert list(row.external_ids.values_list("name", "value")) == [("PROLIFIC_PID", "Ab1")]
     assert row.version is not None
     assert row.version.design_hash == study.design_hash
 
@@ -409,3 +411,10 @@ def test_the_log_replays_who_holds_what(study: Study) -> None:
             assert held.pop(key) == line.participant_id
     now = study.participants.filter(place__isnull=False).values_list("stratum", "place", "pk")
     assert held == {(stratum, place): pk for stratum, place, pk in now}
+
+
+def test_openings_are_counted_of_people_alone(study: Study) -> None:
+    enrolment.note_opened(study=study)
+    enrolment.note_opened(study=study, mode=Mode.PREVIEW)
+    study.refresh_from_db()
+    assert (study.n_opened, study.participants.count()) == (1, 0)

@@ -6,19 +6,24 @@ import csv
 import hashlib
 import io
 import json
+import re
+import tempfile
 import zipfile
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 
 from core.errors import ParallaxError
 from studies.codebook import cell, wide_variables
 from studies.enums import Mode, Provenance
-from studies.exports import export_files, zipped
-from studies.models import Participant, Study
-from studies.selectors.responses import items_frame, participants_frame
+from studies.exports import FORMATS, Options, Written, write_export, zipped_to
+from studies.models import ExternalId, Participant, Study
+from studies.selectors import responses
+from studies.selectors.responses import items_frame, participants_frame, public_ids
 from studies.services import answers
-from tests.factories.studies import assigned, completed, make_study, rated
+from studies.services.quality import exclude
+from tests.factories.studies import assigned, completed, enter, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -33,9 +38,30 @@ def study() -> Study:
     return study
 
 
-def _table(study: Study, kind: str, **kwargs: bool) -> list[dict[str, str]]:
-    data = export_files(study, kind, **kwargs)[0].content.decode()
-    return list(csv.DictReader(io.StringIO(data)))
+class Exported:
+    """The files of an export, read back."""
+
+    def __init__(self, study: Study, kind: str, **options: bool) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            self.files = write_export(study, kind, folder, Options(**options))
+            self.content = {file.name: (folder / file.name).read_bytes() for file in self.files}
+            zipped_to(self.files, folder, folder / "all.zip")
+            self.archive = (folder / "all.zip").read_bytes()
+            assert not list(folder.glob(".part-*"))
+
+    def named(self, end: str) -> Written:
+        return next(file for file in self.files if file.name.endswith(end))
+
+    def text(self, end: str) -> str:
+        return self.content[self.named(end).name].decode()
+
+    def rows(self, end: str = "_data.csv") -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.text(end))))
+
+
+def _table(study: Study, kind: str, **options: bool) -> list[dict[str, str]]:
+    return Exported(study, kind, **options).rows()
 
 
 def test_participants_frame_has_the_measures_of_those_who_completed(study: Study) -> None:
@@ -102,30 +128,54 @@ def test_measures_in_the_file_are_those_of_the_answers(study: Study) -> None:
     assert row["item.4.heard"] == ""
 
 
-def test_identifying_columns_are_left_out_unless_asked_for(study: Study) -> None:
+def test_what_names_people_is_left_out_unless_asked_for_and_then_the_files_say_so(study: Study) -> None:
     person = Participant.objects.filter(status="completed").first()
     assert person is not None
-    for kind in ("wide", "long"):
-        plain = export_files(study, kind)[0].content.decode()
-        assert person.code not in plain
-        assert person.completion_code not in plain
-        named = export_files(study, kind, with_identifying=True)[0].content.decode()
-        assert person.code in named
+    ExternalId.objects.create(study=study, participant=person, name="PROLIFIC_PID", value="5f00ab")
+    secrets = (person.code, person.completion_code, "5f00ab")
+    for kind in FORMATS:
+        plain = Exported(study, kind)
+        assert not [name for name, content in plain.content.items() for one in secrets if one.encode() in content]
+        assert "identifiable-true" not in str(list(plain.content))
+    for kind in ("wide", "long", "json"):
+        named = Exported(study, kind, include_external_ids=True)
+        assert all(one in named.text(f"identifiable-true_{kind}_data.{'json' if kind == 'json' else 'csv'}")
+                   for one in secrets)  # fmt: skip
     ids = [row["participant.id"] for row in _table(study, "wide")]
     assert len(set(ids)) == 4
+    assert {len(one) for one in ids} == {6}
     Study.objects.filter(pk=study.pk).update(export_salt="another")
     study.refresh_from_db()
     assert set(ids).isdisjoint(row["participant.id"] for row in _table(study, "wide"))
 
 
-def test_the_codebook_has_each_column_once_in_order(study: Study) -> None:
-    for kind in ("wide", "long"):
-        data, book, book_json, *_rest = export_files(study, kind)
-        columns = next(csv.reader(io.StringIO(data.content.decode())))
-        lines = list(csv.DictReader(io.StringIO(book.content.decode())))
-        assert [line["name"] for line in lines] == columns
+def test_ids_that_would_be_equal_grow_for_the_later_participant_alone(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = public_ids(study)
+    monkeypatch.setattr(responses, "PUBLIC_ID_LENGTH", 1)  # 32 ids in all: sixty people must meet
+    for _ in range(60):
+        enter(study)
+    short = public_ids(study)
+    assert len(set(short.values())) == len(short) == 64
+    assert {len(one) for one in short.values()} > {1}
+    assert next(iter(before.values()))[0] == next(iter(short.values()))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_codebook_has_each_column_once_in_order(study: Study, kind: str) -> None:
+    export = Exported(study, kind)
+    books = [name for name in export.content if name.endswith("_codebook.csv")]
+    assert books
+    for name in books:
+        stem = name.removesuffix("_codebook.csv")
+        lines = export.rows(name)
+        columns = [line["name"] for line in lines]
+        if f"{stem}_data.csv" in export.content:
+            assert next(csv.reader(io.StringIO(export.text(f"{stem}_data.csv")))) == columns
         assert len(set(columns)) == len(columns)
-        assert [line["name"] for line in json.loads(book_json.content)] == columns
+        assert [line["name"] for line in json.loads(export.text(f"{stem}_codebook.json"))] == columns
+        assert [field["name"] for field in json.loads(export.text(f"{stem}_schema.json"))["fields"]] == columns
         assert all(line["meaning"] and line["type"] and line["identifies"] for line in lines)
 
 
@@ -144,21 +194,133 @@ def test_values_in_the_file_are_of_the_type_that_the_codebook_says(study: Study)
 
 
 def test_the_same_data_give_the_same_bytes(study: Study) -> None:
-    first, second = export_files(study, "long"), export_files(study, "long")
-    assert [file.content for file in first[:3]] == [file.content for file in second[:3]]
+    for kind in FORMATS:
+        first, second = Exported(study, kind).content, Exported(study, kind).content
+        made_at = [name for name in first if name.endswith(("_export.json", "_sha256sums.txt"))]
+        assert {n: c for n, c in first.items() if n not in made_at} == {
+            n: c for n, c in second.items() if n not in made_at
+        }
 
 
 def test_counts_and_checksums_are_those_of_the_files(study: Study) -> None:
-    files = export_files(study, "wide")
-    facts = json.loads(files[3].content)
+    export = Exported(study, "wide")
+    facts = json.loads(export.text("_wide_export.json"))
     assert facts["files"]["study-good-films_wide_data.csv"]["rows"] == 4
     assert facts["design_hash"] == study.design_hash
-    assert facts["flow"]["live"]["by_status"] == {"active": 1, "completed": 2, "screened_out": 1}
-    sums = dict(reversed(line.split("  ")) for line in files[4].content.decode().splitlines())
-    with zipfile.ZipFile(io.BytesIO(zipped(files))) as archive:
+    flow = facts["flow"]["live"]
+    assert (flow["consented"], flow["assigned"], flow["completed"], flow["analysed"]) == (4, 3, 2, 2)
+    assert (flow["left_before"], flow["left_after"]) == ({"Screened out": 1}, {"Under way": 1})
+    assert (facts["finished"], facts["finished_and_complete"], facts["finished_and_not_complete"]) == (2, 2, [])
+    sums = dict(reversed(line.split("  ")) for line in export.text("_sha256sums.txt").splitlines())
+    assert set(sums) == set(export.content) - {"study-good-films_wide_sha256sums.txt"}
+    with zipfile.ZipFile(io.BytesIO(export.archive)) as archive:
         for name, digest in sums.items():
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
-    assert zipped(files) == zipped(files)
+
+
+def test_who_finished_and_is_not_complete_is_named_with_what_is_missing(study: Study) -> None:
+    person = Participant.objects.filter(status="completed").order_by("pk")[0]
+    person.responses.filter(question="rating", rank=2).delete()
+    person.responses.filter(question="satisfaction").delete()
+    export = Exported(study, "wide")
+    facts = json.loads(export.text("_wide_export.json"))
+    row = export.rows("_wide_data.csv")[0]
+    why = "Finished without the answer to rating of item 2, the answer to satisfaction."
+    assert facts["finished_and_not_complete"] == [{"participant.id": row["participant.id"], "why": why}]
+    assert facts["finished_and_complete"] == 1
+    assert (row["participant.is_complete"], row["participant.why_incomplete"]) == ("0", why)
+
+
+def test_excluded_participants_are_marked_or_left_out(study: Study) -> None:
+    person = Participant.objects.filter(status="completed").order_by("pk")[0]
+    exclude(participant=person, reason="=cmd|calc, told us they guessed")
+    marked = _table(study, "wide")
+    assert [row["participant.is_excluded"] for row in marked] == ["1", "0", "0", "0"]
+    assert marked[0]["participant.excluded_reason"].startswith("'=cmd")
+    for kind, n in (("wide", 3), ("long", 10), ("ratings", 10)):
+        assert len(Exported(study, kind, without_excluded=True).rows(f"{kind}_data.csv")) == n
+    export = Exported(study, "pages", without_excluded=True)
+    assert {row["participant_id_in_session"] for row in export.rows("pages_data.csv")} == {"2", "3", "4"}
+    facts = json.loads(export.text("_pages_export.json"))
+    assert facts["flow"]["live"]["analysed"] == 1
+    assert facts["excluded"] == [{"reason": "=cmd|calc, told us they guessed", "n": 1}]
+    assert len(export.rows("allocation_data.csv")) == len(Exported(study, "wide").rows("allocation_data.csv")) == 3
+
+
+def test_pages_have_the_columns_of_otree_and_rising_times(study: Study) -> None:
+    rows = Exported(study, "pages").rows("pages_data.csv")
+    assert list(rows[0]) == [
+        "session_code", "participant_id_in_session", "participant_code", "page_index", "app_name", "page_name",
+        "epoch_time_completed", "round_number", "timeout_happened", "is_wait_page",
+    ]  # fmt: skip
+    first = [row for row in rows if row["participant_id_in_session"] == "1"]
+    assert [row["page_name"] for row in first] == ["consent", "about", "rate", *["items"] * 5, "overall"]
+    assert [row["round_number"] for row in first[3:8]] == list("12345")
+    times = [float(row["epoch_time_completed"]) for row in first]
+    assert times == sorted(times)
+    screened = [row["page_name"] for row in rows if row["participant_id_in_session"] == "4"]
+    assert screened == ["consent"]
+
+
+def test_events_and_ratings_have_a_row_each(study: Study) -> None:
+    person = rated(study, gender="man")
+    answers.record_event(participant=person, kind="search", facts={"query": "=x", "found": 3})
+    answers.record_event(participant=person, kind="details_opened", facts={"item": "7"})
+    rows = Exported(study, "events").rows("events_data.csv")
+    assert [(row["event.kind"], row["event.order"], row["event.item"]) for row in rows] == [
+        ("search", "1", ""), ("details_opened", "2", "7"),
+    ]  # fmt: skip
+    assert json.loads(rows[0]["event.facts"]) == {"query": "=x", "found": 3}
+    ratings = Exported(study, "ratings").rows("ratings_data.csv")
+    assert len(ratings) == 20
+    assert [row["rating.value"] for row in ratings[:5]] == list("12345")
+
+
+def test_json_holds_what_the_tables_hold(study: Study) -> None:
+    found = json.loads(Exported(study, "json").text("json_data.json"))
+    wide = _table(study, "wide")
+    assert found["design_hash"] == study.design_hash
+    assert [one["participant.id"] for one in found["participants"]] == [row["participant.id"] for row in wide]
+    first = found["participants"][0]
+    assert first["measure.accuracy"] == float(wide[0]["measure.accuracy"])
+    assert [item["item.rating"] for item in first["items"]] == [2, 3, 4, 5, 1]
+    assert first["overall.comment"] == "=1+1, fine"  # JSON runs no formula
+
+
+def test_a_psych_ds_package_describes_every_column_of_its_tables(study: Study) -> None:
+    export = Exported(study, "psych-ds")
+    names = set(export.content)
+    assert {"dataset_description.json", "README.md", "CHANGES.md", "materials/questionnaire.json"} <= names
+    tables = [name for name in names if name.startswith("data/") and name.endswith("_data.csv")]
+    assert len(tables) == 6
+    assert all(re.fullmatch(r"data/study-[a-zA-Z0-9]+_description-[a-z]+_data\.csv", name) for name in tables)
+    description = json.loads(export.content["dataset_description.json"])
+    assert (description["@context"], description["@type"]) == ("https://schema.org/", "Dataset")
+    measured = [variable["name"] for variable in description["variableMeasured"]]
+    assert len(measured) == len(set(measured))
+    for name in tables:
+        assert set(next(csv.reader(io.StringIO(export.text(name))))) <= set(measured)
+    assert json.loads(export.content["materials/design.json"])["design_hash"] == study.design_hash
+
+
+def test_an_export_that_cannot_be_finished_leaves_nothing(study: Study, tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("")
+    with pytest.raises(ParallaxError) as refusal:
+        write_export(study, "xlsx", tmp_path)
+    assert refusal.value.code == "export.unknown_format"
+    assert [file.name for file in tmp_path.iterdir()] == ["kept"]
+
+
+def test_the_flow_is_drawn_and_adds_up(study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(n_opened=9, n_declined=2)
+    study.refresh_from_db()
+    export = Exported(study, "long")
+    assert export.text("_consort-live.svg").startswith("<svg")
+    flow = json.loads(export.text("_consort.json"))["live"]
+    assert (flow["opened"], flow["declined"]) == (9, 2)
+    assert flow["consented"] == flow["assigned"] + sum(flow["left_before"].values())
+    assert flow["assigned"] == flow["completed"] + sum(flow["left_after"].values())
+    assert sum(line["assigned"] for line in flow["by_condition"]) == flow["assigned"]
 
 
 def test_simulated_participants_are_left_out_unless_asked_for(study: Study) -> None:
@@ -173,15 +335,9 @@ def test_a_study_with_simulated_participants_alone_says_so() -> None:
     study = make_study()
     completed(study, Mode.SIMULATED)
     with pytest.raises(ParallaxError) as refusal:
-        export_files(study, "long")
+        Exported(study, "long")
     assert refusal.value.code == "export.only_simulated"
     assert len(_table(study, "long", include_simulated=True)) == 5
-
-
-def test_an_unknown_format_is_refused(study: Study) -> None:
-    with pytest.raises(ParallaxError) as refusal:
-        export_files(study, "xlsx")
-    assert refusal.value.code == "export.unknown_format"
 
 
 def test_opened_details_and_trailers_are_told_item_by_item(study: Study) -> None:

@@ -13,7 +13,7 @@ from lxml import html
 
 from catalog.models import Item
 from studies.enums import Mode, ParticipantStatus, Provenance
-from studies.models import Event, Participant, ProfileRating, Response, Study
+from studies.models import Event, ExternalId, Participant, ProfileRating, Response, Study
 from studies.services import answers
 from studies.services.entry_links import VALID_SECONDS, entry_link
 from studies.services.launch import close_study, pause_study
@@ -132,7 +132,8 @@ def test_consent_pressed_twice_is_one_participant_and_keeps_the_link_parameters(
     first = person.client.post(path, {**fields, "box": boxes, "choice": "yes"})
     second = person.client.post(path, {**fields, "box": boxes, "choice": "yes"})
     assert first.headers["Location"] == second.headers["Location"]
-    assert Participant.objects.get().parameters == {"PROLIFIC_PID": "abc", "X": "1"}
+    assert Participant.objects.get().parameters == {"X": "1"}
+    assert list(ExternalId.objects.values_list("name", "value")) == [("PROLIFIC_PID", "abc")]
 
 
 def test_the_study_link_leads_back_the_one_who_consented_in_this_browser(study: Study) -> None:

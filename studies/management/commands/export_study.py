@@ -7,38 +7,50 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
-from studies.exports import FORMATS, export_files, write_files
+from studies.exports import FORMATS, Options, write_export
 from studies.models import Study
+from studies.services.blinding import note_export
 
 
 class Command(BaseCommand):
-    help = "Write a study's data with codebook, counts and checksums to a folder."
+    help = "Write a study's data with codebook, counts, checksums, allocation log and flow to a folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument(
-            "--format", choices=FORMATS, default="long", help="a row for each item, or each participant"
+            "--format",
+            choices=FORMATS,
+            default="long",
+            help="long: a row for each participant and item; wide: for each participant; psych-ds: a whole package",
         )
         parser.add_argument("--out", required=True, type=Path, help="folder; made where it is missing")
         parser.add_argument("--include-simulated", action="store_true", help="with simulated participants, marked")
-        parser.add_argument("--with-identifying", action="store_true", help="with the participants' codes")
+        parser.add_argument(
+            "--include-external-ids",
+            "--with-identifying",
+            action="store_true",
+            help="with codes and the ids of other sites; the files are named identifiable-true",
+        )
+        parser.add_argument(
+            "--without-excluded", action="store_true", help="leave out whom the researcher excluded (default: marked)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.select_related("dataset_version__dataset").filter(slug=options["slug"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['slug']}.")
+        chosen = Options(
+            include_simulated=options["include_simulated"],
+            include_external_ids=options["include_external_ids"],
+            without_excluded=options["without_excluded"],
+        )
         try:
-            files = export_files(
-                study,
-                options["format"],
-                include_simulated=options["include_simulated"],
-                with_identifying=options["with_identifying"],
-            )
-            write_files(files, options["out"])
+            files = write_export(study, options["format"], options["out"], chosen)
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
         except OSError as problem:
             raise CommandError(f"{options['out']} cannot be written: {problem.strerror}.") from problem
+        note_export(study=study, kind=options["format"], with_external_ids=chosen.include_external_ids)
         for file in files:
             rows = "" if file.n_rows is None else str(file.n_rows)
-            self.stdout.write(f"{file.name:<48}{rows:>8}  {file.sha256[:12]}")
+            self.stdout.write(f"{file.name:<64}{rows:>8}  {file.sha256[:12]}")

@@ -68,6 +68,8 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
     if request.POST.get("choice") != "no" and (shut := _shut(request, study, language, mode, entry_key)):
         return shut
     if request.method != "POST":
+        if request.method == "GET":
+            enrolment.note_opened(study=study, mode=mode)
         return _consent_page(request, study, language, key or enrolment.new_entry_key(), _pairs(request.GET))
     if request.POST.get("choice") == "no":
         enrolment.decline(study=study, mode=mode)

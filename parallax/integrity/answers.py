@@ -1,0 +1,206 @@
+"""Answers of a study: none lost, none doubled, everybody who finished complete, and the exports the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.db.models import Count
+
+from core.models import LogEntry
+from parallax.integrity.findings import Finding
+from studies.enums import Mode, ParticipantStatus
+from studies.exports import Options, write_export
+from studies.flow import STEPS
+from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
+from studies.questionnaires.schema import questionnaire_from
+from studies.selectors.completeness import missing_of
+from studies.selectors.responses import records
+
+RESTORE = "Compare with a backup, and restore what is missing; exclude the participant from analyses until then."
+MODES = (Mode.LIVE, Mode.SIMULATED)
+
+
+def check_answers(study: Study) -> Iterator[Finding]:
+    """Rows that are doubled, lost, or belong to no question; statuses that no log explains."""
+    yield from _doubled(study)
+    yield from _finished(study)
+    yield from _lists(study)
+    yield from _strays(study)
+    yield from _erased(study)
+    yield from _unlogged(study)
+
+
+def _doubled(study: Study) -> Iterator[Finding]:
+    for model, fields in (
+        (Response, ("participant_id", "question", "rank")),
+        (ProfileRating, ("participant_id", "item_id")),
+    ):
+        rows = model._default_manager.filter(participant__study=study).order_by().values(*fields)
+        for row in rows.annotate(n=Count("pk")).filter(n__gt=1):
+            yield Finding(
+                "answer.doubled",
+                study.slug,
+                f"Participant {row['participant_id']} has {row['n']} rows where one belongs: "
+                + ", ".join(f"{name} {row[name]}" for name in fields[1:]) + ".",
+                "Keep the newest row and delete the others; then find out which constraint the database lacks.",
+                {"participant": [row["participant_id"]]},
+            )  # fmt: skip
+
+
+def _finished(study: Study) -> Iterator[Finding]:
+    for record in records(study, MODES, completed_only=True):
+        participant = record.participant
+        if participant.erased_at is not None:
+            continue
+        lacking = missing_of(study, record)
+        if not participant.completion_code:
+            lacking.append("a completion code")
+        if participant.completed_at is None:
+            lacking.append("the time of completion")
+        if participant.step != STEPS[-1]:
+            lacking.append(f"the last step (it stands at {participant.step})")
+        if lacking:
+            yield Finding(
+                "participant.incomplete",
+                study.slug,
+                f"Participant {participant.code} finished without {', '.join(lacking)}.",
+                RESTORE,
+                {"participant": [participant.pk]},
+            )
+
+
+def _lists(study: Study) -> Iterator[Finding]:
+    length = int(study.settings["list_length"])
+    lists = RecommendationList.objects.filter(participant__study=study).select_related("participant__condition")
+    ranks: dict[int, list[int]] = {}
+    slots = RecommendedItem.objects.filter(recommendation_list__participant__study=study).order_by("rank")
+    for list_id, rank in slots.values_list("recommendation_list_id", "rank"):
+        ranks.setdefault(list_id, []).append(rank)
+    rated = set(
+        RecommendedItem.objects.filter(recommendation_list__participant__study=study)
+        .filter(item__in=ProfileRating.objects.filter(participant__study=study).values("item"))
+        .values_list("recommendation_list__participant_id", "item_id")
+    ) & set(ProfileRating.objects.filter(participant__study=study).values_list("participant_id", "item_id"))
+    for made in lists.order_by("pk").iterator(chunk_size=500):
+        person, problems = made.participant, []
+        if ranks.get(made.pk, []) != list(range(1, length + 1)):
+            problems.append(f"its ranks are {ranks.get(made.pk, [])} and not 1 to {length}")
+        if person.condition is None:
+            problems.append("its participant is in no condition")
+        elif made.model_digest != person.condition.model_digest:
+            problems.append(f"model {made.model_digest[:12]} made it, and {person.condition} pins another")
+        again = [item for who, item in rated if who == person.pk]
+        if again:
+            problems.append("it recommends what the participant had rated")
+        if problems:
+            yield Finding(
+                "list.wrong",
+                study.slug,
+                f"The list of participant {person.code}: {'; '.join(problems)}.",
+                "A list is stored once and never changed: restore it from a backup, or exclude the participant.",
+                {"participant": [person.pk], "list": [made.pk]},
+            )
+    steps = STEPS[STEPS.index("recommendations") :]
+    lost = Participant.objects.filter(
+        study=study, step__in=steps, recommendation_list__isnull=True, erased_at__isnull=True
+    ).exclude(status=ParticipantStatus.WITHDRAWN)
+    for person in lost.exclude(status=ParticipantStatus.COMPLETED).order_by("pk"):
+        yield Finding(
+            "list.lost", study.slug, f"Participant {person.code} is past the ratings and has no list.", RESTORE,
+            {"participant": [person.pk]},
+        )  # fmt: skip
+
+
+def _strays(study: Study) -> Iterator[Finding]:
+    """Answers to what is not asked, or about a rank that no list has."""
+    asked = questionnaire_from(study.questionnaire)
+    whole = {q.key for q in (*asked.about, *asked.overall, *getattr(asked, "after", ()))}
+    of_item = {q.key for q in asked.items}
+    length = int(study.settings["list_length"])
+    found: Counter[tuple[int, str, int]] = Counter()
+    rows = Response.objects.filter(participant__study=study).order_by("participant_id", "rank", "question")
+    for participant, question, rank in rows.values_list("participant_id", "question", "rank").iterator():
+        if question not in (of_item if rank else whole) or rank > length:
+            found[participant, question, rank] += 1
+    for participant, question, rank in found:
+        yield Finding(
+            "answer.stray",
+            study.slug,
+            f"Participant {participant} has an answer to {question!r}"
+            + (f" about rank {rank}" if rank else "") + ", which the study does not ask.",
+            "Compare the frozen questionnaire with the study's own; the answer is in no export.",
+            {"participant": [participant]},
+        )  # fmt: skip
+
+
+def _erased(study: Study) -> Iterator[Finding]:
+    gone = Participant.objects.filter(study=study, erased_at__isnull=False).order_by("pk")
+    for person in gone:
+        left = [name for name in ("responses", "profile", "events", "external_ids") if getattr(person, name).exists()]
+        if RecommendationList.objects.filter(participant=person).exists():
+            left.append("recommendation list")
+        if person.parameters:
+            left.append("parameters of the link")
+        if left:
+            yield Finding(
+                "erasure.unfinished", study.slug,
+                f"Participant {person.code} was erased, and still has {', '.join(left)}.",
+                "Erase them now: the participant was promised it.", {"participant": [person.pk]},
+            )  # fmt: skip
+
+
+def _unlogged(study: Study) -> Iterator[Finding]:
+    """Statuses that differ from the last move in the log."""
+    last: dict[int, str] = {}
+    people = Participant.objects.filter(study=study)
+    moves = LogEntry.objects.filter(kind="studies.participant", object_id__in=people.values("pk")).order_by("at", "id")
+    for pk, status in moves.values_list("object_id", "to_status"):
+        last[pk] = status
+    for person in people.order_by("pk"):
+        expected = last.get(person.pk)
+        if expected is None and person.status in (ParticipantStatus.CONSENTED, ParticipantStatus.STARTED):
+            continue
+        if expected != person.status:
+            yield Finding(
+                "participant.unlogged", study.slug,
+                f"Participant {person.code} is {person.status}, and the log ends at {expected or 'nothing'}.",
+                "A status was written past the log: find out by whom, and set it back.", {"participant": [person.pk]},
+            )  # fmt: skip
+
+
+def check_exports(study: Study) -> Iterator[Finding]:
+    """Make the exports and count them against the rows: a difference means that files lie."""
+    people = Participant.objects.filter(study=study, mode__in=MODES)
+    expected = {
+        "wide": people.count(),
+        "long": RecommendedItem.objects.filter(recommendation_list__participant__in=people).count(),
+        "ratings": ProfileRating.objects.filter(participant__in=people).count(),
+    }
+    for kind, n in expected.items():
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            files = write_export(study, kind, folder, Options(include_simulated=True))
+            data = next(file for file in files if file.name.endswith(f"_{kind}_data.csv"))
+            rows = list(csv.DictReader(io.StringIO((folder / data.name).read_text(encoding="utf-8"))))
+            facts = json.loads((folder / f"study-{study.slug}_{kind}_export.json").read_text(encoding="utf-8"))
+        problems = []
+        if not n == len(rows) == data.n_rows:
+            problems.append(f"{n} rows are stored, {len(rows)} are in the file and {data.n_rows} in its account")
+        if kind == "wide" and len({row["participant.id"] for row in rows}) != len(rows):
+            problems.append("two participants have one id")
+        for mode, flow in facts["flow"].items():
+            if flow["assigned"] != flow["completed"] + sum(flow["left_after"].values()) or (
+                flow["consented"] != flow["assigned"] + sum(flow["left_before"].values())
+            ):
+                problems.append(f"the flow of {mode} participants does not add up")
+        if problems:
+            yield Finding(
+                "export.differs", study.slug, f"The {kind} export: {'; '.join(problems)}.",
+                "Use no export of this study until the cause is found.",
+            )  # fmt: skip

@@ -1,0 +1,87 @@
+"""Slots, targets and the allocation log of a study: that they tell the same story."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from parallax.integrity.findings import Finding
+from studies.enums import HOLDS_SLOT, AllocationKind, Mode
+from studies.models import Allocation, Participant, Study
+from studies.selectors.allocation import replayed_log
+
+TAKES = (AllocationKind.ASSIGNED, AllocationKind.RETAKEN)
+ADVICE = "Pause the study, compare the log with the participants' rows, and set the row right that differs."
+
+
+def check_slots(study: Study) -> Iterator[Finding]:
+    """Who holds a slot by the log holds it by their row, in the same condition; no target is overrun."""
+    for mode in Mode.values:
+        yield from _log(study, mode)
+        if mode != Mode.PREVIEW and (problem := replayed_log(study, mode).problem):
+            yield Finding("allocation.not_replayed", study.slug, problem, ADVICE, {"study": [study.pk]})
+    yield from _targets(study)
+    yield from _statuses(study)
+
+
+def _log(study: Study, mode: str) -> Iterator[Finding]:
+    holding: dict[tuple[str, int], tuple[int | None, int]] = {}
+    used: Counter[tuple[str, int]] = Counter()
+    for row in Allocation.objects.filter(study=study, mode=mode).order_by("id"):
+        slot = (row.stratum, row.place)
+        if row.kind in TAKES:
+            if slot in holding:
+                yield _line(study, row, f"gives place {row.place} of {row.stratum!r} to a second participant")
+            holding[slot] = (row.participant_id, row.condition_id)
+        elif row.kind == AllocationKind.RELEASED and holding.pop(slot, None) is None:
+            yield _line(study, row, f"releases place {row.place} of {row.stratum!r}, which nobody held")
+        if row.kind in (AllocationKind.ASSIGNED, AllocationKind.SKIPPED):
+            used[slot] += 1
+            if used[slot] == 2:
+                yield _line(study, row, f"uses up place {row.place} of {row.stratum!r} a second time")
+    by_log = {person: (slot, condition) for slot, (person, condition) in holding.items() if person is not None}
+    rows = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT).order_by("pk")
+    by_row = {
+        pk: ((stratum, place), condition)
+        for pk, stratum, place, condition in rows.values_list("pk", "stratum", "place", "condition_id")
+    }
+    for pk in sorted(by_log.keys() | by_row.keys()):
+        if by_log.get(pk) != by_row.get(pk):
+            yield Finding(
+                "slot.differs", study.slug,
+                f"Participant {pk} holds {_told(by_row.get(pk))} by their row and {_told(by_log.get(pk))} by the log.",
+                ADVICE, {"participant": [pk]},
+            )  # fmt: skip
+
+
+def _told(held: tuple[tuple[str, int | None], int | None] | None) -> str:
+    return "no slot" if held is None else f"place {held[0][1]} of {held[0][0]!r} in condition {held[1]}"
+
+
+def _line(study: Study, row: Allocation, what: str) -> Finding:
+    return Finding("allocation.wrong", study.slug, f"Line {row.pk} of the allocation log {what}.", ADVICE,
+                   {"allocation": [row.pk]})  # fmt: skip
+
+
+def _targets(study: Study) -> Iterator[Finding]:
+    for condition in study.conditions.order_by("position"):
+        people = Participant.objects.filter(study=study, mode=Mode.LIVE, condition=condition, status__in=HOLDS_SLOT)
+        n = people.count()
+        if n > condition.target:
+            yield Finding(
+                "target.overrun", study.slug, f"{condition.label} has {n} people and a target of {condition.target}.",
+                "Nobody is sent away for it; report the number, and find out how the slot was taken.",
+                {"condition": [condition.pk]},
+            )  # fmt: skip
+
+
+def _statuses(study: Study) -> Iterator[Finding]:
+    """A slot is held by those whose status says so, and by nobody else."""
+    for person in Participant.objects.filter(study=study).order_by("pk"):
+        is_holder = person.status in HOLDS_SLOT
+        if is_holder and (person.condition_id is None or person.place is None or person.assigned_at is None):
+            yield Finding("slot.missing", study.slug, f"Participant {person.code} is {person.status} without a slot.",
+                          ADVICE, {"participant": [person.pk]})  # fmt: skip
+        if not is_holder and person.place is not None:
+            yield Finding("slot.kept", study.slug, f"Participant {person.code} is {person.status} and keeps a slot.",
+                          ADVICE, {"participant": [person.pk]})  # fmt: skip

@@ -1,0 +1,149 @@
+"""Variables of what happened: ratings of known items, events, page times, and the allocation log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from studies.codebook.participants import Person, same_as
+from studies.codebook.variable import INDIRECTLY, YES_NO, Variable
+from studies.enums import AllocationKind, Mode, Provenance
+from studies.models import Allocation, Event, ProfileRating, Study
+
+CLOCK = "ISO 8601, UTC, the server's clock"
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A rating of a known item."""
+
+    person: Person
+    order: int
+    rating: ProfileRating
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event, with its number among the participant's."""
+
+    public_id: str
+    mode: str
+    condition: str | None
+    order: int
+    event: Event
+
+
+@dataclass(frozen=True)
+class PageTime:
+    """A page that a participant finished. `finished_at` is the last thing stored of it."""
+
+    person: Person
+    index: int
+    name: str
+    round: int
+    finished_at: datetime
+
+
+@dataclass(frozen=True)
+class Allotted:
+    """A line of the allocation log."""
+
+    number: int
+    public_id: str | None
+    row: Allocation
+    seed: int
+
+
+def rating_variables(study: Study) -> tuple[Variable[Rated], ...]:
+    """What is exported of each rating of a known item."""
+    return (
+        Variable("participant.id", "Id of the participant for publication", "text",
+                 lambda r: r.person.record.public_id),
+        Variable("participant.mode", "Whose data the row is", "category",
+                 lambda r: r.person.record.participant.mode, values=same_as(Mode.values)),
+        Variable("rating.order", "Number of the rating, in the order given", "integer", lambda r: r.order, minimum=1),
+        Variable("rating.item", "Item rated", "text", lambda r: r.rating.item.external_id,
+                 allowed="the dataset's own id", source="Rate what you know"),
+        Variable("rating.title", "Its title and year", "text", lambda r: str(r.rating.item)),
+        Variable("rating.value", "Rating", "integer", lambda r: r.rating.rating, minimum=1, maximum=5,
+                 allowed="1 to 5", source="Rate what you know", direction="high is better"),
+        Variable("rating.n_changes", "How often it was changed", "integer", lambda r: r.rating.n_changes, minimum=0),
+        Variable("rating.provenance", "Where it comes from", "category", lambda r: r.rating.provenance,
+                 values=same_as(Provenance.values)),
+        Variable("rating.time_first_utc", "When it was first given", "datetime", lambda r: r.rating.rated_at,
+                 allowed=CLOCK),
+        Variable("rating.time_changed_utc", "When it was last changed", "datetime", lambda r: r.rating.changed_at,
+                 allowed=CLOCK),
+    )  # fmt: skip
+
+
+def _fact(*names: str) -> Any:
+    return lambda h: next((h.event.facts[name] for name in names if name in h.event.facts), None)
+
+
+def event_variables(study: Study) -> tuple[Variable[Happened], ...]:
+    """What is exported of each event; facts that have no column of their own stand in the last one."""
+    return (
+        Variable("participant.id", "Id of the participant for publication", "text", lambda h: h.public_id),
+        Variable("participant.mode", "Whose data the row is", "category", lambda h: h.mode,
+                 values=same_as(Mode.values)),
+        Variable("participant.condition", "Condition", "category", lambda h: h.condition),
+        Variable("event.order", "Number of the event among the participant's", "integer", lambda h: h.order,
+                 minimum=1),
+        Variable("event.kind", "What happened", "text", lambda h: h.event.kind,
+                 allowed="page_view, page_left, search, details_opened, trailer_opened, rating_changed, "
+                         "answer_withdrawn and others"),
+        Variable("event.page", "Page it happened on", "text", _fact("page")),
+        Variable("event.item", "Item it is about", "text", _fact("item"), allowed="the dataset's own id"),
+        Variable("event.rank", "Rank of the recommended item it is about", "integer", _fact("rank")),
+        Variable("event.dwell_seconds", "Time spent on the page", "number", _fact("dwell_seconds", "seconds"),
+                 allowed="seconds", minimum=0),
+        Variable("event.time_server_utc", "When the server noted it", "datetime", lambda h: h.event.at, allowed=CLOCK),
+        Variable("event.time_client_utc", "When the browser says it happened", "text",
+                 _fact("client_time", "client_at"), allowed="ISO 8601; the browser's clock may be wrong"),
+        Variable("event.facts", "Everything noted about it", "text", lambda h: h.event.facts, allowed="JSON object",
+                 identifies=INDIRECTLY),
+    )  # fmt: skip
+
+
+def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
+    """Page times, by the names that oTree gives them."""
+    return (
+        Variable("session_code", "The study", "text", lambda p: study.slug),
+        Variable("participant_id_in_session", "Number of the participant in order of entry", "integer",
+                 lambda p: p.person.number, minimum=1),
+        Variable("participant_code", "Id of the participant for publication", "text",
+                 lambda p: p.person.record.public_id, derivation="the same as participant.id in other files"),
+        Variable("page_index", "Number of the page on the participant's way", "integer", lambda p: p.index, minimum=1),
+        Variable("app_name", "Part of the platform", "text", lambda p: "study"),
+        Variable("page_name", "The page", "category", lambda p: p.name,
+                 values=same_as(("consent", "about", "rate", "items", "overall"))),
+        Variable("epoch_time_completed", "When it was finished", "number", lambda p: p.finished_at.timestamp(),
+                 allowed="seconds since 1970-01-01 UTC",
+                 derivation="time of the last thing that the server stored of the page"),
+        Variable("round_number", "Rank of the item on pages about items, else 1", "integer", lambda p: p.round,
+                 minimum=1),
+        Variable("timeout_happened", "Whether the page ended by itself", "boolean", lambda p: False, values=YES_NO),
+        Variable("is_wait_page", "Whether it is a page to wait on", "boolean", lambda p: False, values=YES_NO),
+    )  # fmt: skip
+
+
+def allocation_variables(study: Study) -> tuple[Variable[Allotted], ...]:
+    """The allocation log, enough to replay the assignment with the study's seed."""
+    return (
+        Variable("allocation.number", "Number of the line", "integer", lambda a: a.number, minimum=1),
+        Variable("allocation.mode", "Whose allocation it is", "category", lambda a: a.row.mode,
+                 values=same_as(Mode.values)),
+        Variable("allocation.kind", "What was done", "category", lambda a: a.row.kind,
+                 values=same_as(AllocationKind.values)),
+        Variable("allocation.stratum", "Stratum", "text", lambda a: a.row.stratum, identifies=INDIRECTLY),
+        Variable("allocation.block", "Block of the stratum's sequence", "integer", lambda a: a.row.block, minimum=0),
+        Variable("allocation.place", "Place in the stratum's sequence", "integer", lambda a: a.row.place, minimum=0),
+        Variable("allocation.condition", "Condition", "category", lambda a: a.row.condition.label),
+        Variable("allocation.targets", "Targets of all conditions at that moment", "text",
+                 lambda a: getattr(a.row, "targets", None), allowed="JSON list; empty where not logged"),
+        Variable("allocation.participant", "Participant, by the id for publication", "text", lambda a: a.public_id),
+        Variable("allocation.time_utc", "When", "datetime", lambda a: a.row.at, allowed=CLOCK),
+        Variable("allocation.seed", "Seed of the mode's sequence", "integer", lambda a: a.seed),
+    )  # fmt: skip

@@ -1,0 +1,179 @@
+"""Variables about a participant: who they are in the study, what they answered about the whole, what it measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from studies import flags
+from studies.codebook.questions import question_variable
+from studies.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
+from studies.enums import Mode, ParticipantStatus
+from studies.flow import STEPS
+from studies.models import Study
+from studies.questionnaires import schema
+from studies.questionnaires.schema import questionnaire_from
+from studies.selectors.responses import Record
+
+SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
+SPAN_0_1 = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
+
+
+@dataclass(frozen=True)
+class Person:
+    """A participant's record with what was found out and decided about it."""
+
+    record: Record
+    number: int  # in order of entry, from 1, over everybody of the study
+    flags: tuple[str, ...] = ()
+    excluded: str | None = None  # the reason
+    incomplete: str | None = None  # the reason
+    external_ids: tuple[tuple[str, str], ...] = ()
+
+
+Of = Variable[Person]
+
+
+def same_as(values: tuple[str, ...] | list[str]) -> tuple[tuple[str, str], ...]:
+    """Values that are their own labels."""
+    return tuple((value, value) for value in values)
+
+
+def _field(name: str, meaning: str, kind: str, field: str, **facts: Any) -> Of:
+    return Variable(name, meaning, kind, lambda p: getattr(p.record.participant, field), **facts)
+
+
+def _measure(name: str, meaning: str, kind: str, field: str, derivation: str, **facts: Any) -> Of:
+    def read(person: Person) -> Any:
+        return getattr(person.record.measures, field) if person.record.measures else None
+
+    return Variable(name, meaning, kind, read, derivation=derivation, **facts)
+
+
+def _version(person: Person) -> str:
+    version = person.record.participant.version
+    return version.design_hash if version else ""
+
+
+def _condition(person: Person) -> str | None:
+    condition = person.record.participant.condition
+    return condition.label if condition else None
+
+
+def _external(person: Person) -> Any:
+    return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
+
+
+def identity_variables(study: Study) -> Iterator[Of]:
+    """Who the participant is in the study, and where they stand."""
+    yield Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id,
+                   allowed="6 characters, A to Z and 2 to 7",
+                   derivation="salted hash of the participant's code, with a salt of the study's own")  # fmt: skip
+    yield _field("participant.code", "Code shown to the participant", "text", "code", allowed="6 characters",
+                 identifies=YES)  # fmt: skip
+    yield _field("participant.completion_code", "Code the participant can show to be paid", "text", "completion_code",
+                 allowed="8 characters", identifies=YES, source="Thank you")  # fmt: skip
+    yield Variable("participant.external_ids", "Ids by which other sites know the participant", "text", _external,
+                   allowed="NAME=VALUE; …", identifies=YES, source="The link")  # fmt: skip
+    yield Variable("participant.id_in_session", "Number of the participant in order of entry", "integer",
+                   lambda p: p.number, minimum=1)  # fmt: skip
+    yield Variable("study.design_hash", "SHA-256 of the frozen design the participant met", "text", _version,
+                   allowed="64 hexadecimal digits")  # fmt: skip
+    yield _field("participant.mode", "Whose data the row is", "category", "mode", values=same_as(Mode.values))
+    yield _field("participant.status", "Where the participant stands", "category", "status",
+                 values=same_as(ParticipantStatus.values))  # fmt: skip
+    yield Variable("participant.is_complete", "Whether everything asked was answered and the study completed",
+                   "boolean", lambda p: p.incomplete is None, values=YES_NO)  # fmt: skip
+    yield Variable("participant.why_incomplete", "Why the data are not complete", "text", lambda p: p.incomplete,
+                   allowed="a sentence; empty where they are complete")  # fmt: skip
+    yield Variable("participant.is_excluded", "Whether the researcher left the participant out of analyses",
+                   "boolean", lambda p: p.excluded is not None, values=YES_NO)  # fmt: skip
+    yield Variable("participant.excluded_reason", "Why", "text", lambda p: p.excluded,
+                   allowed="the researcher's words", identifies=INDIRECTLY)  # fmt: skip
+    yield Variable("participant.flags", "Quality flags", "text", lambda p: " ".join(p.flags) or None,
+                   allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
+                   derivation="by the study's thresholds; a flag excludes nobody")  # fmt: skip
+    yield _field("participant.step", "Step of the study the participant reached", "category", "step",
+                 values=same_as(STEPS))  # fmt: skip
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    yield Variable("participant.condition", "Condition (the recommender the participant met)", "category", _condition,
+                   values=same_as(labels))  # fmt: skip
+    yield _field("participant.stratum", "Stratum within which conditions were assigned", "category", "stratum",
+                 allowed="as the design's rules name them", identifies=INDIRECTLY)  # fmt: skip
+    yield _field("participant.language", "Language of the pages", "category", "language",
+                 values=same_as(study.settings.get("languages", [])))  # fmt: skip
+    yield _field("participant.source_user", "User of the dataset a simulated participant stands on", "text",
+                 "source_user", allowed="the dataset's own id")  # fmt: skip
+    for name, meaning, field in (
+        ("consented", "When consent was given", "consented_at"),
+        ("assigned", "When a slot was taken", "assigned_at"),
+        ("completed", "When the study was completed", "completed_at"),
+    ):
+        yield _field(f"participant.time_{name}_utc", meaning, "datetime", field, allowed="ISO 8601, UTC")
+    yield Variable("participant.share_modelled", "Share of answers and ratings made by the model of answers",
+                   "number", lambda p: p.record.n_modelled / p.record.n_answers if p.record.n_answers else None,
+                   **SPAN_0_1)  # type: ignore[arg-type]  # fmt: skip
+
+
+def _measures() -> Iterator[Of]:
+    more = {"direction": "high is better"}
+    new = {"direction": "high is newer"}
+    yield _measure("measure.accuracy", "Perceived accuracy", "number", "accuracy",
+                   "mean of item.rating over the recommended items", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.fon", "First-order novelty", "number", "fon",
+                   "mean of item.fon: share of items not watched", **SPAN_0_1, **new)  # fmt: skip
+    yield _measure("measure.son", "Second-order novelty", "number", "son",
+                   "mean of item.son: share of items neither watched nor heard of", **SPAN_0_1, **new)  # fmt: skip
+    yield _measure("measure.satisfaction", "Global satisfaction with the list", "integer", "satisfaction",
+                   "overall.satisfaction", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.liking", "Mean rating of the items watched", "number", "liking",
+                   "mean of item.rating where item.watched is 1", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.interest", "Mean rating of the items not watched", "number", "interest",
+                   "mean of item.rating where item.watched is 0", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.n_liking", "Items watched", "integer", "n_liking", "count", minimum=0)
+    yield _measure("measure.n_interest", "Items not watched", "integer", "n_interest", "count", minimum=0)
+
+
+def _lists() -> Iterator[Of]:
+    yield Variable("list.model", "SHA-256 of the model that made the list", "text",
+                   lambda p: p.record.recommendations.model_digest if p.record.recommendations else None,
+                   allowed="64 hexadecimal digits")  # fmt: skip
+    yield Variable("list.seconds", "Time the model took", "number",
+                   lambda p: p.record.recommendations.seconds if p.record.recommendations else None,
+                   allowed="seconds", minimum=0)  # fmt: skip
+
+
+def _answer(key: str) -> Callable[[Person], Any]:
+    return lambda person: person.record.answers.get(key)
+
+
+def participant_variables(study: Study) -> tuple[Of, ...]:
+    """What is exported of each participant, in long and wide files alike."""
+    asked = questionnaire_from(study.questionnaire)
+    blocks = {schema.ABOUT: asked.about, schema.OVERALL: asked.overall, "after": getattr(asked, "after", ())}
+    return (
+        *identity_variables(study),
+        *(
+            question_variable(block, f"{block}.{question.key}", question, _answer(question.key))
+            for block, questions in blocks.items()
+            for question in questions
+        ),
+        *_measures(),
+        *_lists(),
+    )
+
+
+def rated_variables(position: int) -> Iterator[Of]:
+    """The item rated as number `position`, from 1, and its rating."""
+
+    def rating(person: Person) -> Any:
+        profile = person.record.profile
+        return profile[position - 1] if len(profile) >= position else None
+
+    yield Variable(f"profile.{position}.item", f"Item rated as number {position}", "text",
+                   lambda p: rating(p).item.external_id if rating(p) else None, allowed="the dataset's own id",
+                   source="Rate what you know")  # fmt: skip
+    yield Variable(f"profile.{position}.rating", f"Rating given as number {position}", "integer",
+                   lambda p: rating(p).rating if rating(p) else None, direction="high is better",
+                   source="Rate what you know", **SPAN_1_5)  # type: ignore[arg-type]  # fmt: skip

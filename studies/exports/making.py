@@ -1,0 +1,156 @@
+"""An export: one folder with data, codebooks, checksums, the allocation log and the flow."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from charting.render import svg
+from core.errors import ParallaxError
+from core.provenance import versions
+from studies.charts import consort_diagram
+from studies.codebook.cells import told_time
+from studies.codebook.happenings import Rated, rating_variables
+from studies.codebook.items import item_variables
+from studies.codebook.participants import participant_variables
+from studies.codebook.variable import shown
+from studies.enums import Mode
+from studies.exports.psych_ds import write_package
+from studies.exports.rows import Source
+from studies.exports.tables import Options, Table, tables_of, write_codebook
+from studies.exports.writing import Written, sums_of, told, write_json, write_records, write_table, write_text
+from studies.models import Participant, Study
+from studies.selectors.completeness import why_incomplete
+from studies.selectors.consort import consort_of
+from studies.selectors.quality import exclusion_reasons
+from studies.selectors.responses import records
+
+FORMATS = ("long", "wide", "events", "pages", "ratings", "json", "psych-ds")
+
+
+def exported_modes(study: Study, *, include_simulated: bool) -> list[str]:
+    """The modes an export holds: people's data, and simulated data where they were asked for.
+
+    Raises `export.only_simulated` where nothing but simulated data is there and they were not asked for.
+    Previews are never exported.
+    """
+    if include_simulated:
+        return [Mode.LIVE, Mode.SIMULATED]
+    found = set(Participant.objects.filter(study=study).order_by().values_list("mode", flat=True).distinct())
+    if Mode.SIMULATED in found and Mode.LIVE not in found:
+        raise ParallaxError(
+            "export.only_simulated",
+            "This study has simulated participants only, and they are left out unless they are asked for. "
+            "Ask for them with --include-simulated, or the box in the console.",
+        )
+    return [Mode.LIVE]
+
+
+def write_export(study: Study, kind: str, folder: Path, options: Options | None = None) -> list[Written]:
+    """Write every file of an export to a folder, which is made where it is missing.
+
+    Everything is written beside and moved in at the end, so that a fault leaves no half an export. Data and
+    codebook depend on the study alone: made twice they are the same, byte for byte.
+
+    Raises `export.unknown_format`, `export.only_simulated`.
+    """
+    chosen = options or Options()
+    if kind not in FORMATS:
+        raise ParallaxError("export.unknown_format", f"An export is one of {', '.join(FORMATS)}; got {kind!r}.")
+    modes = exported_modes(study, include_simulated=chosen.include_simulated)
+    source = Source(study, modes, chosen.without_excluded, chosen.include_external_ids)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as name:
+        part = Path(name)
+        files = _written(study, kind, source, chosen, part)
+        for file in files:
+            target = folder / file.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (part / file.name).replace(target)
+    return files
+
+
+def _written(study: Study, kind: str, source: Source, options: Options, folder: Path) -> list[Written]:
+    stem = f"study-{study.slug}_{options.mark}{kind}"
+    tables = tables_of(study, with_identifying=options.include_external_ids)
+    if kind == "psych-ds":
+        files = write_package(study, tables, source, options, folder)
+    elif kind == "json":
+        files = _json(study, tables, source, options, folder, stem)
+    else:
+        table = tables[kind]
+        files = [write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source))]
+        files += write_codebook(folder, stem, table)
+    if kind != "psych-ds":
+        log = tables["allocation"]
+        allocation = f"study-{study.slug}_allocation"
+        files.append(write_table(folder, f"{allocation}_data.csv", log.variables, log.rows(source)))
+        files += write_codebook(folder, allocation, log)
+    flows = {mode: consort_of(study, mode) for mode in source.modes}
+    files.append(write_json(folder, f"study-{study.slug}_consort.json", {m: f.as_dict() for m, f in flows.items()}))
+    for mode, found in flows.items():
+        badge = "" if mode == Mode.LIVE else "simulated participants"
+        picture = svg(consort_diagram(found, badge=badge))
+        files.append(write_text(folder, f"study-{study.slug}_consort-{mode}.svg", picture))
+    files.append(write_json(folder, f"{stem}_export.json", facts_of(study, kind, source, options, files)))
+    return [*files, write_text(folder, f"{stem}_sha256sums.txt", sums_of(files))]
+
+
+def _json(
+    study: Study, tables: dict[str, Table], source: Source, options: Options, folder: Path, stem: str
+) -> list[Written]:
+    """One JSON file of participants, each with their items and ratings, and the same codebook as the tables."""
+    people = shown(participant_variables(study), with_identifying=options.include_external_ids)
+    items = item_variables(study)
+    ratings = [v for v in rating_variables(study) if v.name.startswith("rating.")]
+
+    def participants() -> Iterator[dict[str, Any]]:
+        for person in source.people():
+            yield {
+                **told(people, person),
+                "items": [told(items, item) for item in person.record.items],
+                "ratings": [
+                    told(ratings, Rated(person, order, rating))
+                    for order, rating in enumerate(person.record.profile, start=1)
+                ],
+            }
+
+    head = {"study": study.slug, "design_hash": study.design_hash}
+    whole = Table("json", [*people, *items, *ratings], Source.people)
+    data = write_records(folder, f"{stem}_data.json", head, "participants", participants())
+    return [data, *write_codebook(folder, stem, whole)]
+
+
+def facts_of(study: Study, kind: str, source: Source, options: Options, files: Sequence[Written]) -> dict[str, Any]:
+    """What an export says about itself: where it comes from, what it leaves out, who is not complete and why."""
+    finished, wanting = 0, []
+    for record in records(study, source.modes, completed_only=True):
+        finished += 1
+        if (why := why_incomplete(study, record)) is not None:
+            wanting.append({"participant.id": record.public_id, "why": why})
+    return {
+        "study": study.slug,
+        "title": study.title,
+        "status": study.status,
+        "design_hash": study.design_hash,
+        "dataset": {"name": study.dataset_version.dataset.name, "content_hash": study.dataset_version.content_hash},
+        "dataset_is_synthetic": study.dataset_version.is_synthetic,
+        "models": {c.label: c.model_digest for c in study.conditions.order_by("position")},
+        "seed": study.seed,
+        "modes": list(source.modes),
+        "contains_simulated": Mode.SIMULATED in source.modes,
+        "contains_identifying": options.include_external_ids,
+        "leaves_out_excluded": options.without_excluded,
+        "excluded": [{"reason": reason, "n": n} for reason, n in exclusion_reasons(study, source.modes)],
+        "finished": finished,
+        "finished_and_complete": finished - len(wanting),
+        "finished_and_not_complete": wanting,
+        "format": kind,
+        "made_at": told_time(datetime.now(UTC)),
+        "versions": versions(),
+        "files": {file.name: {"rows": file.n_rows, "bytes": file.n_bytes, "sha256": file.sha256} for file in files},
+        "flow": {mode: consort_of(study, mode).as_dict() for mode in source.modes},
+    }

@@ -1,0 +1,136 @@
+"""A package in the shape of Psych-DS: dataset_description.json, data/, materials/, README, CHANGES."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.models import LogEntry
+from core.provenance import CODE_VERSION
+from studies.codebook.cells import told_time
+from studies.codebook.variable import property_value
+from studies.enums import Mode
+from studies.exports.rows import Source
+from studies.exports.tables import Options, Table, write_codebook
+from studies.exports.writing import Written, write_json, write_table, write_text
+from studies.models import Study
+
+SCHEMA_VERSION = "Psych-DS 0.4.0"
+# The standard's file names are pairs of keyword and value; a value has letters and digits alone.
+NAMES = {
+    "wide": "participants", "long": "items", "ratings": "ratings", "events": "events", "pages": "pagetimes",
+    "allocation": "allocation",
+}  # fmt: skip
+TOLD = {
+    "participants": "one row a participant who gave consent",
+    "items": "one row a participant and recommended item",
+    "ratings": "one row a rating of a known item",
+    "events": "one row an event on a page",
+    "pagetimes": "one row a page that a participant finished, by the names of oTree",
+    "allocation": "the allocation log, by which the assignment can be replayed",
+}
+
+
+def _stem(study: Study, name: str, options: Options) -> str:
+    word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
+    mark = "_identifiable-true" if options.include_external_ids else ""
+    return f"data/study-{word}{mark}_description-{name}"
+
+
+def write_package(
+    study: Study, tables: Mapping[str, Table], source: Source, options: Options, folder: Path
+) -> list[Written]:
+    """Write the package; every table stands in data/ with its codebooks beside it."""
+    files: list[Written] = []
+    described: dict[str, dict[str, Any]] = {}
+    for kind, name in NAMES.items():
+        table, stem = tables[kind], _stem(study, name, options)
+        files.append(write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source)))
+        files += write_codebook(folder, stem, table)
+        for variable in table.variables:
+            described.setdefault(variable.name, property_value(variable))
+    files += _materials(study, folder)
+    files.append(write_json(folder, "dataset_description.json", _description(study, list(described.values()), source)))
+    files.append(write_text(folder, "README.md", _readme(study, files, source, options)))
+    files.append(write_text(folder, "CHANGES.md", _changes(study)))
+    return files
+
+
+def _description(study: Study, variables: list[dict[str, Any]], source: Source) -> dict[str, Any]:
+    simulated = (
+        " It holds simulated participants, marked in participant.mode." if Mode.SIMULATED in source.modes else ""
+    )
+    return {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": study.title,
+        "description": (
+            "A between-subjects comparison of recommenders: each participant rated items they know, was shown the "
+            f"recommendations of one of them, and said what they thought of each.{simulated}"
+        ),
+        "schemaVersion": SCHEMA_VERSION,
+        "identifier": study.design_hash or study.slug,
+        "version": str(study.versions.count()),
+        "keywords": ["recommender systems", "user study", "perceived quality"],
+        "measurementTechnique": "online questionnaire",
+        "creator": {"@type": "SoftwareApplication", "name": "Parallax", "softwareVersion": CODE_VERSION},
+        "variableMeasured": variables,
+    }
+
+
+def _materials(study: Study, folder: Path) -> list[Written]:
+    version = study.versions.order_by("-number").first()
+    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed}
+    files = [
+        write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
+        write_json(folder, "materials/questionnaire.json", study.questionnaire),
+    ]
+    for language in sorted(study.texts):
+        for name in ("consent", "debriefing"):
+            if text := study.texts[language].get(name):
+                files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
+    return files
+
+
+def _readme(study: Study, files: list[Written], source: Source, options: Options) -> str:
+    lines = [
+        f"# {study.title}",
+        "",
+        f"Data of the study `{study.slug}`, design hash `{study.design_hash or 'not launched yet'}`.",
+        "",
+        f"Participants: {' and '.join(source.modes)}."
+        + (" Simulated participants are no evidence about people." if Mode.SIMULATED in source.modes else ""),
+        "Those whom the researcher excluded are left out."
+        if options.without_excluded
+        else "Those whom the researcher excluded are in it, marked by `participant.is_excluded` with the reason.",
+        "This package names people: keep it to yourself."
+        if options.include_external_ids
+        else "Ids are made for publication and lead back to nobody.",
+        "",
+        "## Files",
+        "",
+    ]
+    for file in files:
+        if file.name.endswith("_data.csv"):
+            name = file.name.removesuffix("_data.csv").rsplit("description-", 1)[1]
+            lines.append(f"- `{file.name}`: {TOLD[name]} ({file.n_rows} rows)")
+    lines += [
+        "- `materials/`: the frozen design, the questionnaire, the texts people read",
+        "",
+        "Each table has a codebook beside it (`_codebook.csv`, `_codebook.json`, `_schema.json`). An empty cell means "
+        "no value, 1 and 0 mean yes and no, and times are in UTC.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _changes(study: Study) -> str:
+    """What was done to the study, oldest first; who did it stays in the platform's own log."""
+    lines = ["# Changes", ""]
+    for entry in LogEntry.objects.filter(kind="studies.study", object_id=study.pk).order_by("at", "id"):
+        if entry.facts.get("act") == "exported":
+            continue  # else every export would differ from the one before
+        lines.append(f"- {told_time(entry.at)}: {entry.reason.strip() or entry.to_status}")
+    return "\n".join([*lines, ""])

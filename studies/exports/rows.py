@@ -1,0 +1,123 @@
+"""The rows of every format, read a few participants at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.provenance import derived_seed
+from studies import flow
+from studies.codebook.happenings import Allotted, Happened, PageTime, Rated
+from studies.codebook.items import Judged
+from studies.codebook.participants import Person
+from studies.models import Allocation, Event, ExternalId, Participant, Study
+from studies.questionnaires.schema import questionnaire_from
+from studies.selectors.completeness import why_incomplete
+from studies.selectors.quality import excluded, flags_by_participant
+from studies.selectors.responses import public_ids, records
+
+ROWS_AT_ONCE = 2000
+
+
+@dataclass
+class Source:
+    """What an export reads, looked up once: who has flags, who is excluded, who has which id."""
+
+    study: Study
+    modes: Sequence[str]
+    without_excluded: bool = False
+    with_external_ids: bool = False
+
+    def __post_init__(self) -> None:
+        self.flags = flags_by_participant(self.study, self.modes)
+        self.excluded = excluded(self.study, self.modes)
+        self.ids = public_ids(self.study)
+        self.numbers = {pk: number for number, pk in enumerate(sorted(self.ids), start=1)}
+        self.external: dict[int, list[tuple[str, str]]] = {}
+        if self.with_external_ids:
+            rows = ExternalId.objects.filter(study=self.study).order_by("participant_id", "name")
+            for participant, name, value in rows.values_list("participant_id", "name", "value"):
+                self.external.setdefault(participant, []).append((name, value))
+
+    def is_left_out(self, participant_id: int | None) -> bool:
+        """Whether the export passes over this participant."""
+        return self.without_excluded and participant_id in self.excluded
+
+    def people(self) -> Iterator[Person]:
+        """Everybody of these modes who gave consent, in order of entry."""
+        for record in records(self.study, self.modes):
+            pk = record.participant.pk
+            if self.is_left_out(pk):
+                continue
+            yield Person(
+                record=record,
+                number=self.numbers[pk],
+                flags=tuple(flag.key for flag in self.flags.get(pk, ())),
+                excluded=self.excluded[pk].reason if pk in self.excluded else None,
+                incomplete=why_incomplete(self.study, record),
+                external_ids=tuple(self.external.get(pk, ())),
+            )
+
+    def judged(self) -> Iterator[Judged]:
+        """Everybody's recommended items, by order of entry and rank."""
+        for person in self.people():
+            for item in person.record.items:
+                yield Judged(person, item)
+
+    def rated(self) -> Iterator[Rated]:
+        """Everybody's ratings of known items, by order of entry and of rating."""
+        for person in self.people():
+            for order, rating in enumerate(person.record.profile, start=1):
+                yield Rated(person, order, rating)
+
+    def happened(self) -> Iterator[Happened]:
+        """Everybody's events, by order of entry and time."""
+        people = Participant.objects.filter(study=self.study, mode__in=self.modes)
+        labels = dict(people.values_list("pk", "condition__label"))
+        rows = Event.objects.filter(participant__study=self.study, participant__mode__in=self.modes)
+        before, order = None, 0
+        for event in rows.select_related("participant").order_by("participant_id", "id").iterator(ROWS_AT_ONCE):
+            pk = event.participant_id
+            if self.is_left_out(pk):
+                continue
+            order = order + 1 if pk == before else 1
+            before = pk
+            yield Happened(self.ids[pk], event.participant.mode, labels[pk], order, event)
+
+    def pages(self) -> Iterator[PageTime]:
+        """The pages that everybody finished, by order of entry and of the way."""
+        for person in self.people():
+            for index, (name, number, at) in enumerate(self._finished(person), start=1):
+                yield PageTime(person, index, name, number, at)
+
+    def _finished(self, person: Person) -> Iterator[tuple[str, int, datetime]]:
+        """Pages with the time of the last thing stored of each; a page of which nothing is stored has none."""
+        participant, made = person.record.participant, person.record.recommendations
+        here = flow.STEPS.index(participant.step)
+        yield flow.CONSENT, 1, participant.consented_at
+        if participant.assigned_at is not None:
+            yield flow.ABOUT, 1, participant.assigned_at
+        if made is not None:
+            yield flow.RATE, 1, made.made_at
+        latest: dict[int, datetime] = {}
+        asked_about = {question.key for question in questionnaire_from(self.study.questionnaire).about}
+        for response in participant.responses.all():
+            if response.rank or response.question not in asked_about:
+                latest[response.rank] = max(latest.get(response.rank, response.answered_at), response.answered_at)
+        for rank in sorted(latest):
+            is_left = here > flow.STEPS.index(flow.ITEMS) or (
+                participant.step == flow.ITEMS and rank < participant.item_rank
+            )
+            if rank and is_left:
+                yield flow.ITEMS, rank, latest[rank]
+        if participant.completed_at is not None:
+            yield flow.OVERALL, 1, participant.completed_at
+
+    def allotted(self) -> Iterator[Allotted]:
+        """The allocation log, in its order; excluded people stay in it, since the assignment is replayed by it."""
+        seeds = {mode: derived_seed(self.study.seed, "assignment", mode) for mode in self.modes}
+        rows = Allocation.objects.filter(study=self.study, mode__in=self.modes).select_related("condition")
+        for number, row in enumerate(rows.order_by("id").iterator(ROWS_AT_ONCE), start=1):
+            public = self.ids.get(row.participant_id) if row.participant_id else None
+            yield Allotted(number, public, row, seeds[row.mode])

@@ -1,0 +1,135 @@
+"""Files written a row at a time, with their digest taken on the way; nothing is held in memory whole."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from studies.codebook.cells import cell, plain
+from studies.codebook.variable import Row, Variable
+
+CHUNK = 1 << 20
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Written:
+    """One file of an export; its name is relative to the export's folder."""
+
+    name: str
+    n_rows: int | None
+    sha256: str
+    n_bytes: int
+
+
+class _Digesting:
+    """A text file that takes the digest of what goes through it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digest = hashlib.sha256()
+        self.n_bytes = 0
+
+    def __enter__(self) -> Self:
+        self._file: IO[bytes] = self._path.open("wb")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def write(self, text: str) -> int:
+        content = text.encode("utf-8")
+        self._digest.update(content)
+        self.n_bytes += len(content)
+        return self._file.write(content)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _opened(folder: Path, name: str) -> _Digesting:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _Digesting(path)
+
+
+def write_text(folder: Path, name: str, text: str, n_rows: int | None = None) -> Written:
+    """Write a small file."""
+    with _opened(folder, name) as file:
+        file.write(text)
+    return Written(name, n_rows, file.sha256, file.n_bytes)
+
+
+def write_json(folder: Path, name: str, value: Any, n_rows: int | None = None) -> Written:
+    """Write a small JSON file."""
+    return write_text(folder, name, json.dumps(value, ensure_ascii=False, indent=2) + "\n", n_rows)
+
+
+def write_table(folder: Path, name: str, variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Written:
+    """Write a CSV file: the names of the variables, then a line a row."""
+    n = 0
+    with _opened(folder, name) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([variable.name for variable in variables])
+        for row in rows:
+            writer.writerow([cell(variable.read(row)) for variable in variables])
+            n += 1
+    return Written(name, n, file.sha256, file.n_bytes)
+
+
+def write_lines(folder: Path, name: str, heads: Sequence[str], lines: Iterable[dict[str, str]]) -> Written:
+    """Write a CSV file of lines that are text already; a researcher's own words among them are defused."""
+    n = 0
+    with _opened(folder, name) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(heads)
+        for line in lines:
+            writer.writerow([cell(line[head]) for head in heads])
+            n += 1
+    return Written(name, n, file.sha256, file.n_bytes)
+
+
+def told(variables: Sequence[Variable[Row]], row: Row) -> dict[str, Any]:
+    """A row as JSON holds it, by the names of the variables."""
+    return {variable.name: plain(variable.read(row)) for variable in variables}
+
+
+def write_records(
+    folder: Path, name: str, head: dict[str, Any], key: str, records: Iterator[dict[str, Any]]
+) -> Written:
+    """Write one JSON object with the facts of `head`, and under `key` a list, an entry a line."""
+    n = 0
+    with _opened(folder, name) as file:
+        file.write(json.dumps(head, ensure_ascii=False)[:-1] + (", " if head else "") + f"{json.dumps(key)}: [")
+        for record in records:
+            file.write(("," if n else "") + "\n" + json.dumps(record, ensure_ascii=False))
+            n += 1
+        file.write("\n]}\n")
+    return Written(name, n, file.sha256, file.n_bytes)
+
+
+def sums_of(files: Sequence[Written]) -> str:
+    """The checksums as `sha256sum --check` reads them."""
+    return "".join(f"{file.sha256}  {file.name}\n" for file in files)
+
+
+def zipped_to(files: Sequence[Written], folder: Path, archive: Path) -> None:
+    """Put the files of an export into one archive; the same files give the same bytes."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
+        for file in files:
+            # A fixed time: the archive's own clock would make two equal exports differ.
+            entry = zipfile.ZipInfo(file.name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with (folder / file.name).open("rb") as source, whole.open(entry, "w", force_zip64=True) as target:
+                while chunk := source.read(CHUNK):
+                    target.write(chunk)

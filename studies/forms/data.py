@@ -1,0 +1,64 @@
+"""Forms of the console's data pages."""
+
+from __future__ import annotations
+
+from django import forms
+
+from studies.exports import FORMATS
+from studies.models import Study
+from studies.services.quality import LONGEST_REASON
+from studies.services.retention import LONGEST_DAYS
+
+FORMAT_LABELS = {
+    "long": "Long: a row for each participant and item (CSV)",
+    "wide": "Wide: a row for each participant (CSV)",
+    "ratings": "Ratings of known items (CSV)",
+    "events": "Events on the pages (CSV)",
+    "pages": "Page times, by oTree's names (CSV)",
+    "json": "Everything of each participant (JSON)",
+    "psych-ds": "Psych-DS package: all tables, materials, codebooks",
+}
+
+
+class ExportForm(forms.Form):
+    """Which data an export holds."""
+
+    format = forms.ChoiceField(choices=[(kind, FORMAT_LABELS[kind]) for kind in FORMATS], required=False)
+    include_simulated = forms.BooleanField(required=False, label="With simulated participants")
+    without_excluded = forms.BooleanField(required=False, label="Without those excluded from analyses")
+    include_external_ids = forms.BooleanField(
+        required=False,
+        label="With codes and external ids",
+        help_text="The files then name people, and their names say so.",
+    )
+
+    def __init__(self, *args: object, is_owner: bool = False, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        if not is_owner:
+            del self.fields["include_external_ids"]
+
+
+class ReasonForm(forms.Form):
+    """Why something is done that stays in the record."""
+
+    reason = forms.CharField(max_length=LONGEST_REASON, label="Reason")
+
+
+class RetentionForm(forms.Form):
+    """How long data are kept after the close."""
+
+    external_ids_days = forms.IntegerField(
+        label="External ids, days", required=False, min_value=0, max_value=LONGEST_DAYS,
+        help_text="After the close of the study; empty keeps them.",
+    )  # fmt: skip
+    answers_days = forms.IntegerField(
+        label="Answers, days", required=False, min_value=0, max_value=LONGEST_DAYS,
+        help_text="After the close; erased answers cannot be brought back.",
+    )  # fmt: skip
+
+    def __init__(self, study: Study, data: object = None) -> None:
+        initial = {
+            "external_ids_days": study.external_ids_kept_days,
+            "answers_days": study.answers_kept_days,
+        }
+        super().__init__(data, initial=initial)  # type: ignore[arg-type]

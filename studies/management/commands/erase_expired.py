@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from studies.services.retention import erase_expired
+
+
+class Command(BaseCommand):
+    help = "Erase external ids and answers of closed studies whose retention limit has passed; the worker does it too."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        counted = erase_expired()
+        self.stdout.write(
+            f"Erased {counted['external_ids']} external ids, and the answers of {counted['participants']} participants."
+        )

@@ -1,0 +1,48 @@
+"""Outcomes by condition, once they are open: after the close, or when somebody opened them and said why."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from studies.enums import Mode, StudyStatus
+from studies.measures import ParticipantMeasures
+from studies.models import Study
+from studies.selectors.quality import excluded
+from studies.selectors.responses import records
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Means of one condition over completed participants who are not excluded; None where there is nobody."""
+
+    condition: str
+    n: int
+    accuracy: float | None
+    fon: float | None
+    son: float | None
+    satisfaction: float | None
+
+
+def are_outcomes_open(study: Study) -> bool:
+    """Whether people's outcomes by condition may be shown."""
+    return study.status == StudyStatus.CLOSED or study.outcomes_opened_at is not None
+
+
+def outcomes_of(study: Study) -> list[Outcome]:
+    """One line a condition, of people alone, in the order of the design."""
+    out = excluded(study, [Mode.LIVE])
+    found: dict[str, list[ParticipantMeasures]] = defaultdict(list)
+    for record in records(study, [Mode.LIVE], completed_only=True):
+        condition = record.participant.condition
+        if condition is not None and record.measures is not None and record.participant.pk not in out:
+            found[condition.label].append(record.measures)
+
+    def mean(label: str, name: str) -> float | None:
+        own = [float(getattr(one, name)) for one in found[label]]
+        return sum(own) / len(own) if own else None
+
+    return [
+        Outcome(label, len(found[label]), *(mean(label, name) for name in ("accuracy", "fon", "son", "satisfaction")))
+        for label in study.conditions.order_by("position").values_list("label", flat=True)
+    ]

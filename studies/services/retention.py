@@ -1,0 +1,89 @@
+"""Retention: how long external ids and answers are kept after the close, and the erasure once that has passed."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.errors import ParallaxError
+from core.models import LogEntry
+from studies.models import ExternalId, Participant, Study
+from studies.services.privacy import erase
+from studies.services.slots import locked_study
+
+logger = logging.getLogger(__name__)
+
+LONGEST_DAYS = 36500
+
+
+def _told(days: int | None) -> str:
+    return "kept" if days is None else f"erased {days} days after the close"
+
+
+@transaction.atomic
+def set_retention(*, study: Study, external_ids_days: int | None, answers_days: int | None, actor: Any = None) -> Study:
+    """Say how many days after the close external ids and answers are erased; None keeps them. Logged.
+
+    Raises `retention.bad_days`.
+    """
+    for days in (external_ids_days, answers_days):
+        if days is not None and not 0 <= days <= LONGEST_DAYS:
+            raise ParallaxError("retention.bad_days", f"Days are a whole number from 0 to {LONGEST_DAYS}; got {days}.")
+    current = locked_study(study.pk)
+    current.external_ids_kept_days, current.answers_kept_days = external_ids_days, answers_days
+    current.save(update_fields=["external_ids_kept_days", "answers_kept_days", "updated_at"])
+    _logged(current, f"Retention: external ids {_told(external_ids_days)}, answers {_told(answers_days)}.", actor)
+    study.external_ids_kept_days, study.answers_kept_days = external_ids_days, answers_days
+    return study
+
+
+def _logged(study: Study, reason: str, actor: Any = None, **facts: Any) -> None:
+    LogEntry.objects.create(
+        actor=actor, kind="studies.study", object_id=study.pk, from_status=study.status, to_status=study.status,
+        reason=reason, facts=facts,
+    )  # fmt: skip
+
+
+def erase_expired(*, now: datetime | None = None) -> dict[str, int]:
+    """Erase what closed studies keep longer than they promised; counts of ids and of participants.
+
+    Safe to run at any time and twice: what is gone is not found again.
+    """
+    moment = now or timezone.now()
+    counted = {"external_ids": 0, "participants": 0}
+    for study in Study.objects.filter(closed_at__isnull=False, external_ids_kept_days__isnull=False).order_by("pk"):
+        if moment >= study.closed_at + timedelta(days=study.external_ids_kept_days):  # type: ignore[operator, arg-type]
+            counted["external_ids"] += _erase_ids(study)
+    for study in Study.objects.filter(closed_at__isnull=False, answers_kept_days__isnull=False).order_by("pk"):
+        if moment >= study.closed_at + timedelta(days=study.answers_kept_days):  # type: ignore[operator, arg-type]
+            counted["participants"] += _erase_answers(study, moment)
+    return counted
+
+
+@transaction.atomic
+def _erase_ids(study: Study) -> int:
+    n, _ = ExternalId.objects.filter(study=study).delete()
+    # Parameters we do not know may name people as well.
+    Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={})
+    if n:
+        _logged(study, f"{n} external ids were erased, as the retention limit says.", erased_external_ids=n)
+        logger.info("erased external ids study=%s n=%s", study.slug, n)
+    return n
+
+
+@transaction.atomic
+def _erase_answers(study: Study, moment: datetime) -> int:
+    locked_study(study.pk)
+    rows = list(Participant.objects.select_for_update(of=("self",)).filter(study=study, erased_at__isnull=True))
+    for participant in rows:
+        erase(participant=participant)
+        Participant.objects.filter(pk=participant.pk).update(erased_at=moment, parameters={}, source_user="")
+    if rows:
+        _logged(study, f"The answers of {len(rows)} participants were erased, as the retention limit says.",
+                erased_participants=len(rows))  # fmt: skip
+        logger.info("erased answers study=%s n=%s", study.slug, len(rows))
+    return len(rows)

@@ -1,0 +1,154 @@
+"""The console's data pages: exports, quality flags and exclusions, blinding, retention."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_POST, require_safe
+
+from charting.theme import both_modes
+from core.errors import ParallaxError
+from studies.charts import consort_diagram
+from studies.enums import ExportStatus, Mode
+from studies.exports import FORMATS, Options
+from studies.forms.data import ExportForm, ReasonForm, RetentionForm
+from studies.models import ExportJob, Participant
+from studies.permissions import OWNERS, READERS, Seat, seated
+from studies.selectors import monitor, quality
+from studies.selectors.consort import consort_of
+from studies.selectors.outcomes import are_outcomes_open, outcomes_of
+from studies.services import exporting
+from studies.services.blinding import open_outcomes
+from studies.services.quality import exclude, undo_exclusion
+from studies.services.retention import set_retention
+
+BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}
+
+
+def _sent(archive: Any, name: str) -> HttpResponse:
+    response = FileResponse(archive, as_attachment=True, filename=name, content_type="application/zip")
+    patch_cache_control(response, private=True, no_store=True)
+    return cast("HttpResponse", response)  # a streaming one: for the views that share a decorator it is the same
+
+
+@require_safe
+@seated(READERS)
+def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpResponse:
+    """Send an export in one archive, or have a worker make a large one."""
+    form = ExportForm(request.GET, is_owner=seat.is_owner)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    kind = kind or chosen.get("format", "")
+    if kind not in FORMATS:
+        raise Http404("There is no such export.")
+    options = Options(
+        include_simulated=chosen.get("include_simulated", False),
+        include_external_ids=chosen.get("include_external_ids", False),
+        without_excluded=chosen.get("without_excluded", False),
+    )
+    facts = {"study": seat.study, "kind": kind, "options": options, "actor": request.user}
+    try:
+        if exporting.is_large(seat.study):
+            exporting.request_export(**facts)  # type: ignore[arg-type]
+            messages.success(request, "The export is being made. It appears on this page once it is ready.")
+            return redirect("studies:quality", slug=seat.study.slug)
+        return _sent(exporting.archive_of(**facts), exporting.archive_name(seat.study, kind, options))  # type: ignore[arg-type]
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("studies:detail", slug=seat.study.slug)
+
+
+@require_safe
+@seated(READERS)
+def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Send an archive that a worker made; one that names people to an owner alone."""
+    job = get_object_or_404(ExportJob, study=seat.study, pk=pk, status=ExportStatus.DONE)
+    options = Options(**job.options)
+    if options.include_external_ids and not seat.is_owner:
+        raise PermissionDenied("This export names people; the study's owner alone may take it.")
+    return _sent(default_storage.open(job.file), exporting.archive_name(seat.study, job.kind, options))
+
+
+@require_safe
+@seated(READERS)
+def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Flags, exclusions, the flow, and the outcomes where they are open."""
+    study = seat.study
+    modes = [mode for mode in monitor.modes_of(study) if mode != Mode.PREVIEW]
+    flows = []
+    for mode in modes:
+        flow = consort_of(study, mode)
+        flows.append((mode, flow, both_modes(consort_diagram(flow, badge=BADGES[Mode(mode)])), f"consort-{mode}"))
+    is_open = are_outcomes_open(study)
+    context = {
+        "study": study,
+        "seat": seat,
+        "looked_at": quality.looked_at(study, modes),
+        "counts": quality.flag_counts(study, modes),
+        "history": quality.exclusion_history(study),
+        "flows": flows,
+        "is_open": is_open,
+        "outcomes": outcomes_of(study) if is_open else (),
+        "jobs": study.export_jobs.select_related("requested_by")[:10],
+        "export_form": ExportForm(is_owner=seat.is_owner),
+        "retention_form": RetentionForm(study),
+    }
+    return render(request, "console/studies/quality.html", context)
+
+
+def _back(request: HttpRequest, seat: Seat, said: str, act: Any, **facts: Any) -> HttpResponse:
+    try:
+        act(actor=request.user, **facts)
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, said)
+    return redirect("studies:quality", slug=seat.study.slug)
+
+
+def _reason(request: HttpRequest) -> str:
+    form = ReasonForm(request.POST)
+    return form.cleaned_data["reason"] if form.is_valid() else ""
+
+
+@require_POST
+@seated(OWNERS)
+def participant_exclude(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Leave a participant out of analyses."""
+    participant = get_object_or_404(Participant, study=seat.study, pk=pk)
+    return _back(request, seat, "The participant is excluded.", exclude, participant=participant,
+                 reason=_reason(request))  # fmt: skip
+
+
+@require_POST
+@seated(OWNERS)
+def participant_include(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Take a participant into analyses again."""
+    participant = get_object_or_404(Participant, study=seat.study, pk=pk)
+    return _back(request, seat, "The participant is in analyses again.", undo_exclusion, participant=participant,
+                 reason=_reason(request))  # fmt: skip
+
+
+@require_POST
+@seated(OWNERS)
+def study_open_outcomes(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Open the outcomes before the close."""
+    return _back(request, seat, "The outcomes are open, and the record says so.", open_outcomes, study=seat.study,
+                 reason=_reason(request))  # fmt: skip
+
+
+@require_POST
+@seated(OWNERS)
+def study_retention(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set how long data are kept."""
+    form = RetentionForm(seat.study, request.POST)
+    if not form.is_valid():
+        messages.error(request, "Days are whole numbers from 0, or nothing.")
+        return redirect("studies:quality", slug=seat.study.slug)
+    return _back(request, seat, "The retention limits are saved.", set_retention, study=seat.study,
+                 **form.cleaned_data)  # fmt: skip

@@ -1,0 +1,259 @@
+"""Flags found in rows, exclusions with their record, blinding, retention, exports by a worker."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from core.errors import ParallaxError
+from core.models import LogEntry
+from studies.enums import ExportStatus, Mode, Role
+from studies.exports import Options
+from studies.models import Exclusion, ExportJob, ExternalId, Participant, Study
+from studies.selectors.consort import consort_of
+from studies.selectors.outcomes import are_outcomes_open, outcomes_of
+from studies.selectors.quality import exclusion_reasons, flag_counts, flags_by_participant, looked_at, public_ids
+from studies.services import exporting
+from studies.services.blinding import open_outcomes
+from studies.services.launch import close_study
+from studies.services.privacy import withdraw
+from studies.services.quality import exclude, undo_exclusion
+from studies.services.retention import erase_expired, set_retention
+from tests.factories.accounts import UserFactory
+from tests.factories.analysis import planted_person
+from tests.factories.studies import assigned, completed, enter, make_study, rated
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def owner() -> User:
+    return UserFactory()
+
+
+@pytest.fixture
+def study(owner: User) -> Study:
+    return make_study(per_condition=4, owner=owner)
+
+
+def _slow(person: Participant, minutes: int = 10) -> Participant:
+    """As if they had taken their time."""
+    Participant.objects.filter(pk=person.pk).update(consented_at=timezone.now() - timedelta(minutes=minutes))
+    person.refresh_from_db()
+    return person
+
+
+def _found(study: Study, person: Participant) -> list[str]:
+    return [flag.key for flag in flags_by_participant(study, [person.mode]).get(person.pk, ())]
+
+
+def test_flags_are_found_in_what_is_stored(study: Study) -> None:
+    careful = _slow(completed(study))
+    fast = completed(study, gender="man")
+    alike = _slow(planted_person(study, "TopPop", [3] * 5, 3, n_watched=5))
+    assert _found(study, careful) == []
+    assert _found(study, fast) == ["too_fast"]
+    assert _found(study, alike) == ["straight_lined"]
+    Study.objects.filter(pk=study.pk).update(settings={**study.settings, "quality": {"alike_ratings": 5}})
+    study.refresh_from_db()
+    assert _found(study, alike) == ["straight_lined", "all_ratings_alike"]
+    assert dict(flag_counts(study, [Mode.LIVE])) == {
+        "Too fast": 1, "Straight-lined": 1, "All ratings alike": 1, "Attention check failed": 0, "Same external id": 0,
+    }  # fmt: skip
+    simulated = completed(study, Mode.SIMULATED)
+    assert _found(study, simulated) == []  # nobody waits for a program
+
+
+def test_the_same_external_id_is_told_by_ids_for_publication(study: Study) -> None:
+    one = enter(study, parameters={"PROLIFIC_PID": "p1", "SESSION_ID": "s1"}).participant
+    other = enter(study, parameters={"PROLIFIC_PID": "p1", "SESSION_ID": "s2"}).participant
+    third = enter(study, parameters={"PROLIFIC_PID": "P1", "SESSION_ID": "s2"}).participant
+    found = flags_by_participant(study, [Mode.LIVE])
+    assert set(found) == {one.pk, other.pk}
+    assert public_ids(study)[other.pk] in found[one.pk][0].reason
+    assert "p1" not in found[one.pk][0].reason
+    assert third.pk not in found
+
+
+def test_someone_the_studys_own_rule_sent_away_has_the_flag(study: Study) -> None:
+    person = assigned(study)
+    Participant.objects.filter(pk=person.pk).update(status="attention_failed")
+    assert _found(study, person) == ["attention_failed"]
+
+
+def test_an_exclusion_keeps_who_when_and_why_and_so_does_undoing_it(study: Study, owner: User) -> None:
+    person = completed(study)
+    made = exclude(participant=person, reason=" Said they guessed ", actor=owner)
+    assert (made.reason, made.flags, made.excluded_by) == ("Said they guessed", ["too_fast"], owner)
+    with pytest.raises(ParallaxError, match="already"):
+        exclude(participant=person, reason="again")
+    flow = consort_of(study, Mode.LIVE)
+    assert (flow.completed, flow.excluded, flow.analysed) == (1, {"Said they guessed": 1}, 0)
+    undo_exclusion(participant=person, reason="They had not", actor=owner)
+    with pytest.raises(ParallaxError, match="not excluded"):
+        undo_exclusion(participant=person, reason="again")
+    exclude(participant=person, reason="They had after all")
+    first, second = Exclusion.objects.order_by("id")
+    assert (first.undo_reason, first.undone_by, second.undone_at) == ("They had not", owner, None)
+    assert exclusion_reasons(study, [Mode.LIVE]) == [("They had after all", 1)]
+    assert [one.exclusion for one in looked_at(study, [Mode.LIVE])] == [second]
+    acts = LogEntry.objects.filter(kind="studies.participant", object_id=person.pk, facts__has_key="act")
+    assert [entry.facts["act"] for entry in acts] == ["excluded", "exclusion_undone", "excluded"]
+
+
+@pytest.mark.parametrize(("reason", "code"), [(" ", "no_reason"), ("x" * 2001, "long_reason")])
+def test_an_exclusion_without_a_reason_is_refused(study: Study, reason: str, code: str) -> None:
+    with pytest.raises(ParallaxError) as refusal:
+        exclude(participant=completed(study), reason=reason)
+    assert refusal.value.code == f"exclusion.{code}"
+    with pytest.raises(ParallaxError, match="Previews"):
+        exclude(participant=completed(study, Mode.PREVIEW), reason="why")
+    assert not Exclusion.objects.exists()
+
+
+def test_outcomes_stay_shut_until_the_close_or_until_somebody_says_why(study: Study, owner: User) -> None:
+    person = completed(study)
+    assert not are_outcomes_open(study)
+    with pytest.raises(ParallaxError, match="Say why"):
+        open_outcomes(study=study, reason=" ")
+    open_outcomes(study=study, reason="The ethics board asked", actor=owner)
+    first = study.outcomes_opened_at
+    open_outcomes(study=study, reason="once more")
+    assert study.outcomes_opened_at == first
+    entries = LogEntry.objects.filter(kind="studies.study", object_id=study.pk, facts__act="outcomes_opened")
+    assert [(entry.actor, "ethics board" in entry.reason) for entry in entries] == [(owner, True)]
+    assert are_outcomes_open(study)
+    label = Participant.objects.get(pk=person.pk).condition.label  # type: ignore[union-attr]
+    line = next(one for one in outcomes_of(study) if one.condition == label)
+    assert (line.n, line.accuracy, line.fon) == (1, 3.0, 0.8)
+    exclude(participant=person, reason="why")
+    assert [one.accuracy for one in outcomes_of(study)] == [None, None]
+    study.refresh_from_db()
+    close_study(study=study)
+    assert are_outcomes_open(study)
+    with pytest.raises(ParallaxError, match="not now"):
+        open_outcomes(study=study, reason="late")
+
+
+def test_withdrawing_erases_external_ids_and_the_flow_still_adds_up(study: Study) -> None:
+    person = completed(study)
+    ExternalId.objects.create(study=study, participant=person, name="workerId", value="w")
+    withdraw(participant=person)
+    assert not ExternalId.objects.exists()
+    row = Participant.objects.get(pk=person.pk)
+    assert row.erased_at is not None
+    assert looked_at(study, [Mode.LIVE]) == []
+    flow = consort_of(study, Mode.LIVE)
+    assert (flow.assigned, flow.left_after, flow.completed) == (1, {"Withdrew": 1}, 0)
+
+
+def test_what_is_kept_too_long_is_erased_and_the_rest_stays(study: Study, owner: User) -> None:
+    person = completed(study)
+    ExternalId.objects.create(study=study, participant=person, name="workerId", value="w")
+    Participant.objects.filter(pk=person.pk).update(parameters={"x": "1"})
+    with pytest.raises(ParallaxError, match="whole number"):
+        set_retention(study=study, external_ids_days=-1, answers_days=None)
+    set_retention(study=study, external_ids_days=10, answers_days=100, actor=owner)
+    assert erase_expired() == {"external_ids": 0, "participants": 0}
+    study.refresh_from_db()
+    close_study(study=study)
+    now = timezone.now()
+    assert erase_expired(now=now + timedelta(days=9)) == {"external_ids": 0, "participants": 0}
+    assert erase_expired(now=now + timedelta(days=11)) == {"external_ids": 1, "participants": 0}
+    row = Participant.objects.get(pk=person.pk)
+    assert (row.parameters, row.responses.exists()) == ({}, True)
+    assert erase_expired(now=now + timedelta(days=101)) == {"external_ids": 0, "participants": 1}
+    assert erase_expired(now=now + timedelta(days=101)) == {"external_ids": 0, "participants": 0}
+    row.refresh_from_db()
+    assert (row.status, row.responses.exists(), row.profile.exists()) == ("completed", False, False)
+    out = io.StringIO()
+    call_command("erase_expired", stdout=out)
+    assert "Erased 0 external ids" in out.getvalue()
+
+
+def test_a_large_export_is_made_by_a_worker_once(
+    study: Study, owner: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    completed(study)
+    monkeypatch.setattr(exporting, "AT_ONCE", 0)
+    client.force_login(owner)
+    job = exporting.request_export(study=study, kind="wide", options=Options(include_external_ids=True), actor=owner)
+    exporting.make_export(job_id=job.pk)
+    exporting.make_export(job_id=job.pk)
+    job.refresh_from_db()
+    assert (job.status, ExportJob.objects.count()) == (ExportStatus.DONE, 1)
+    sent = client.get(reverse("studies:export-file", args=[study.slug, job.pk]))
+    content = b"".join(sent.streaming_content)  # type: ignore[attr-defined]
+    assert "identifiable-true" in sent["Content-Disposition"]
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert "study-good-films_identifiable-true_wide_data.csv" in archive.namelist()
+    analyst = UserFactory()
+    study.memberships.create(researcher=analyst, role=Role.ANALYST)
+    client.force_login(analyst)
+    assert client.get(reverse("studies:export-file", args=[study.slug, job.pk])).status_code == 403
+    ExportJob.objects.update(created_at=timezone.now() - timedelta(days=8))
+    assert exporting.clean_exports() == 1
+    assert not default_storage.exists(job.file)
+    with pytest.raises(ParallaxError, match="one of"):
+        exporting.request_export(study=study, kind="xlsx", options=Options())
+
+
+def test_an_export_that_fails_says_why(study: Study) -> None:
+    completed(study)
+    job = exporting.request_export(study=study, kind="wide", options=Options())
+    Participant.objects.update(mode=Mode.SIMULATED)
+    exporting.make_export(job_id=job.pk)
+    job.refresh_from_db()
+    assert job.status == ExportStatus.FAILED
+    assert "simulated participants only" in job.error
+
+
+def test_the_page_of_data_quality_lets_the_owner_decide_and_the_analyst_look(
+    study: Study, owner: User, client: Client
+) -> None:
+    person = completed(study)
+    rated(study, gender="man")
+    client.force_login(owner)
+    page = reverse("studies:quality", args=[study.slug])
+    shown = client.get(page).content.decode()
+    assert "Too fast." in shown
+    assert "blinded until the study is closed" in shown
+    assert "Means over people" not in shown
+    client.post(reverse("studies:exclude", args=[study.slug, person.pk]), {"reason": "Guessed"})
+    assert "Guessed" in client.get(page).content.decode()
+    client.post(reverse("studies:include", args=[study.slug, person.pk]), {"reason": ""})
+    assert Exclusion.objects.get().undone_at is None
+    client.post(reverse("studies:include", args=[study.slug, person.pk]), {"reason": "Had not"})
+    assert Exclusion.objects.get().undo_reason == "Had not"
+    client.post(reverse("studies:open-outcomes", args=[study.slug]), {"reason": "Asked for"})
+    assert "Opened before the close" in client.get(page).content.decode()
+    client.post(reverse("studies:retention", args=[study.slug]), {"external_ids_days": "30", "answers_days": ""})
+    study.refresh_from_db()
+    assert (study.external_ids_kept_days, study.answers_kept_days) == (30, None)
+    client.post(reverse("studies:retention", args=[study.slug]), {"external_ids_days": "x"})
+    study.refresh_from_db()
+    assert study.external_ids_kept_days == 30
+    sent = client.get(reverse("studies:export-chosen", args=[study.slug]), {"format": "psych-ds"})
+    with zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))) as archive:  # type: ignore[attr-defined]
+        assert "dataset_description.json" in archive.namelist()
+    assert client.get(reverse("studies:export-chosen", args=[study.slug]), {"format": "xlsx"}).status_code == 404
+    analyst = UserFactory()
+    study.memberships.create(researcher=analyst, role=Role.ANALYST)
+    client.force_login(analyst)
+    assert "Take in again" not in client.get(page).content.decode()
+    assert client.post(reverse("studies:exclude", args=[study.slug, person.pk]), {"reason": "x"}).status_code == 403
+    asked = {"format": "wide", "include_external_ids": "on"}
+    sent = client.get(reverse("studies:export-chosen", args=[study.slug]), asked)
+    assert "identifiable" not in sent["Content-Disposition"]
+    assert b"".join(sent.streaming_content)[:2] == b"PK"  # type: ignore[attr-defined]
+    client.force_login(UserFactory())
+    assert client.get(page).status_code == 404
