@@ -6,7 +6,7 @@ import math
 
 import numba
 import numpy as np
-from numba import boolean, float64, int32, int64
+from numba import boolean, float32, float64, int64
 from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
@@ -94,7 +94,7 @@ def best(
     numba.void(
         READ_I64,
         READ_I32,
-        numba.types.Array(numba.float32, 1, "C", readonly=True),
+        numba.types.Array(float32, 1, "C", readonly=True),
         numba.types.Array(float64, 2, "C", readonly=True),
         float64[:, ::1],
     ),
@@ -120,15 +120,15 @@ def fold(
 
 @numba.njit(
     boolean(
-        int32[::1], float64[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
+        int64[::1], float32[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
         READ_I64, boolean, boolean, int64[:, ::1], float64[:, ::1],
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def answer(
-    items: NDArray[np.int32],
-    ratings: NDArray[np.float64],
+    items: NDArray[np.int64],
+    ratings: NDArray[np.float32],
     low: float,
     step: float,
     highest: float,
@@ -153,7 +153,7 @@ def answer(
     n, n_items = items.shape[0], popularity.shape[0]
     for s in range(n):
         item, rating = items[s], ratings[s]
-        code = (rating - low) / step
+        code = (float64(rating) - low) / step
         if item < 0 or item >= n_items or not -1e-4 <= code <= highest + 1e-4:
             return False
         place = s
@@ -165,13 +165,15 @@ def answer(
         items[place], ratings[place] = item, rating
     bias = 0.0
     for s in range(n):
-        bias += ratings[s] - mean - item_bias[items[s]]
+        bias += float64(ratings[s]) - mean - item_bias[items[s]]
     bias = bias / (n + reg_user) if n + reg_user > 0.0 else 0.0
     scores, weights = np.full((1, n_items), -0.0), np.zeros(n_items if is_mean else 0)
     total = scores[0]
     for s in range(n):
         j = items[s]
-        signal = ratings[s] if is_of_ratings else ratings[s] - (mean + bias + item_bias[j]) + 0.0
+        signal = float64(ratings[s])
+        if not is_of_ratings:
+            signal = signal - (mean + bias + item_bias[j]) + 0.0
         for t in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
             other = np.uint32(neighbours[t])
             if is_mean:
@@ -186,4 +188,4 @@ def answer(
                 total[i] /= weights[i]
             if not is_of_ratings:
                 total[i] += level + item_bias[i]
-    return best(scores, popularity, np.array([0, n]), items, listed, values) < 0
+    return best(scores, popularity, np.array([0, n]), items.astype(np.int32), listed, values) < 0

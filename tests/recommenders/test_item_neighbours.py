@@ -184,6 +184,7 @@ def test_the_short_way_to_one_list_gives_the_same_bits(make_ratings, kind, optio
     [
         ([1, 1], [3, 4], 5, "Item 1 is rated twice"),
         ([1, 25], [3, 4], 5, "no item number 25"),
+        ([1, 2**32 + 2], [3, 4], 5, "no item number 4294967298"),
         ([1, 2], [3, 9], 5, "outside the scale"),
         ([1, 2], [3], 5, "equally long"),
         ([1.5, 2], [3, 4], 5, "whole numbers"),
