@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders import lazy
 from recommenders.base import Algorithm
@@ -18,6 +19,7 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.singular import right_singular_vectors
+from recommenders.threads import each, numeric_threads
 
 __all__ = ["IALS"]
 
@@ -62,7 +64,7 @@ class IALS(Algorithm):
     key = "ials"
     name = "iALS"
     title = "Implicit alternating least squares (iALS)"
-    version = 1
+    version = 2
     score_kind = "order"
     explains = True
     small = {"factors": 2}
@@ -152,7 +154,15 @@ def _solve(
     indptr, indices = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
     kernel, size = lazy.ials_kernels().solve_rows, gram.shape[0]
     # Rows do not depend on each other, so neither do they on how they are cut.
-    for start, stop, share in blocks(size**2 * (np.diff(indptr) + size / 3.0), BLOCK_STEPS):
-        progress(share, what)
+    pieces = [piece[:2] for piece in blocks(size**2 * (np.diff(indptr) + size / 3.0), BLOCK_STEPS)]
+
+    def solve(piece: tuple[int, int]) -> None:
+        start, stop = piece
         kernel(indptr[start : stop + 1], indices, gram, others, alpha, out[start:stop])
+
+    if numeric_threads() > 1 and len(pieces) > 1:  # the pieces share out the threads; products have one each
+        with threadpool_limits(1):
+            each(solve, pieces, progress, what)
+    else:
+        each(solve, pieces, progress, what)
     return out

@@ -22,6 +22,9 @@ __all__ = ["Neighbours", "cosine_neighbours", "pearson_neighbours"]
 # Pairs that a block of items may touch at most (about 50 MB of buffers); an item with more has its own block.
 BLOCK_PAIRS = 2_000_000
 
+# Similarities that are sorted together: half the second cache of a core.
+SORTED_TOGETHER = 1 << 16
+
 # What adding up, dividing and sorting take of the whole, about; only the progress is told by it.
 SHARES = (0.0, 0.7, 0.8, 1.0)
 DIVIDING, SORTING = "Making similarities of the sums", "Sorting every item's neighbours"
@@ -225,7 +228,7 @@ def _exact_pearsons(
 
     if not is_half:
 
-        def block(range_: tuple[int, int]) -> Rows:
+        def block(range_: tuple[int, int]) -> list[Rows]:
             first, last = range_
             left, right = (np.zeros((last - first, n_items), dtype=np.uint64) for _ in range(2))
             sums(first, last, left, right)
@@ -246,18 +249,27 @@ def _exact_pearsons(
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
 
-def _sorted_rows(similarities: NDArray[np.float64], keep: int | None) -> Rows:
-    """Return the positive similarities of dense rows, each row sorted and truncated."""
-    kernels = lazy.product_kernels()
+def _sorted_rows(similarities: NDArray[np.float64], keep: int | None) -> list[Rows]:
+    """Return the positive similarities of dense rows, each row sorted and truncated, a few rows at a time."""
     n_rows, n_items = similarities.shape
-    lengths = np.empty(n_rows, dtype=np.int64)
-    rounded = np.empty(n_items, dtype=np.float32)
-    keys = np.empty(similarities.size, dtype=np.uint64)
+    together = max(1, SORTED_TOGETHER // max(1, n_items))
+    keys, rounded = np.empty(min(together, n_rows) * n_items, dtype=np.uint64), np.empty(n_items, dtype=np.float32)
+    return [
+        _sorted_few(similarities[first : first + together], keep, keys, rounded) for first in range(0, n_rows, together)
+    ]
+
+
+def _sorted_few(
+    similarities: NDArray[np.float64], keep: int | None, keys: NDArray[np.uint64], rounded: NDArray[np.float32]
+) -> Rows:
+    """Do the same for rows that stay in the cache from the first look at them to the last; overwrites `keys`."""
+    kernels = lazy.product_kernels()
+    lengths = np.empty(similarities.shape[0], dtype=np.int64)
     kernels.pack_rows(similarities, lengths, rounded, rounded.view(np.uint32), keys)
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     if keep is not None:
         keys, bounds = _best_keys(keys, bounds, keep)
-    for first, last in pairwise(bounds):
+    for first, last in pairwise(bounds.tolist()):
         keys[first:last].sort()
     items, values = np.empty(bounds[-1], dtype=np.int32), np.empty(bounds[-1])
     kernels.unpack_rows(similarities, bounds, keys[: bounds[-1]], items, values)
@@ -282,8 +294,10 @@ def _best_keys(
     return np.concatenate(kept), np.concatenate(([0], np.cumsum([row.size for row in kept])))
 
 
-def _joined(blocks: list[Rows]) -> Neighbours:
+def _joined(ranges: list[list[Rows]]) -> Neighbours:
     """Return blocks of rows as one, letting go of each, so that two copies of everything never coexist."""
+    blocks = [rows for blocks in ranges for rows in blocks]
+    ranges.clear()
     indptr = np.concatenate([[0], *(lengths for lengths, _, _ in blocks)]).cumsum()
     joined = Neighbours(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
     end = int(indptr[-1])

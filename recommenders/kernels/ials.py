@@ -1,12 +1,10 @@
 """Compiled loops of implicit alternating least squares; import them through `recommenders.lazy` only.
 
-Each row's equations are built and solved by one thread in one fixed order, so that a row does not depend on
-its company.
+Each row's equations are built and solved by themselves in one fixed order, so that a row does not depend on its
+company. Products and Cholesky's decomposition are the linear algebra library's.
 """
 
 from __future__ import annotations
-
-import math
 
 import numba
 import numpy as np
@@ -18,6 +16,9 @@ from recommenders.kernels.neighbours import READ_I32, READ_I64
 __all__ = ["solve_rows"]
 
 READ_TABLE = numba.types.Array(float64, 2, "C", readonly=True)
+# Entries whose factors are gathered and multiplied together: they stay in the cache, and the product is too small for
+# the library to share it out among threads, which would cost more than it saves.
+TOGETHER = 128
 
 
 @numba.njit(
@@ -35,45 +36,39 @@ def solve_rows(
 ) -> None:
     """Solve (gram + alpha * sum y yᵀ) x = (1 + alpha) * sum y for each row, y over its entries' factors.
 
-    `gram` holds the sum over all others and the regularisation, so it is positive definite, and Cholesky's
-    decomposition needs no pivots.
+    `gram` holds the sum over all others and the regularisation, so it is positive definite, as Cholesky's
+    decomposition wants it; only the lower triangle is made.
     """
     size = gram.shape[0]
-    lower = np.empty((size, size))
+    lower, product, gathered = np.empty((size, size)), np.empty((size, size)), np.empty((TOGETHER, size))
     right = np.empty(size)
-    column = np.empty(size)
     for row in range(out.shape[0]):
         if indptr[row] == indptr[row + 1]:
             out[row] = 0.0
             continue
         lower[:, :] = gram
         right[:] = 0.0
-        for s in range(indptr[row], indptr[row + 1]):
-            y = others[indices[s]]
+        for start in range(indptr[row], indptr[row + 1], TOGETHER):
+            stop = min(start + TOGETHER, indptr[row + 1])
+            few = gathered[: stop - start]
+            for s in range(start, stop):
+                y, copied = others[indices[s]], gathered[s - start]
+                for a in range(size):
+                    copied[a] = y[a]
+                    right[a] += (1.0 + alpha) * y[a]
+            np.dot(few.T, few, product)
             for a in range(size):
-                right[a] += (1.0 + alpha) * y[a]
-                weight = alpha * y[a]
                 for b in range(a + 1):
-                    lower[a, b] += weight * y[b]
-        # Column by column, each taken off what is left at once: the innermost loop has no sum to carry.
-        for c in range(size):
-            pivot = math.sqrt(lower[c, c])
-            lower[c, c] = pivot
-            for a in range(c + 1, size):
-                lower[a, c] /= pivot
-                column[a] = lower[a, c]
-            for a in range(c + 1, size):
-                weight = column[a]
-                for b in range(c + 1, a + 1):
-                    lower[a, b] -= weight * column[b]
+                    lower[a, b] += alpha * product[a, b]
+        triangle = np.linalg.cholesky(lower)
         for a in range(size):
             value = right[a]
             for c in range(a):
-                value -= lower[a, c] * right[c]
-            right[a] = value / lower[a, a]
+                value -= triangle[a, c] * right[c]
+            right[a] = value / triangle[a, a]
         for a in range(size - 1, -1, -1):
+            right[a] /= triangle[a, a]
             value = right[a]
-            for c in range(a + 1, size):
-                value -= lower[c, a] * right[c]
-            right[a] = value / lower[a, a]
+            for c in range(a):
+                right[c] -= triangle[a, c] * value
         out[row] = right

@@ -6,7 +6,7 @@ import math
 
 import numba
 import numpy as np
-from numba import boolean, float64, int64
+from numba import boolean, float32, float64, int64
 from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
@@ -62,7 +62,8 @@ def best(
             if score < cut or is_own[i]:
                 continue
             if np.isnan(score):
-                return int(row * n_items + i)
+                place: int = row * n_items + i
+                return place
             if used == n:
                 last = listed[n - 1]
                 if not _is_before(score, popularity[i], i, cut, popularity[last], last):
@@ -93,7 +94,7 @@ def best(
     numba.void(
         READ_I64,
         READ_I32,
-        numba.types.Array(numba.float32, 1, "C", readonly=True),
+        numba.types.Array(float32, 1, "C", readonly=True),
         numba.types.Array(float64, 2, "C", readonly=True),
         float64[:, ::1],
     ),
@@ -119,15 +120,15 @@ def fold(
 
 @numba.njit(
     boolean(
-        int64[::1], float64[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
+        int64[::1], float32[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
         READ_I64, boolean, boolean, int64[:, ::1], float64[:, ::1],
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def answer(
-    given: NDArray[np.int64],
-    ratings: NDArray[np.float64],
+    items: NDArray[np.int64],
+    ratings: NDArray[np.float32],
     low: float,
     step: float,
     highest: float,
@@ -147,13 +148,12 @@ def answer(
 
     The sums are those of `Baseline` and of `recommenders.kernels.neighbours.scatter_sums`, term by term in the same
     order, so the list and its scores are the same to the last bit. Returns False, with nothing written, for a
-    profile that is not right; whoever asked finds out what is wrong. Sorts `ratings` in place, along with the items.
+    profile that is not right; whoever asked finds out what is wrong. Sorts `items` and `ratings` in place.
     """
-    n, n_items = given.shape[0], popularity.shape[0]
-    items = np.empty(n, dtype=np.int32)
+    n, n_items = items.shape[0], popularity.shape[0]
     for s in range(n):
-        item, rating = given[s], ratings[s]
-        code = (rating - low) / step
+        item, rating = items[s], ratings[s]
+        code = (float64(rating) - low) / step
         if item < 0 or item >= n_items or not -1e-4 <= code <= highest + 1e-4:
             return False
         place = s
@@ -165,13 +165,15 @@ def answer(
         items[place], ratings[place] = item, rating
     bias = 0.0
     for s in range(n):
-        bias += ratings[s] - mean - item_bias[items[s]]
+        bias += float64(ratings[s]) - mean - item_bias[items[s]]
     bias = bias / (n + reg_user) if n + reg_user > 0.0 else 0.0
     scores, weights = np.full((1, n_items), -0.0), np.zeros(n_items if is_mean else 0)
     total = scores[0]
     for s in range(n):
         j = items[s]
-        signal = ratings[s] if is_of_ratings else ratings[s] - (mean + bias + item_bias[j]) + 0.0
+        signal = float64(ratings[s])
+        if not is_of_ratings:
+            signal = signal - (mean + bias + item_bias[j]) + 0.0
         for t in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
             other = np.uint32(neighbours[t])
             if is_mean:
@@ -186,4 +188,4 @@ def answer(
                 total[i] /= weights[i]
             if not is_of_ratings:
                 total[i] += level + item_bias[i]
-    return best(scores, popularity, np.array([0, n]), items, listed, values) < 0
+    return best(scores, popularity, np.array([0, n]), items.astype(np.int32), listed, values) < 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from recommenders import ials, threads
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.ials import IALS
 
@@ -84,6 +85,30 @@ def test_seed_changes_nothing(make_ratings):
     params = IALS.Params(factors=2)
     first, second = (IALS.fit(ratings, params, rng=np.random.default_rng(seed)) for seed in (1, 2))
     assert first.item_factors.tobytes() == second.item_factors.tobytes()
+
+
+def test_threads_and_pieces_change_no_bit(make_ratings, monkeypatch):
+    ratings = make_ratings(75, 40, 12)
+    params = IALS.Params(factors=3, epochs=2)
+    whole = IALS.fit(ratings, params, rng=np.random.default_rng(0))
+    monkeypatch.setattr(ials, "BLOCK_STEPS", 100)
+    with threads.using(2):
+        cut = IALS.fit(ratings, params, rng=np.random.default_rng(0))
+    assert cut.item_factors.tobytes() == whole.item_factors.tobytes()
+
+
+def test_more_likes_than_are_multiplied_together():
+    likes = np.ones((1, 300))
+    users, items = np.divmod(np.arange(600), 300)
+    ratings = Ratings.from_triples(users, items, [5] * 600, 2, 300, Scale(1, 5, 1))
+    model = IALS.fit(ratings, IALS.Params(factors=1, epochs=1), rng=np.random.default_rng(0))
+    folded = solved(likes, model.item_factors, 40.0, 100.0)
+    np.testing.assert_allclose(
+        model.score(Profiles.one(items[:300], [5] * 300, 300, ratings.scale)),
+        folded @ model.item_factors.T,
+        rtol=0,
+        atol=1e-9,
+    )
 
 
 def test_training_without_a_like_gives_no_score():
