@@ -172,6 +172,8 @@ class Choice:
 
 def chosen_on_development(run: EvaluationRun) -> Choice | None:
     """Give the algorithm that is best on the development users, by the run's first metric; None without such users."""
+    if run.folds:
+        return None
     found = cases_of(run)
     if found.development is None:
         return None

@@ -32,7 +32,6 @@ from evaluation.splitting.registry import SPLITS
 from evaluation.tables import cell, columns, share
 
 POLL_SECONDS = 0.25
-KEYS = [key for key, kind in SPLITS.items() if not kind.trains_many]
 TEND_SECONDS = 1.0
 ANSWER_SECONDS = 10.0  # without a sign of a worker the command says so
 LINE_SECONDS = 5.0  # between lines where the output is not a terminal
@@ -44,7 +43,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithms", required=True, help="for example toppop,corngr,puresvd:factors=50")
-        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(KEYS)} (default: %(default)s)")
+        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(SPLITS)} (default: %(default)s)")
         parser.add_argument("--reserve", type=float, default=0.0, help="share of users kept from every model")
         parser.add_argument(
             "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
