@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from catalog.selectors.ratings import ratings_of, timestamps_of
+from catalog.selectors.ratings import probe_of, ratings_of, timestamps_of
 from core import artefacts
+from core.errors import DataError
 from evaluation.models import EvaluationRun
 from evaluation.protocols import registry
 from evaluation.protocols.cases import Cases, make_cases
+from evaluation.services.inputs import NO_LIST, OWN_LIST
 from evaluation.splitting.cold_start import observations
 from evaluation.splitting.leaks import refuse_leaks
 from evaluation.splitting.options import ColdStartItems
@@ -110,6 +112,11 @@ def spec_of(split: Mapping[str, Any]) -> SplitSpec:
 def _listed(run: EvaluationRun) -> Pairs | None:
     if not run.split.get("list"):
         return None
+    if run.split["list"] == OWN_LIST:
+        pairs = probe_of(run.version)
+        if pairs is None:
+            raise DataError(NO_LIST.format(run.version))
+        return pairs[:, 0], pairs[:, 1]
     kept = artefacts.load("probes", run.split["list"]).arrays
     return np.asarray(kept["users"]), np.asarray(kept["items"])
 

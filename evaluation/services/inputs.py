@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.models import DatasetVersion
+from catalog.selectors.ratings import probe_of
 from core.errors import ParallaxError, ParameterError
 from evaluation.metrics.registry import Metric, metric
 from evaluation.protocols import registry as protocols
@@ -15,6 +16,8 @@ from evaluation.splitting.folds import DEPENDENCE
 from evaluation.splitting.registry import SPLITS, split_spec
 from recommenders import registry
 
+OWN_LIST = "dataset"  # in place of a probe list's digest: the one that the dataset's authors gave with it
+NO_LIST = "{} came without a probe list. Give a file of pairs to the command evaluate (probe:list=FILE), or a share."
 MAX_N = 100
 MOST_MODELS = 500  # that one run trains
 MOST_SEED = 2**63
@@ -62,7 +65,7 @@ def checked(
         raise ParameterError(f"N is {n}; it lies between 1 and {MAX_N}.")
     if not 0 <= seed < MOST_SEED:
         raise ParameterError("The seed is a whole number from 0 to 9223372036854775807.")
-    wanted_split = _split(split, wanted, reserve)
+    wanted_split = _split(version, split, wanted, reserve)
     _check_protocol(wanted, version)
     lengths = sorted({int(length) for length in profile_lengths})
     if any(not 1 <= length <= 1000 for length in lengths):
@@ -143,7 +146,9 @@ def _algorithms(
     return chosen
 
 
-def _split(split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float) -> dict[str, Any]:
+def _split(
+    version: DatasetVersion, split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float
+) -> dict[str, Any]:
     """The split with its defaults filled in; one that runs cannot make is refused."""
     name = str(split.get("name", ""))
     if name == "file":
@@ -161,7 +166,10 @@ def _split(split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float
     if spec.inner is not None and protocol["name"] == "unconstrained":
         raise ParameterError("One list over all pairs cannot be parted into two groups of users: choose no dev-eval.")
     options = {**(spec.inner.options.as_dict() if spec.inner else {}), **spec.options.as_dict()}
-    if options.get("list"):
+    if options.get("list") == OWN_LIST:
+        if probe_of(version) is None:
+            raise ParameterError(NO_LIST.format(version))
+    elif options.get("list"):
         _digest(options["list"])
     inner = {"of": spec.inner.kind.key} if spec.inner else {}
     return {"name": name, **inner, **{key: value for key, value in options.items() if value != ""}}

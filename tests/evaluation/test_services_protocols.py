@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from django.utils import timezone
 
 from catalog.selectors.ratings import item_ids_of, user_ids_of
+from catalog.services import import_parsed
 from core import artefacts
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation.enums import PartKind, PartStatus, RunStatus
@@ -24,7 +26,7 @@ from evaluation.services.parts import lease_part
 from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
 from evaluation.services.tidying import remove_parts, tidy
 from evaluation.services.working import execute, sweep
-from tests.factories.catalog import make_version
+from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -265,6 +267,28 @@ def test_probe_list_hides_the_pairs_it_names(tmp_path: Path) -> None:
     found = cases_of(again).cases
     assert (found.users.tolist(), found.items.tolist()) == (hidden.users.tolist(), hidden.items.tolist())
     assert again.counted["listed pairs of users or items the dataset does not have"] == 1
+
+
+def test_probe_list_of_the_dataset_is_hidden_by_its_name() -> None:
+    parsed = make_parsed()
+    pairs = np.column_stack([parsed.users, parsed.items_rated])[::7].astype(np.int64)
+    given = {"name": "listed", "title": "Listed", "source_format": "factory", "is_synthetic": True}
+    version = import_parsed(parsed=replace(parsed, probe=pairs), **given)
+    run = work_off(
+        make_run(
+            version=version,
+            split={"name": "probe", "list": "dataset"},
+            protocol={"name": "rating-prediction", "relevant": 4.0, "irrelevant": 2.0},
+            algorithms="toppop",
+            reserve=0.0,
+            profile_lengths=(),
+        )
+    )
+    assert run.status == RunStatus.SUCCEEDED, run.error
+    found = cases_of(run).cases
+    assert sorted(zip(found.users.tolist(), found.items.tolist(), strict=True)) == sorted(map(tuple, pairs.tolist()))
+    with pytest.raises(ParallaxError, match=r"came without a probe list. Give a file"):
+        make_run(version=make_version(), split={"name": "probe", "list": "dataset"})
 
 
 @pytest.mark.parametrize(

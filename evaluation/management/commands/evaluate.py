@@ -25,7 +25,7 @@ from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import Progress, metric_names, progress
 from evaluation.services.case_files import export_cases, keep_cases, keep_probe
 from evaluation.services.crew import Crew, new_queue
-from evaluation.services.inputs import named_settings, split_names
+from evaluation.services.inputs import OWN_LIST, named_settings, split_names
 from evaluation.services.runs import cancel_run, create_run
 from evaluation.services.working import sweep
 from evaluation.splitting.registry import SPLITS
@@ -113,7 +113,7 @@ class Command(BaseCommand):
                     "name": "file",
                     "cases": keep_cases(version=version, path=options["cases"], seed=options["seed"]),
                 }
-            elif "list" in split:
+            elif split.get("list", OWN_LIST) != OWN_LIST:
                 split["list"] = keep_probe(version=version, path=Path(str(split["list"])))
             asked = {name: options[name] for name in ("mode", "negatives", "relevant", "irrelevant", "g", "ties")}
             protocol = {
