@@ -19,7 +19,7 @@ from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.comparing import compared
-from evaluation.selectors.paired import chosen_on_development, intervals, paired_tests, run_tests_of
+from evaluation.selectors.paired import chosen_on_development, intervals, kinds_of_test, paired_tests, run_tests_of
 from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, table, user_values
 from evaluation.services.case_files import export_cases, keep_cases, keep_probe
 from evaluation.services.parts import lease_part
@@ -412,3 +412,34 @@ def test_comparison_tests_each_algorithm_over_the_users_of_both_runs() -> None:
         assert one.difference == pytest.approx(one.a - one.b)
         assert one.interval.low <= one.difference <= one.interval.high
         assert one.p is None or one.p_adjusted >= one.p
+
+
+def test_hits_are_tested_by_users_where_there_are_hits() -> None:
+    run = work_off(make_run(algorithms="toppop,random,puresvd:factors=4", profile_lengths=(3,)))
+    assert set(kinds_of_test(run)) == {"sign", "signed-rank", "nemenyi", "sign-flip", "mcnemar"}
+    recall, fallout = run_tests_of(run, test="sign-flip")
+    rates = {row.label: row.recall for row in table(run)}
+    by_pair = {(pair.a, pair.b): pair.difference for pair in recall.pairs}
+    assert by_pair["TopPop", "Random"] == pytest.approx(rates["TopPop"] - rates["Random"])
+    assert fallout.metric == "fallout"
+    assert recall.lines[0].value == max(rates.values())
+    assert run_tests_of(run, test="mcnemar") == ()  # users own several cases
+    assert paired_tests(run, "recall@3", 3, test="sign-flip") is not None
+
+
+def test_mcnemar_tests_one_case_a_user() -> None:
+    run = work_off(
+        make_run(
+            split={"name": "leave-one-out", "which": "random"},
+            protocol={"name": "one-plus-random", "mode": "sampled", "negatives": 20, **LIMITS},
+            algorithms="random,puresvd:factors=4",
+            profile_lengths=(),
+        )
+    )
+    found = run_tests_of(run, test="mcnemar")
+    assert found
+    assert found[0].lines[0].n_users == run.n_relevant
+    other = work_off(make_run(version=run.version, protocol={"name": "full-ranking", **LIMITS}, profile_lengths=()))
+    assert "sign-flip" not in kinds_of_test(other)
+    with pytest.raises(ParallaxError, match="no hits of single cases"):
+        paired_tests(other, "recall@5", test="sign-flip")
