@@ -51,7 +51,8 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         "dataset_hash": run.version.content_hash,
         "inputs_hash": run.inputs_hash,
         "cases_hash": run.cases_digest,
-        "training_hash": cases_of(run).training_digest,
+        "training_hash": "" if run.folds else cases_of(run).training_digest,
+        **({"folds": _folds(run)} if run.folds else {}),
         "split": run.split,
         "protocol": run.protocol,
         "task": run.task,
@@ -72,6 +73,13 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
     }
 
 
+def _folds(run: EvaluationRun) -> list[dict[str, str]]:
+    return [
+        {"label": fold["label"], "cases_hash": fold["cases"], "training_hash": cases_of(run, at).training_digest}
+        for at, fold in enumerate(run.folds)
+    ]
+
+
 def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
     rows = [
         {
@@ -80,6 +88,7 @@ def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
             "params": dict(row.params),
             "model_hash": row.model_hash,
             "recipe": row.recipe,
+            **({"fold_hashes": list(row.fold_hashes)} if row.fold_hashes else {}),
             "was_reused": row.was_reused,
             "fit_seconds": row.fit_seconds,
             "score_seconds": row.score_seconds,

@@ -18,8 +18,6 @@ from evaluation.selectors.runs import succeeded_runs
 from evaluation.splitting.registry import SPLITS
 from recommenders import registry
 
-KEYS = [key for key, kind in SPLITS.items() if not kind.trains_many]
-
 # One key may stand for several conditions: PureSVD is measured at two numbers of factors.
 STUDY = ("toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa")  # of Cremonesi et al. (2011): ticked at first
 CONDITIONS = {"puresvd": ("puresvd:factors=50", "puresvd:factors=300")}
@@ -66,7 +64,7 @@ class RunForm(forms.Form):
     split = forms.CharField(
         label="Split",
         initial="probe:share=0.1",
-        help_text=f"What is hidden, as in a command. There are: {', '.join(KEYS)}.",
+        help_text=f"What is hidden, as in a command. There are: {', '.join(SPLITS)}.",
     )
     reserve = forms.FloatField(
         label="Share of users to reserve",

@@ -40,7 +40,8 @@ class EvaluationRun(TimeStampedModel):
 
     Its numbers depend on those inputs alone; how it is cut (`part_users`) and who works on it (`queue`) are
     not among them. Artefacts: ``cases/<cases_digest>`` (reserved users, kept users, test cases, and the
-    digest of the training rows), and one ``results/<digest>`` for each algorithm and profile length.
+    digest of the training rows), and one ``results/<digest>`` for each algorithm and profile length. A run whose
+    split trains several models has such cases for each of its `folds`, and `cases_digest` is the digest of that list.
     """
 
     version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="runs")
@@ -62,6 +63,7 @@ class EvaluationRun(TimeStampedModel):
     inputs_hash = models.CharField(max_length=64)
     queue = models.CharField(max_length=80, blank=True)  # workers of the run's own; empty: the default queue
     cases_digest = models.CharField(max_length=64, blank=True)
+    folds = models.JSONField(default=list)  # of splits that train several models: [{"label": …, "cases": digest}]
     n_relevant = models.PositiveIntegerField(null=True, blank=True)
     n_irrelevant = models.PositiveIntegerField(null=True, blank=True)
     left_out = models.JSONField(default=dict)  # what could not be used, in words, with counts
@@ -82,7 +84,10 @@ class EvaluationRun(TimeStampedModel):
 
 
 class RunAlgorithm(models.Model):
-    """An algorithm of a run, the model it was given, and the time each took."""
+    """An algorithm of a run, the model it was given, and the time each took.
+
+    Where the split trains several models it has none: those of the folds stand with the parts that fitted them.
+    """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="algorithms")
     position = models.PositiveSmallIntegerField()
@@ -105,13 +110,17 @@ class RunAlgorithm(models.Model):
 class RunPart(TimeStampedModel):
     """A piece of a run's work, taken by one worker at a time under a lease.
 
-    `start` and `stop` are rows of the run's case list, and `algorithm` is set, for measurements only (a fit
-    has the algorithm alone). The result is stored by digest, so that finishing twice writes once.
+    `start` and `stop` are rows of the fold's case list, and are set for measurements only; `recipe` and `model`
+    are a fit's. Runs of one model per algorithm have the fold 0 alone. The result is stored by digest, so that
+    finishing twice writes once.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="parts")
     algorithm = models.ForeignKey(RunAlgorithm, null=True, blank=True, on_delete=models.CASCADE, related_name="parts")
     kind = models.CharField(max_length=20, choices=PartKind)
+    fold = models.PositiveSmallIntegerField(default=0)
+    recipe = models.CharField(max_length=64, blank=True, db_index=True)
+    model = models.ForeignKey(TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="fits")
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile
     start = models.PositiveIntegerField(default=0)
     stop = models.PositiveIntegerField(default=0)

@@ -29,7 +29,7 @@ from evaluation.protocols.registry import protocol
 from evaluation.selectors.comparing import compared
 from evaluation.selectors.experiments import shipped_experiments
 from evaluation.selectors.models import ModelLine, models_on
-from evaluation.selectors.paired import CORRECTIONS, TESTS, chosen_on_development, run_tests_of
+from evaluation.selectors.paired import CORRECTIONS, HIT_TESTS, chosen_on_development, kinds_of_test, run_tests_of
 from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
 from evaluation.selectors.runs import algorithms_of, metric_names, progress, runs_by_time, succeeded_runs
 from evaluation.services.inputs import named_settings, split_names
@@ -137,7 +137,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
     correction = next((one for one in CORRECTIONS if one == request.GET.get("correction", "holm")), None)
     test = request.GET.get("test", "sign")
-    if correction is None or test not in TESTS:
+    if correction is None or test not in kinds_of_test(run):
         raise Http404
     try:
         found = run_tests_of(run, test=test, correction=correction)
@@ -148,7 +148,8 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
         "run": run,
         "tests": tables.pairwise_lines(found),
         "test": test,
-        "kinds": TESTS.items(),
+        "kinds": kinds_of_test(run).items(),
+        "is_of_hits": test in HIT_TESTS,
         "correction": correction,
         "corrections": CORRECTIONS.items(),
     }

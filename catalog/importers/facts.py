@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from catalog.importers.addresses import address_problem
 from catalog.importers.base import LONGEST_FEATURE, LONGEST_TITLE, ImportProblem
+from catalog.importers.items import UTILITY_KIND, utility_of
 from catalog.importers.kinds import FIELDS, LONGEST_KIND, kind_of
 from catalog.importers.layout import shown
 from catalog.importers.problems import Problems
@@ -127,6 +128,10 @@ class Facts:
                 if len(text) > LONGEST_FEATURE:
                     reason = f"the value {shown(text)} has {len(text)} characters; at most {LONGEST_FEATURE} are kept"
                     return "unusable value", reason
+                if kind == UTILITY_KIND and utility_of(text) is None:
+                    return "unusable utility", f"{shown(text)} is not a number of 0 or more"
+                if kind == UTILITY_KIND and not utility_of(text):
+                    continue  # worth nothing, as if it were not said
                 fresh.features[kind, text] = None
             if len(fresh.features) + len(own.features) > MOST_FACTS:
                 return "too many facts", f"the item has more than {MOST_FACTS:,} facts"

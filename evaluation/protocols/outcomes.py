@@ -37,9 +37,10 @@ class ModelFacts:
         Scores of different people can be put into one order.
     low, high : float
         Ends of the training scale.
-    popularity : int64 array, shape (n_items,)
-        Training ratings of each item.
-    n_users : int
+    popularity : int64 array, shape (n_items,), or (n_folds, n_items)
+        Training ratings of each item; of several models a row for each, whose lists `evaluation.protocols.folds`
+        numbers.
+    n_users : int, or int64 array, shape (n_folds,)
         Training users.
     """
 
@@ -48,7 +49,22 @@ class ModelFacts:
     low: float
     high: float
     popularity: NDArray[np.int64]
-    n_users: int
+    n_users: int | NDArray[np.int64]
+
+    def popularity_of(self, users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Training ratings of some items, as the model of each one's reader knows them."""
+        table = np.atleast_2d(self.popularity)
+        known: NDArray[np.int64] = table[users % len(table), items]
+        return known
+
+    def novelty(self, users: NDArray[np.integer[Any]], lists: NDArray[np.int32], n: int) -> NDArray[np.float64]:
+        """Novelty of some lists, by the popularity that the model of each list's reader knows."""
+        table, n_users = np.atleast_2d(self.popularity), np.atleast_1d(self.n_users)
+        each = np.empty(len(lists), dtype=np.float64)
+        for fold, popularity in enumerate(table):
+            own = users % len(table) == fold
+            each[own] = beyond_accuracy.novelty(lists[own], popularity, int(n_users[fold]), n)
+        return each
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +153,7 @@ def outcomes(
             found = _ranked(cases, arrays)
             measured = [_of_lists(metric(name), cases, arrays, found, model) for name in names]
         case "test-observations":
-            found = _observed(cases, arrays["scores"], model.popularity)
+            found = _observed(cases, arrays["scores"], model)
             measured = [_of_observations(metric(name), cases, arrays["scores"], found) for name in names]
             return _by_user(cases, names, measured, _customer_curve(cases, arrays["scores"]))
         case "rating-prediction":
@@ -244,11 +260,11 @@ def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
     return Ranks.of(rows[chosen], arrays["all_before"][chosen] + 1, _gains(cases), n_listed=size, n_candidates=size)
 
 
-def _observed(cases: Cases, scores: NDArray[np.float64], popularity: NDArray[np.int64]) -> Ranks:
+def _observed(cases: Cases, scores: NDArray[np.float64], model: ModelFacts) -> Ranks:
     """Ranks of the relevant items among everyone's own test observations, as a list of them would be served."""
     rows, n_users = _rows(cases)
     size = np.bincount(rows, minlength=n_users)
-    order = np.lexsort((cases.items, -popularity[cases.items], -scores, rows))
+    order = np.lexsort((cases.items, -model.popularity_of(cases.users, cases.items), -scores, rows))
     places = np.empty(len(rows), dtype=np.int64)
     places[order] = np.arange(len(rows)) - np.repeat(np.cumsum(size) - size, size) + 1
     chosen = cases.is_relevant
@@ -265,7 +281,7 @@ def _of_lists(
         case "gini":
             return beyond_accuracy.gini(beyond_accuracy.exposure(lists, cases.n_items, n)), None, ""
         case "novelty":
-            each = beyond_accuracy.novelty(lists, model.popularity, model.n_users, n)
+            each = model.novelty(arrays["list_users"], lists, n)
             return listed.mean_of_users(each).value, each, ""
         case _:
             return listed.overall(one, found).value, listed.user_values(one, found), ""

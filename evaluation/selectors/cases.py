@@ -27,13 +27,16 @@ class RunCases:
     """What a run measures on: its cases, and who of the dataset's users is on which side.
 
     `trained` are the dataset's user indexes of the training rows, in their order; `reserved` those of the
-    users no model has seen. Both ascend.
+    users no model has seen. `profiled` are those of the rows that test users are scored by: the training rows,
+    unless test users are not trained on. All ascend.
     """
 
     cases: Cases
     trained: NDArray[np.int64]
     reserved: NDArray[np.int64]
     training_digest: str
+    profiled: NDArray[np.int64]
+    profiles_digest: str
     file_rows: NDArray[np.int64] | None = None  # of each case, where cases were given as a file
     development: NDArray[np.int64] | None = None  # test users on whom an algorithm is chosen, where there are such
 
@@ -96,6 +99,8 @@ def opened_cases(digest: str) -> RunCases:
         trained=arrays["trained"],
         reserved=arrays["reserved"],
         training_digest=kept.meta["training_digest"],
+        profiled=arrays.get("profiled", arrays["trained"]),
+        profiles_digest=kept.meta.get("profiles_digest", kept.meta["training_digest"]),
     )
 
 
@@ -135,17 +140,26 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(array).view(np.ndarray)
 
 
-def cases_of(run: EvaluationRun) -> RunCases:
-    """Open the cases of a run.
+def cases_of(run: EvaluationRun, fold: int | None = None) -> RunCases:
+    """Open the cases of a run, or of one of its folds (a run of one model per algorithm has the fold 0 alone).
 
     Raises
     ------
     ParallaxError
-        Code ``run.not_prepared``: the run has not made its cases yet.
+        Code ``run.not_prepared``: the run has not made its cases yet. Code ``run.many_models``: no fold is named,
+        and the run has several, each with a training side of its own.
     """
     if not run.cases_digest:
         raise ParallaxError("run.not_prepared", f"Run {run.pk} has not made its test cases yet.")
-    return opened_cases(run.cases_digest)
+    if not run.folds:
+        return opened_cases(run.cases_digest)
+    if fold is None:
+        raise ParallaxError(
+            "run.many_models",
+            f"Run {run.pk} ({run.split['name']}) trained {len(run.folds)} models of each algorithm, so it has no one "
+            "training side. Choose a run of a split that trains once, such as probe or holdout.",
+        )
+    return opened_cases(run.folds[fold]["cases"])
 
 
 def reserved_users(run: EvaluationRun) -> ReservedUsers:

@@ -95,7 +95,8 @@ def compared(a: EvaluationRun, b: EvaluationRun, *, correction: Correction = "ho
         a=a,
         b=b,
         settings=_settings_that_differ(a, b),
-        has_same_cases=a.cases_digest == b.cases_digest or _are_same(cases_of(a).cases, cases_of(b).cases),
+        has_same_cases=a.cases_digest == b.cases_digest
+        or (not (a.folds or b.folds) and _are_same(cases_of(a).cases, cases_of(b).cases)),
         correction=correction,
         differences=tuple(_adjusted(found, correction)),
         only_a=tuple(label for key, label in labels_a.items() if key not in labels_b),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef, Q
+
 from catalog.models import DatasetVersion
-from evaluation.models import TrainedModel
+from evaluation.models import RunPart, TrainedModel
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class ModelLine:
 
 
 def models_on(version: DatasetVersion) -> list[ModelLine]:
-    """Give every model trained on `version`, in two queries.
+    """Give every model trained on `version`, but for those of folds, in two queries.
 
     Those of the newest run come first, each run's in its order; those outside any run come last, newest first.
     """
     placed = []
-    for model in version.models.prefetch_related("uses").order_by("-created_at", "-pk"):
+    fits = RunPart.objects.filter(model=OuterRef("pk"))
+    of_fold = Q(Exists(fits), uses__isnull=True)
+    for model in version.models.exclude(of_fold).prefetch_related("uses").distinct().order_by("-created_at", "-pk"):
         uses = sorted(model.uses.all(), key=lambda use: use.run_id)
         place = (-uses[-1].run_id, uses[-1].position) if uses else (1, 0)
         placed.append((place, ModelLine(model, tuple(dict.fromkeys(use.run_id for use in uses)))))

@@ -22,6 +22,7 @@ from evaluation.selectors.results import metrics_by_user, model_rows, user_value
 from evaluation.selectors.runs import DEVELOPMENT
 from inference.corrections import Correction
 from inference.friedman import FriedmanResult, friedman, nemenyi
+from inference.hits_between import hit_tests_between
 from inference.paired import sign_tests_between
 from inference.partial_order import compact_letters
 from inference.results import Pair, PairwiseResult, Undefined
@@ -36,6 +37,10 @@ TESTS: Mapping[str, str] = {
     "sign": "sign tests",
     "signed-rank": "Wilcoxon signed rank tests",
     "nemenyi": "Nemenyi's test after Friedman's",
+}
+HIT_TESTS: Mapping[str, str] = {
+    "sign-flip": "sign flips of whole users, over cases",
+    "mcnemar": "McNemar's tests",
 }
 HITS = ("recall", "fallout", "precision-raghavan", "f")
 Values = Mapping[str, NDArray[np.float64]]
@@ -74,20 +79,28 @@ def paired_tests(
 ) -> Tested | None:
     """Test every pair of a run's algorithms by user; None with fewer than two.
 
-    Nemenyi's test adjusts for its pairs itself, so it takes no correction.
+    Nemenyi's test adjusts for its pairs itself, so it takes no correction. Tests of hits are of "one plus random"
+    alone, and McNemar's gives None as well where a user owns several cases, or a hit is a fraction.
 
     Raises
     ------
     ParallaxError
-        The metric has no values by user, or the run none at this length.
+        The metric has no values by user, or the run none at this length; a test that is not of its protocol.
     """
     found = user_values(run, metric, profile_length)
     by_label = {label: found.values[:, column] for column, label in enumerate(found.labels)}
-    result = _tested(by_label, test, correction)
+    if test in HIT_TESTS:
+        result = _hits_tested(run, metric, profile_length, by_label, test, correction)
+    else:
+        result = _tested(by_label, test, correction)
     if isinstance(result, Undefined):
         return None
     is_higher = is_higher_better(metric)
-    means = {label: float(np.nanmean(by_label[label])) for label in result.locations}
+    means = (
+        result.locations
+        if test in HIT_TESTS
+        else {label: float(np.nanmean(by_label[label])) for label in result.locations}
+    )
     letters = compact_letters(means, result.pairs, is_higher)
     measured = intervals(run, metric, profile_length)
     lines = [
@@ -111,6 +124,29 @@ def _tested(values: Values, test: str, correction: Correction) -> PairwiseResult
         return nemenyi(values, ALPHA)
     between = signed_ranks_between if test == "signed-rank" else sign_tests_between
     return between(values, correction, ALPHA)
+
+
+def kinds_of_test(run: EvaluationRun) -> dict[str, str]:
+    """Give the tests that apply to a run, in words: those of hits to "one plus random" alone."""
+    return {**TESTS, **HIT_TESTS} if run.protocol["name"] == "one-plus-random" else dict(TESTS)
+
+
+def _hits_tested(
+    run: EvaluationRun, metric: str, profile_length: int, values: Values, test: str, correction: Correction
+) -> PairwiseResult | Undefined:
+    if test not in kinds_of_test(run):
+        raise ParallaxError(
+            "run.no_such_test",
+            f"Run {run.pk} was measured by {run.protocol['name']}, which has no hits of single cases to test. Choose "
+            f"one of: {', '.join(TESTS)}.",
+        )
+    name = metric.partition("@")[0]
+    arrays = artefacts.load("results", model_rows(run, profile_length)[0].users_digest).arrays
+    users = np.union1d(arrays["recall_users"], arrays["fallout_users"])
+    n_cases = np.zeros(len(users), dtype=np.int64)
+    n_cases[np.searchsorted(users, arrays[f"{name}_users"])] = arrays[f"{name}_n_cases"]
+    rng = rng_for(run.seed, f"{metric}:sign-flips")
+    return hit_tests_between(values, n_cases, test, correction, ALPHA, rng=rng)  # type: ignore[arg-type]  # of HIT_TESTS
 
 
 def intervals(
@@ -172,6 +208,8 @@ class Choice:
 
 def chosen_on_development(run: EvaluationRun) -> Choice | None:
     """Give the algorithm that is best on the development users, by the run's first metric; None without such users."""
+    if run.folds:
+        return None
     found = cases_of(run)
     if found.development is None:
         return None

@@ -30,14 +30,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """An algorithm with all its metrics by name, at one profile length."""
+    """An algorithm with all its metrics by name, at one profile length.
+
+    Where the split trained several models, `model_id` is None, `model_hash` and `recipe` are empty, and
+    `fold_hashes` are those of the folds; the times are of all of them together.
+    """
 
     label: str
     algorithm: str
     params: Mapping[str, Any]
-    model_id: int
+    model_id: int | None
     model_hash: str
     recipe: str
+    fold_hashes: tuple[str, ...]
     was_reused: bool
     fit_seconds: float
     score_seconds: float
@@ -52,9 +57,10 @@ class Row:
     label: str
     algorithm: str
     params: Mapping[str, Any]
-    model_id: int
+    model_id: int | None
     model_hash: str
     recipe: str
+    fold_hashes: tuple[str, ...]
     was_reused: bool
     recall: float | None
     fallout: float | None
@@ -120,10 +126,15 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
         .values_list("algorithm")
         .annotate(Sum("seconds"))
     )
+    fitted: dict[int, list[tuple[str, float]]] = {}
+    if run.folds:
+        fits = RunPart.objects.filter(run=run, kind=PartKind.FIT).order_by("fold")
+        for pk, model_digest, took in fits.values_list("algorithm", "model__digest", "model__fit_seconds"):
+            fitted.setdefault(pk, []).append((model_digest, took))
     rows = []
     for algorithm in algorithms_of(run):
-        model = algorithm.model
-        if model is None:
+        model, of_folds = algorithm.model, fitted.get(algorithm.pk, [])
+        if model is None and not run.folds:
             raise ParallaxError("run.no_results", f"{algorithm.label} of run {run.pk} has no model.")
         of_algorithm = {metric: result for (pk, metric), result in found.items() if pk == algorithm.pk}
         rows.append(
@@ -131,11 +142,12 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
                 label=algorithm.label,
                 algorithm=algorithm.algorithm,
                 params=algorithm.params,
-                model_id=model.pk,
-                model_hash=model.digest,
-                recipe=model.recipe,
+                model_id=None if model is None else model.pk,
+                model_hash="" if model is None else model.digest,
+                recipe="" if model is None else model.recipe,
+                fold_hashes=tuple(digest for digest, _ in of_folds),
                 was_reused=algorithm.was_reused,
-                fit_seconds=model.fit_seconds,
+                fit_seconds=sum(took for _, took in of_folds) if model is None else model.fit_seconds,
                 score_seconds=seconds.get(algorithm.pk) or 0.0,
                 users_digest=next(iter(of_algorithm.values())).users_digest,
                 cells={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,13 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from catalog.selectors.ratings import item_utilities, mean_utilities, ratings_of, timestamps_of, utilities_of
+from catalog.selectors.ratings import (
+    item_utilities,
+    mean_utilities,
+    probe_of,
+    ratings_of,
+    timestamps_of,
+    utilities_of,
+)
 from core import artefacts
 from core.errors import DataError
 from evaluation.models import EvaluationRun
 from evaluation.protocols import registry
 from evaluation.protocols.cases import Cases, make_cases
+from evaluation.services.inputs import NO_LIST, OWN_LIST
 from evaluation.splitting.cold_start import observations
+from evaluation.splitting.leaks import refuse_leaks
 from evaluation.splitting.options import ColdStartItems
 from evaluation.splitting.partition import RESERVED, Partition, part_of
 from evaluation.splitting.registry import Pairs, SplitSpec, partitions, split_spec
@@ -29,10 +38,11 @@ MOST_BITMAP_BYTES = 256 * 2**20  # of candidates drawn once for all algorithms; 
 
 @dataclass(frozen=True)
 class Hidden:
-    """The two sides of a run.
+    """The two sides of a run, or of one of its folds.
 
     `training` has a row for each user of `trained` (indexes of the dataset); `reserved` are the users no
-    model sees. `left_out` and `counted` are in words, with counts.
+    model sees. `profiles` and `profiled` are the same of what test users are scored by, where they are not trained
+    on. `left_out` and `counted` are in words, with counts.
     """
 
     training: Ratings
@@ -41,37 +51,46 @@ class Hidden:
     cases: Cases
     left_out: Mapping[str, int]
     counted: Mapping[str, int]
+    label: str = ""
+    n_hidden: int = 0
+    profiles: Ratings | None = None
+    profiled: NDArray[np.int64] | None = None
     file_rows: NDArray[np.int64] | None = None
     utilities: NDArray[np.float64] | None = None  # of each item, in the training rows, where rows have a utility
     development: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def hide(*, run: EvaluationRun) -> Hidden:
+def hide(*, run: EvaluationRun) -> Iterator[Hidden]:
     """Reserve, split and make the cases; everything depends on the run's inputs alone.
+
+    Yields the sides of each fold where the split trains several models, otherwise one.
 
     Raises
     ------
     DataError
-        Nothing relevant is hidden, or the split cannot be made of these ratings.
+        The split cannot be made of these ratings, or would let a model see what it is measured on.
     """
     if run.split["name"] == "file":
-        return _given(run)
+        yield _given(run)
+        return
     ratings = ratings_of(run.version)
     reserved = reserve(ratings.n_users, run.reserve, run.seed)
     spec = spec_of(run.split)
     times = timestamps_of(run.version) if spec.needs_times else None
     rows = RatingRows.of(ratings.user_items, times=times, reserved=reserved)
-    partition = next(iter(partitions(spec, rows, run.seed, _listed(run))))
-    cases = _cases(run, spec, rows, partition, ratings)
-    is_prediction = run.protocol["name"] == "rating-prediction"
-    if len(cases) == 0 if is_prediction else cases.n_relevant == 0:
-        raise DataError(
-            f"Of the {len(partition.hidden):,} hidden ratings none is "
-            f"{'' if is_prediction else 'at least ' + format(run.protocol['relevant'], 'g') + ' and '}of a user with "
-            "a profile, so there is nothing to measure. Hide a larger share, or lower the limit for relevant ratings."
-        )
-    trained = np.setdiff1d(np.arange(ratings.n_users, dtype=np.int64), reserved)
+    for partition in partitions(spec, rows, run.seed, _listed(run)):
+        refuse_leaks(rows, partition)
+        yield _hidden(run, spec, rows, partition, ratings)
+
+
+def _hidden(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, ratings: Ratings) -> Hidden:
+    """The sides and cases of one partition."""
+    reserved = rows.reserved
+    known = partition.profiles(ratings.user_items) if len(partition.profile) else None
     training = part_of(ratings.user_items, partition.train)
+    cases = _cases(run, spec, rows, partition, training if known is None else known)
+    profiled = np.unique(rows.users[partition.profile]).astype(np.int64)
+    trained = np.setdiff1d(np.arange(ratings.n_users, dtype=np.int64), np.union1d(reserved, profiled))
     left_out = {"reserved users": len(reserved), RESERVED: 0, **partition.left_out, **cases.left_out}
     # Items without a training rating stay among the cases: no algorithm but a content-based one can score them.
     counted = {what: count for what, count in partition.counted.items() if what not in left_out}
@@ -79,7 +98,11 @@ def hide(*, run: EvaluationRun) -> Hidden:
         counted[f"cases with fewer than {cases.negatives:,} unrated items to draw from"] = cases.n_short
         cases = with_candidates(cases)
     return Hidden(
-        training=Ratings(training[trained] if len(reserved) else training, ratings.scale),
+        label=partition.label,
+        n_hidden=len(partition.hidden),
+        profiles=None if known is None else Ratings(known[profiled], ratings.scale),
+        profiled=None if known is None else profiled,
+        training=Ratings(training[trained] if len(trained) < ratings.n_users else training, ratings.scale),
         trained=trained,
         reserved=reserved.astype(np.int64),
         cases=cases,
@@ -98,18 +121,26 @@ def spec_of(split: Mapping[str, Any]) -> SplitSpec:
 def _listed(run: EvaluationRun) -> Pairs | None:
     if not run.split.get("list"):
         return None
+    if run.split["list"] == OWN_LIST:
+        pairs = probe_of(run.version)
+        if pairs is None:
+            raise DataError(NO_LIST.format(run.version))
+        return pairs[:, 0], pairs[:, 1]
     kept = artefacts.load("probes", run.split["list"]).arrays
     return np.asarray(kept["users"]), np.asarray(kept["items"])
 
 
-def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, ratings: Ratings) -> Cases:
-    """The hidden ratings as cases; a cold start says itself what is good, and which items are recommended."""
+def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, known: Any) -> Cases:
+    """The hidden ratings as cases; a cold start says itself what is good, and which items are recommended.
+
+    `known` is the matrix of the ratings that test users are scored by.
+    """
     protocol = registry.protocol(run.protocol["name"])
     options = spec.inner.options if spec.inner else spec.options
     users, items = rows.users[partition.hidden], rows.items[partition.hidden]
     values = rows.values[partition.hidden]
     if run.protocol.get("utility") == "given":
-        return _worth_cases(run, partition, ratings, users, items, values)
+        return _worth_cases(run, partition, known, users, items, values)
     good: NDArray[np.bool_] | None = None
     is_cold = isinstance(options, ColdStartItems)
     if is_cold and options.outcome == "explicit":
@@ -121,7 +152,7 @@ def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Par
     elif is_cold:
         good = np.ones(len(users), dtype=np.bool_)
     return make_cases(
-        part_of(ratings.user_items, partition.train),
+        known,
         users,
         items,
         values,
@@ -139,7 +170,7 @@ def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Par
 def _worth_cases(
     run: EvaluationRun,
     partition: Partition,
-    ratings: Ratings,
+    known: Any,
     users: NDArray[np.int32],
     items: NDArray[np.int32],
     values: NDArray[np.float32],
@@ -161,7 +192,7 @@ def _worth_cases(
     is_worth = worth > 0
     protocol = registry.protocol(run.protocol["name"])
     cases = make_cases(
-        part_of(ratings.user_items, partition.train),
+        known,
         users[is_worth],
         items[is_worth],
         worth[is_worth],

@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.models import DatasetVersion
+from catalog.selectors.ratings import probe_of
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 from evaluation.metrics.registry import Metric, metric
 from evaluation.protocols import registry as protocols
-from evaluation.splitting.registry import split_spec
+from evaluation.splitting.folds import DEPENDENCE
+from evaluation.splitting.registry import SPLITS, split_spec
 from recommenders import registry
 
+OWN_LIST = "dataset"  # in place of a probe list's digest: the one that the dataset's authors gave with it
+NO_LIST = "{} came without a probe list. Give a file of pairs to the command evaluate (probe:list=FILE), or a share."
 MAX_N = 100
+MOST_MODELS = 500  # that one run trains
 MOST_SEED = 2**63
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -61,7 +66,7 @@ def checked(
         raise ParameterError(f"N is {n}; it lies between 1 and {MAX_N}.")
     if not 0 <= seed < MOST_SEED:
         raise ParameterError("The seed is a whole number from 0 to 9223372036854775807.")
-    wanted_split = _split(split, wanted, reserve)
+    wanted_split = _split(version, split, wanted, reserve)
     _check_protocol(wanted, version)
     lengths = sorted({int(length) for length in profile_lengths})
     if any(not 1 <= length <= 1000 for length in lengths):
@@ -70,6 +75,7 @@ def checked(
     for one in read:
         _check_metric(one, definition, wanted)
     comments = [definition.suits(task), *(one.definition.suits(task) for one in read)]
+    comments += _check_models(wanted_split, version.n_users, len(chosen))
     return Inputs(
         algorithms=chosen,
         split=wanted_split,
@@ -162,7 +168,9 @@ def _algorithms(
     return chosen
 
 
-def _split(split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float) -> dict[str, Any]:
+def _split(
+    version: DatasetVersion, split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float
+) -> dict[str, Any]:
     """The split with its defaults filled in; one that runs cannot make is refused."""
     name = str(split.get("name", ""))
     if name == "file":
@@ -172,18 +180,38 @@ def _split(split: Mapping[str, Any], protocol: Mapping[str, Any], reserve: float
             raise ParameterError("A file of cases has its candidates: it is measured by one-plus-random, sampled.")
         return {"name": name, "cases": _digest(split.get("cases"))}
     spec = split_spec(name, {key: value for key, value in split.items() if key != "name"})
-    if spec.trains_many:
+    if spec.trains_many and protocol["name"] == "unconstrained":
         raise ParameterError(
-            f"The split {name} trains every algorithm several times, which runs do not do yet. Choose one that trains "
-            "once, such as holdout, temporal-global or random-per-user."
+            f"The split {name} trains several models, whose scores do not belong into one list over all pairs: choose "
+            "another split, or another protocol."
         )
     if spec.inner is not None and protocol["name"] == "unconstrained":
         raise ParameterError("One list over all pairs cannot be parted into two groups of users: choose no dev-eval.")
     options = {**(spec.inner.options.as_dict() if spec.inner else {}), **spec.options.as_dict()}
-    if options.get("list"):
+    if options.get("list") == OWN_LIST:
+        if probe_of(version) is None:
+            raise ParameterError(NO_LIST.format(version))
+    elif options.get("list"):
         _digest(options["list"])
     inner = {"of": spec.inner.kind.key} if spec.inner else {}
     return {"name": name, **inner, **{key: value for key, value in options.items() if value != ""}}
+
+
+def _check_models(split: Mapping[str, Any], n_users: int, n_algorithms: int) -> list[str]:
+    """Refuse a split that would train too many models; gives what to say of one that trains several."""
+    if split["name"] not in SPLITS or not SPLITS[split["name"]].trains_many:
+        return []
+    spec = split_spec(split["name"], {key: value for key, value in split.items() if key != "name"})
+    per_algorithm = spec.n_trainings(n_users)
+    if per_algorithm * n_algorithms > MOST_MODELS:
+        option, _ = spec.trained_by
+        fitting = MOST_MODELS // n_algorithms
+        raise ParameterError(
+            f"The split {spec} trains {per_algorithm:,} models of each algorithm, {per_algorithm * n_algorithms:,} in "
+            f"all, and {MOST_MODELS} are the most of one run. "
+            + (f"Ask for {option}={fitting} or less." if fitting > 1 else "Measure fewer algorithms.")
+        )
+    return [*([DEPENDENCE] if split["name"] == "k-fold" else []), spec.kind.why]
 
 
 def _digest(text: Any) -> str:

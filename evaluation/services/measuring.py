@@ -28,25 +28,27 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
     block), each user once for all their cases, so that no sum depends on how the run is cut.
     """
     run = part.run
-    if part.algorithm is None or part.algorithm.model is None:
+    fitted = RunPart.objects.filter(run=run, algorithm=part.algorithm_id, fold=part.fold, model__isnull=False)
+    digest = fitted.values_list("model__digest", flat=True).first()
+    if digest is None:
         raise ParallaxError("part.no_model", f"Part {part.pk} has no model to measure; it is leased after its fit.")
-    found = cases_of(run)
+    found = cases_of(run, part.fold)
     cases = found.cases
-    model = opened_model(part.algorithm.model.digest)
-    ratings = training_rows(found.training_digest)
+    model = opened_model(digest)
+    ratings = training_rows(found.profiles_digest)
     longest = longest_list(run)
     users = np.unique(cases.users[part.start : part.stop])
     blocks = []
     with numeric_threads(run.threads):
         # Compiled loops are loaded before the clock starts: the time is that of the measurement.
-        first = Profiles.of(ratings, np.searchsorted(found.trained, users[:1]))
+        first = Profiles.of(ratings, np.searchsorted(found.profiled, users[:1]))
         nothing = slice(part.start, part.start)
         measure_block(run.protocol, cases, nothing, model.score(first), users[:1], model.popularity, longest=longest)
         started = time.perf_counter()
         for at in range(0, len(users), BLOCK_USERS):
             check()
             block = users[at : at + BLOCK_USERS]
-            profiles = Profiles.of(ratings, np.searchsorted(found.trained, block))
+            profiles = Profiles.of(ratings, np.searchsorted(found.profiled, block))
             if part.profile_length:
                 shorter = cut_profiles(profiles.user_items, n=part.profile_length, seed=run.seed, users=block)
                 profiles = Profiles(shorter, ratings.scale)
@@ -67,7 +69,7 @@ def _named(run: EvaluationRun, part: RunPart) -> dict[str, int | str]:
     return {
         "run": run.pk,
         "part": part.pk,
-        "cases": run.cases_digest,
+        "cases": run.folds[part.fold]["cases"] if run.folds else run.cases_digest,
         "profile_length": part.profile_length,
         "start": part.start,
         "stop": part.stop,

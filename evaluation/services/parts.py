@@ -69,12 +69,15 @@ def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QueryS
         status=PartStatus.LEASED,
         leased_until__gte=now,
         run__status=RunStatus.RUNNING,
-        algorithm__recipe=OuterRef("algorithm__recipe"),
+        recipe=OuterRef("recipe"),
     ).exclude(pk=OuterRef("pk"))
+    own_fit = RunPart.objects.filter(
+        kind=PartKind.FIT, status=PartStatus.DONE, algorithm=OuterRef("algorithm"), fold=OuterRef("fold")
+    )
     is_ready = (
         Q(kind=PartKind.PREPARE)
         | Q(Q(kind=PartKind.FIT) & ~Exists(same_fit))
-        | Q(kind=PartKind.MEASURE, algorithm__model__isnull=False)
+        | Q(Q(kind=PartKind.MEASURE) & Exists(own_fit))
         | Q(Q(kind=PartKind.REDUCE) & ~Exists(others))
     )
     return (
@@ -106,7 +109,7 @@ def lease_part(*, run: EvaluationRun) -> RunPart | None:
             )
             if not taken:
                 continue
-            part = RunPart.objects.select_related("run__version", "algorithm__model").get(pk=pk)
+            part = RunPart.objects.select_related("run__version", "algorithm").get(pk=pk)
             start_run(run=part.run)
             if part.attempts > MAX_ATTEMPTS:
                 fail_part(
@@ -128,10 +131,11 @@ def describe(part: RunPart) -> str:
     """What executing the part is, in words."""
     if part.kind == PartKind.PREPARE or part.algorithm is None:
         return "Preparing the test cases" if part.kind == PartKind.PREPARE else "Adding up the results"
+    of_fold = f", {part.run.folds[part.fold]['label']}" if part.run.folds else ""
     if part.kind == PartKind.FIT:
-        return f"Fitting {part.algorithm.label}"
+        return f"Fitting {part.algorithm.label}{of_fold}"
     profile = f"profiles of {part.profile_length}" if part.profile_length else "whole profiles"
-    return f"Measuring {part.algorithm.label} on {profile}, cases {part.start + 1:,} to {part.stop:,}"
+    return f"Measuring {part.algorithm.label} on {profile}{of_fold}, cases {part.start + 1:,} to {part.stop:,}"
 
 
 def renew_lease(*, part: RunPart) -> bool:

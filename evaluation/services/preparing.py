@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,27 +12,86 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import artefacts
+from core.errors import DataError
+from core.provenance import digest_of
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
-from evaluation.protocols.cases import Cases
 from evaluation.services.hiding import Hidden, hide
 from evaluation.services.hints import hint
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
 from evaluation.services.training import features_for, recipe_of, store_training_rows
+from evaluation.splitting.partition import RESERVED
+from evaluation.splitting.registry import SPLITS
+from evaluation.splitting.temporal import WANTED
 from recommenders.data import Ratings
+
+NOTHING_TO_MEASURE = "folds without a case, for which nothing is trained"
+OF_ALL_FOLDS = (RESERVED, "reserved users", WANTED)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What stands of a prepared fold: its files, the recipe of each algorithm, and where its parts begin and end."""
+
+    label: str
+    digest: str
+    recipes: Mapping[int, str]
+    bounds: NDArray[np.int64]
+    n_relevant: int
+    n_irrelevant: int
 
 
 def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
-    """Make and store the cases of a run; the finishing transaction cuts fits and measurements.
+    """Make and store the cases of a run, fold by fold; the finishing transaction cuts fits and measurements.
 
     What is made depends on the run's inputs alone, so a preparation that is done again finds its own files.
+
+    Raises
+    ------
+    DataError
+        Nothing that could be measured is hidden.
     """
     started = time.perf_counter()
     run = part.run
-    hidden = hide(run=run)
-    check()
+    folds: list[Fold] = []
+    left_out: list[Mapping[str, int]] = []
+    counted: list[Mapping[str, int]] = []
+    n_hidden = 0
+    for hidden in hide(run=run):
+        check()
+        left_out.append(hidden.left_out)
+        counted.append(hidden.counted)
+        n_hidden += hidden.n_hidden
+        if len(hidden.cases):
+            folds.append(_stored(run, hidden))
+    _check_cases(run, folds, n_hidden)
+    has_many = run.split["name"] in SPLITS and SPLITS[run.split["name"]].trains_many
+    listed = [{"label": fold.label, "cases": fold.digest} for fold in folds]
+    facts = {
+        "cases_digest": digest_of(listed) if has_many else folds[0].digest,
+        "folds": listed if has_many else [],
+        "n_relevant": sum(fold.n_relevant for fold in folds),
+        "n_irrelevant": sum(fold.n_irrelevant for fold in folds),
+        "left_out": _together(left_out),
+        "counted": _together(counted) | ({NOTHING_TO_MEASURE: len(counted) - len(folds)} if has_many else {}),
+        "environment": environment(),
+    }
+
+    def effects() -> None:
+        EvaluationRun.objects.filter(pk=run.pk).update(**facts)
+        if not has_many:
+            for pk, recipe in folds[0].recipes.items():
+                RunAlgorithm.objects.filter(pk=pk).update(recipe=recipe)
+        RunPart.objects.bulk_create(cut(run=run, folds=folds))
+        hint(run=run, n=sum(len(fold.recipes) for fold in folds))
+
+    return Outcome(seconds=time.perf_counter() - started, effects=effects)
+
+
+def _stored(run: EvaluationRun, hidden: Hidden) -> Fold:
+    """Keep the training rows and cases of a fold."""
     cases = hidden.cases
     training_digest = store_training_rows(ratings=hidden.training, utilities=hidden.utilities)
     recipes = {
@@ -46,39 +106,46 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         for algorithm in run.algorithms.all()
     }
     _check_memory(run, recipes, hidden.training, training_digest)
-    digest = artefacts.store(
-        "cases",
-        _arrays(hidden),
-        {
-            "n_items": cases.n_items,
-            "negatives": cases.negatives,
-            "seed": cases.seed,
-            "is_given": cases.is_given,
-            "training_digest": training_digest,
-        },
+    meta = {
+        "n_items": cases.n_items,
+        "negatives": cases.negatives,
+        "seed": cases.seed,
+        "is_given": cases.is_given,
+        "training_digest": training_digest,
+    }
+    if hidden.profiles is not None:
+        meta["profiles_digest"] = store_training_rows(ratings=hidden.profiles)
+    return Fold(
+        label=hidden.label,
+        digest=artefacts.store("cases", _arrays(hidden), meta),
+        recipes=recipes,
+        bounds=part_bounds(users=cases.users, part_users=run.part_users),
+        n_relevant=cases.n_relevant,
+        n_irrelevant=cases.n_irrelevant,
     )
 
-    facts = {
-        "cases_digest": digest,
-        "n_relevant": cases.n_relevant,
-        "n_irrelevant": cases.n_irrelevant,
-        "left_out": dict(hidden.left_out),
-        "counted": dict(hidden.counted),
-        "environment": environment(),
-    }
 
-    def effects() -> None:
-        EvaluationRun.objects.filter(pk=run.pk).update(**facts)
-        for pk, recipe in recipes.items():
-            RunAlgorithm.objects.filter(pk=pk).update(recipe=recipe)
-        parts = cut(run=run, cases=cases)
-        RunPart.objects.bulk_create(parts)
-        hint(run=run, n=len(recipes))
-
-    return Outcome(seconds=time.perf_counter() - started, effects=effects)
+def _check_cases(run: EvaluationRun, folds: Sequence[Fold], n_hidden: int) -> None:
+    """Refuse a run that would measure nothing."""
+    if folds and (run.protocol["name"] == "rating-prediction" or any(fold.n_relevant for fold in folds)):
+        return
+    limit = "" if run.protocol["name"] == "rating-prediction" else f"at least {run.protocol['relevant']:g} and "
+    raise DataError(
+        f"Of the {n_hidden:,} hidden ratings none is {limit}of a user with a profile, so there is nothing to measure. "
+        "Hide a larger share, or lower the limit for relevant ratings."
+    )
 
 
-def _check_memory(run: EvaluationRun, recipes: dict[int, str], training: Ratings, training_digest: str) -> None:
+def _together(facts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Add the counts of all folds, but for what is the same in each."""
+    found: dict[str, int] = {}
+    for one in facts:
+        for what, count in one.items():
+            found[what] = max(found.get(what, 0), count) if what in OF_ALL_FOLDS else found.get(what, 0) + count
+    return found
+
+
+def _check_memory(run: EvaluationRun, recipes: Mapping[int, str], training: Ratings, training_digest: str) -> None:
     """Refuse a run one of whose fits would not find room; models that are there already need none."""
     there = set(TrainedModel.objects.filter(recipe__in=recipes.values()).values_list("recipe", flat=True))
     for algorithm in run.algorithms.all():
@@ -109,28 +176,35 @@ def _arrays(hidden: Hidden) -> dict[str, NDArray[Any]]:
         arrays["bits"] = cases.bits
     if len(hidden.development):
         arrays["development"] = hidden.development
+    if hidden.profiled is not None:
+        arrays["profiled"] = hidden.profiled
     if hidden.file_rows is not None:
         arrays["file_rows"] = hidden.file_rows
     return arrays
 
 
-def cut(*, run: EvaluationRun, cases: Cases) -> list[RunPart]:
-    """Cut a run into parts: a fit for each algorithm, its measurements by profile length and test users."""
-    bounds = part_bounds(users=cases.users, part_users=run.part_users)
+def cut(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
+    """Cut a run into parts: a fit for each fold and algorithm, its measurements by profile length and test users."""
     algorithms = list(run.algorithms.all())
-    parts = [RunPart(run=run, algorithm=algorithm, kind=PartKind.FIT) for algorithm in algorithms]
+    parts = [
+        RunPart(run=run, algorithm=algorithm, kind=PartKind.FIT, fold=number, recipe=fold.recipes[algorithm.pk])
+        for number, fold in enumerate(folds)
+        for algorithm in algorithms
+    ]
     parts += [
         RunPart(
             run=run,
             algorithm=algorithm,
             kind=PartKind.MEASURE,
+            fold=number,
             profile_length=length,
             start=int(start),
             stop=int(stop),
         )
+        for number, fold in enumerate(folds)
         for algorithm in algorithms
         for length in (0, *run.profile_lengths)
-        for start, stop in pairwise(bounds)
+        for start, stop in pairwise(fold.bounds)
     ]
     return [*parts, RunPart(run=run, kind=PartKind.REDUCE)]
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from core import artefacts
 from core.errors import ParallaxError
@@ -19,6 +21,7 @@ from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.folds import by_user, pool
 from evaluation.protocols.outcomes import ModelFacts, Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.runs import DEVELOPMENT, longest_list, metric_names
@@ -30,16 +33,27 @@ from recommenders import registry
 COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
 
 
+@dataclass(frozen=True)
+class TrainingSides:
+    """What metrics ask of the training ratings: popularity and users have an entry for each fold."""
+
+    low: float
+    high: float
+    popularity: NDArray[np.int64]
+    n_users: NDArray[np.int64]
+
+
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     """Join the measurements in the order of the cases and compute every metric from the whole."""
     started = time.perf_counter()
     run = part.run
-    found = cases_of(run)
+    folds = [cases_of(run, fold) for fold in range(len(run.folds) or 1)]
+    sides = _sides(folds)
     rows: list[MetricResult] = []
     for algorithm in run.algorithms.select_related("model"):
         for length in (0, *run.profile_lengths):
             check()
-            rows += _metrics(run, algorithm, length, found)
+            rows += _metrics(run, algorithm, length, folds, sides)
     seconds_of = dict(
         RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=0)
         .order_by()
@@ -58,16 +72,36 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
 
 
-def _metrics(run: EvaluationRun, algorithm: RunAlgorithm, length: int, found: RunCases) -> list[MetricResult]:
+def _sides(folds: Sequence[RunCases]) -> TrainingSides:
+    counts, sizes = [], []
+    for found in folds:
+        ratings = training_rows(found.training_digest)
+        counts.append(ratings.item_counts)
+        sizes.append(ratings.n_users)
+    return TrainingSides(ratings.scale.low, ratings.scale.high, np.stack(counts), np.array(sizes, dtype=np.int64))
+
+
+def _metrics(
+    run: EvaluationRun, algorithm: RunAlgorithm, length: int, folds: Sequence[RunCases], sides: TrainingSides
+) -> list[MetricResult]:
     """Compute the metrics of one algorithm at one profile length, and store what they came from."""
-    arrays = _joined(run, algorithm, length, n_cases=len(found.cases))
-    measured = _measured(run, algorithm, arrays, found)
+    measured = [_joined(run, algorithm, length, fold, n_cases=len(found.cases)) for fold, found in enumerate(folds)]
+    if run.folds:
+        pooled = pool(run.protocol, [found.cases for found in folds], measured)
+        arrays = pooled.arrays
+        whole = by_user(_outcomes(run, algorithm, pooled.cases, arrays, sides), pooled.n_lists)
+        models = algorithm.parts.filter(kind=PartKind.FIT).order_by("fold").values_list("model__digest", flat=True)
+        trained: dict[str, Any] = {"models": list(models)}
+    else:
+        arrays = measured[0]
+        whole = _measured(run, algorithm, arrays, folds[0], sides)
+        trained = {"model": algorithm.model.digest if algorithm.model else ""}
     digest = artefacts.store(
         "results",
-        {**arrays, **measured.arrays},
+        {**arrays, **whole.arrays},
         {
             "cases": run.cases_digest,
-            "model": algorithm.model.digest if algorithm.model else "",
+            **trained,
             "profile_length": length,
             "protocol": run.protocol,
             "n": list(range(1, longest_list(run) + 1)),
@@ -83,23 +117,26 @@ def _metrics(run: EvaluationRun, algorithm: RunAlgorithm, length: int, found: Ru
             by_n=list(one.by_n),
             users_digest=digest,
         )
-        for one in measured.values
+        for one in whole.values
     ]
 
 
-def _measured(run: EvaluationRun, algorithm: RunAlgorithm, arrays: Arrays, found: RunCases) -> Outcomes:
+def _measured(
+    run: EvaluationRun, algorithm: RunAlgorithm, arrays: Arrays, found: RunCases, sides: TrainingSides
+) -> Outcomes:
     """The metrics of all test users; where some are for choosing, those of the others, and theirs under other names."""
     if found.development is None:
-        return _outcomes(run, algorithm, found.cases, arrays, found)
+        return _outcomes(run, algorithm, found.cases, arrays, sides)
     others = np.setdiff1d(found.cases.users, found.development)
-    tested = _outcomes(run, algorithm, *of_users(found.cases, arrays, others), found)
-    chosen = _outcomes(run, algorithm, *of_users(found.cases, arrays, found.development), found)
+    tested = _outcomes(run, algorithm, *of_users(found.cases, arrays, others), sides)
+    chosen = _outcomes(run, algorithm, *of_users(found.cases, arrays, found.development), sides)
     values = (*tested.values, *(replace(one, metric=f"{DEVELOPMENT}{one.metric}") for one in chosen.values))
     return Outcomes(values, tested.arrays)
 
 
-def _outcomes(run: EvaluationRun, algorithm: RunAlgorithm, cases: Cases, arrays: Arrays, found: RunCases) -> Outcomes:
-    ratings = training_rows(found.training_digest)
+def _outcomes(
+    run: EvaluationRun, algorithm: RunAlgorithm, cases: Cases, arrays: Arrays, sides: TrainingSides
+) -> Outcomes:
     kind = registry.algorithm(algorithm.algorithm)
     return outcomes(
         cases,
@@ -111,17 +148,17 @@ def _outcomes(run: EvaluationRun, algorithm: RunAlgorithm, cases: Cases, arrays:
         model=ModelFacts(
             score_kind=kind.score_kind,
             is_comparable=kind.score_kind == "rating" or kind.key in COMPARABLE,
-            low=ratings.scale.low,
-            high=ratings.scale.high,
-            popularity=ratings.item_counts,
-            n_users=ratings.n_users,
+            low=sides.low,
+            high=sides.high,
+            popularity=sides.popularity,
+            n_users=sides.n_users,
         ),
     )
 
 
-def _joined(run: EvaluationRun, algorithm: RunAlgorithm, length: int, *, n_cases: int) -> Arrays:
+def _joined(run: EvaluationRun, algorithm: RunAlgorithm, length: int, fold: int, *, n_cases: int) -> Arrays:
     """Join what an algorithm's parts measured in the order of the cases, without a gap."""
-    parts = list(algorithm.parts.filter(kind=PartKind.MEASURE, profile_length=length).order_by("start"))
+    parts = list(algorithm.parts.filter(kind=PartKind.MEASURE, profile_length=length, fold=fold).order_by("start"))
     reached = 0
     for part in parts:
         if part.start != reached or part.status != PartStatus.DONE:

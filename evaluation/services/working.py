@@ -60,7 +60,7 @@ def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
     try:
         trained = train_or_reuse(
             version=run.version,
-            training_digest=cases_of(run).training_digest,
+            training_digest=cases_of(run, part.fold).training_digest,
             algorithm=algorithm.algorithm,
             params=algorithm.params,
             seed=run.seed,
@@ -68,11 +68,14 @@ def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
             progress=FitTeller(part, check),
         )
     except (ParameterError, DataError) as refused:
-        raise ParallaxError("run.fit_refused", f"{algorithm.label} could not be fitted. {refused}") from refused
+        where = f" on {run.folds[part.fold]['label']}" if run.folds else ""
+        raise ParallaxError("run.fit_refused", f"{algorithm.label} could not be fitted{where}. {refused}") from refused
 
     def effects() -> None:
-        RunAlgorithm.objects.filter(pk=algorithm.pk).update(model=trained.model, was_reused=trained.was_reused)
-        hint(run=run, n=algorithm.parts.filter(kind=PartKind.MEASURE).count())
+        RunPart.objects.filter(pk=part.pk).update(model=trained.model)
+        if not run.folds:  # of several models none stands for the algorithm
+            RunAlgorithm.objects.filter(pk=algorithm.pk).update(model=trained.model, was_reused=trained.was_reused)
+        hint(run=run, n=algorithm.parts.filter(kind=PartKind.MEASURE, fold=part.fold).count())
 
     return Outcome(seconds=time.perf_counter() - started, digest=trained.model.digest, effects=effects)
 

@@ -27,7 +27,9 @@ class Probe(Parameters):
     """Options of ``probe``."""
 
     share: float = parameter(0.014, description="Share of ratings to hide.", minimum=0.0, maximum=BELOW_ONE)
-    list: str = parameter("", description="A file of pairs to hide instead of a random share.")
+    list: str = parameter(
+        "", description="A file of pairs to hide instead of a random share, or 'dataset' for the dataset's own list."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -64,6 +64,35 @@ class SplitSpec:
         """Whether a study may serve the models trained on it."""
         return self.kind.may_back_a_study
 
+    @property
+    def trained_by(self) -> tuple[str, int]:
+        """The option that says how often every algorithm is trained, and its value (test users 0: everyone).
+
+        Raises
+        ------
+        ParameterError
+            Every algorithm is trained once.
+        """
+        name = next((name for name in ("k", "test_users") if self.trains_many and hasattr(self.options, name)), None)
+        if name is None:
+            raise ParameterError(f"The split {self.kind.key} trains every algorithm once.")
+        return name, getattr(self.options, name)
+
+    def n_trainings(self, n_users: int) -> int:
+        """How often every algorithm is trained, at most, on a dataset of `n_users`.
+
+        Examples
+        --------
+        >>> parse_split("k-fold:k=4").n_trainings(50), parse_split("temporal-exact:test_users=0").n_trainings(50)
+        (4, 50)
+        >>> parse_split("probe").n_trainings(50)
+        1
+        """
+        if not self.trains_many:
+            return 1
+        name, value = self.trained_by
+        return value if name == "k" else min(value or n_users, n_users)
+
 
 def _written(value: bool | int | float | str) -> str:
     return repr(value) if isinstance(value, float) else str(value)

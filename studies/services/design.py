@@ -65,6 +65,12 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
         raise ParallaxError(
             "study.run_not_finished", f"Run {run.pk} is {run.status}; a study needs a run that has succeeded."
         )
+    if run.folds:
+        raise ParallaxError(
+            "study.run_of_many_models",
+            f"Run {run.pk} ({run.split['name']}) trained {len(run.folds)} models of each algorithm, none of which is "
+            "the one to serve. Choose a run of a split that trains once, such as probe.",
+        )
     return run
 
 
@@ -83,7 +89,7 @@ def create_study(
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
-    `study.run_not_finished`, `study.run_of_other_dataset`, `study.bad_target`.
+    `study.run_not_finished`, `study.run_of_other_dataset`, `study.run_of_many_models`, `study.bad_target`.
     """
     _check_slug(slug)
     _check_target(per_condition)

@@ -248,6 +248,16 @@ def test_files_that_say_nothing_of_any_item(tmp_path):
     assert "it says nothing of any item" in refused(tmp_path, ITEMS.splitlines()[0] + "\n8;2;;;;;;;;\n")
 
 
+def test_utility_that_is_no_number_is_refused_when_it_is_read(tmp_path):
+    for bad in ("much", "-1", "nan"):
+        message = refused(tmp_path, f"item,kind,value\n1,utility,2.5\n2,utility,{bad}\n")
+        assert f"line 3, column value: '{bad}' is not a number of 0 or more" in message
+    written(tmp_path, "item,kind,value\n1,utility,2.5\n1,tag,x\n2,utility,0\n2,tag,y\n")
+    found = read_metadata(tmp_path / "facts.csv", KNOWN).items
+    assert ("utility", "2.5") in found["1"].features
+    assert list(found["2"].features) == [("tag", "y")]
+
+
 def test_one_file_is_needed(tmp_path):
     folder = tmp_path / "two"
     folder.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,21 @@ import pytest
 from django.utils import timezone
 
 from catalog.selectors.ratings import item_ids_of, user_ids_of
+from catalog.services import import_parsed
 from core import artefacts
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.comparing import compared
-from evaluation.selectors.paired import chosen_on_development, intervals, paired_tests, run_tests_of
+from evaluation.selectors.paired import chosen_on_development, intervals, kinds_of_test, paired_tests, run_tests_of
 from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, table, user_values
 from evaluation.services.case_files import export_cases, keep_cases, keep_probe
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
 from evaluation.services.tidying import remove_parts, tidy
 from evaluation.services.working import execute, sweep
-from tests.factories.catalog import make_version
+from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -267,6 +269,28 @@ def test_probe_list_hides_the_pairs_it_names(tmp_path: Path) -> None:
     assert again.counted["listed pairs of users or items the dataset does not have"] == 1
 
 
+def test_probe_list_of_the_dataset_is_hidden_by_its_name() -> None:
+    parsed = make_parsed()
+    pairs = np.column_stack([parsed.users, parsed.items_rated])[::7].astype(np.int64)
+    given = {"name": "listed", "title": "Listed", "source_format": "factory", "is_synthetic": True}
+    version = import_parsed(parsed=replace(parsed, probe=pairs), **given)
+    run = work_off(
+        make_run(
+            version=version,
+            split={"name": "probe", "list": "dataset"},
+            protocol={"name": "rating-prediction", "relevant": 4.0, "irrelevant": 2.0},
+            algorithms="toppop",
+            reserve=0.0,
+            profile_lengths=(),
+        )
+    )
+    assert run.status == RunStatus.SUCCEEDED, run.error
+    found = cases_of(run).cases
+    assert sorted(zip(found.users.tolist(), found.items.tolist(), strict=True)) == sorted(map(tuple, pairs.tolist()))
+    with pytest.raises(ParallaxError, match=r"came without a probe list. Give a file"):
+        make_run(version=make_version(), split={"name": "probe", "list": "dataset"})
+
+
 @pytest.mark.parametrize(
     ("content", "words"), [(None, "cannot be read"), (b"\xff\xfe", "cannot be read"), (b"1\n", "no pair")]
 )
@@ -388,3 +412,34 @@ def test_comparison_tests_each_algorithm_over_the_users_of_both_runs() -> None:
         assert one.difference == pytest.approx(one.a - one.b)
         assert one.interval.low <= one.difference <= one.interval.high
         assert one.p is None or one.p_adjusted >= one.p
+
+
+def test_hits_are_tested_by_users_where_there_are_hits() -> None:
+    run = work_off(make_run(algorithms="toppop,random,puresvd:factors=4", profile_lengths=(3,)))
+    assert set(kinds_of_test(run)) == {"sign", "signed-rank", "nemenyi", "sign-flip", "mcnemar"}
+    recall, fallout = run_tests_of(run, test="sign-flip")
+    rates = {row.label: row.recall for row in table(run)}
+    by_pair = {(pair.a, pair.b): pair.difference for pair in recall.pairs}
+    assert by_pair["TopPop", "Random"] == pytest.approx(rates["TopPop"] - rates["Random"])
+    assert fallout.metric == "fallout"
+    assert recall.lines[0].value == max(rates.values())
+    assert run_tests_of(run, test="mcnemar") == ()  # users own several cases
+    assert paired_tests(run, "recall@3", 3, test="sign-flip") is not None
+
+
+def test_mcnemar_tests_one_case_a_user() -> None:
+    run = work_off(
+        make_run(
+            split={"name": "leave-one-out", "which": "random"},
+            protocol={"name": "one-plus-random", "mode": "sampled", "negatives": 20, **LIMITS},
+            algorithms="random,puresvd:factors=4",
+            profile_lengths=(),
+        )
+    )
+    found = run_tests_of(run, test="mcnemar")
+    assert found
+    assert found[0].lines[0].n_users == run.n_relevant
+    other = work_off(make_run(version=run.version, protocol={"name": "full-ranking", **LIMITS}, profile_lengths=()))
+    assert "sign-flip" not in kinds_of_test(other)
+    with pytest.raises(ParallaxError, match="no hits of single cases"):
+        paired_tests(other, "recall@5", test="sign-flip")

@@ -223,7 +223,7 @@ def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: 
         ({"more": "best"}, "There is no algorithm"),
         ({"relevant": 2}, "has to lie below that for relevant ones"),
         ({"relevant": 11}, "off the dataset&#x27;s scale"),
-        ({"split": "k-fold:k=3"}, "trains every algorithm several times"),
+        ({"split": "k-fold:k=900"}, "and 500 are the most of one run"),
         ({"split": "probe:list=/etc/hostname"}, "give files to the command evaluate"),
         ({"protocol": "full-ranking", "metrics": "rmse"}, "does not measure rmse"),
     ],

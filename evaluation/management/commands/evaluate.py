@@ -25,12 +25,10 @@ from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import metric_names
 from evaluation.services.case_files import export_cases, keep_cases, keep_probe
 from evaluation.services.crew import Crew, new_queue
-from evaluation.services.inputs import named_settings, split_names
+from evaluation.services.inputs import OWN_LIST, named_settings, split_names
 from evaluation.services.runs import create_run
 from evaluation.splitting.registry import SPLITS
 from evaluation.tables import cell, columns, share
-
-KEYS = [key for key, kind in SPLITS.items() if not kind.trains_many]
 
 
 class Command(BaseCommand):
@@ -39,7 +37,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithms", required=True, help="for example toppop,corngr,puresvd:factors=50")
-        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(KEYS)} (default: %(default)s)")
+        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(SPLITS)} (default: %(default)s)")
         parser.add_argument("--reserve", type=float, default=0.0, help="share of users kept from every model")
         parser.add_argument(
             "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
@@ -109,7 +107,7 @@ class Command(BaseCommand):
                     "name": "file",
                     "cases": keep_cases(version=version, path=options["cases"], seed=options["seed"]),
                 }
-            elif "list" in split:
+            elif split.get("list", OWN_LIST) != OWN_LIST:
                 split["list"] = keep_probe(version=version, path=Path(str(split["list"])))
             asked = {name: options[name] for name in ("mode", "negatives", "relevant", "irrelevant", "g", "ties")}
             protocol = {
