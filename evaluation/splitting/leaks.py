@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.errors import DataError
 from evaluation.splitting.partition import Partition
-from evaluation.splitting.rows import RatingRows
+from evaluation.splitting.rows import AT_ONCE, RatingRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ def find_leaks(rows: RatingRows, partition: Partition) -> tuple[Leak, ...]:
         _marked(len(rows), side) for side in (partition.train, partition.profile, partition.hidden)
     )
     is_known = in_train | in_profile
-    known, hidden = np.flatnonzero(is_known), np.flatnonzero(in_hidden)
+    hidden = np.flatnonzero(in_hidden)
     is_tested = _marked(rows.n_users, partition.test_users)
     is_reserved = _marked(rows.n_users, rows.reserved)
 
     report("two-sides", np.flatnonzero((is_known & in_hidden) | (in_train & in_profile)), "ratings are on two sides")
     report("duplicate-pair", _doubled(rows, is_known, in_hidden), "known ratings have the pair of a hidden one")
-    report("future", _later(rows, partition, known), "known ratings are later than what they are to predict")
+    report("future", _later(rows, partition, is_known), "known ratings are later than what they are to predict")
     of_reserved = np.flatnonzero(is_reserved[rows.users] & (is_known | in_hidden))
     report("reserved-user", of_reserved, "ratings of reserved users are on a side")
     reserved_tests = np.intersect1d(partition.test_users, rows.reserved)
@@ -135,17 +135,25 @@ def _marked(n: int, numbers: NDArray[np.integer]) -> NDArray[np.bool_]:
 
 def _doubled(rows: RatingRows, is_known: NDArray[np.bool_], in_hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Known ratings whose pair is another rating's too, and that one is hidden."""
-    keys = rows.users.astype(np.int64) * rows.n_items + rows.items
-    if (np.diff(keys) > 0).all():  # every pair comes once
+    if not any(_is_unordered(rows, start) for start in range(0, len(rows), AT_ONCE)):  # every pair comes once
         return np.empty(0, dtype=np.int64)
+    keys = rows.users.astype(np.int64) * rows.n_items + rows.items
     only_known = np.flatnonzero(is_known & ~in_hidden)
     return only_known[np.isin(keys[only_known], keys[in_hidden])]
 
 
-def _later(rows: RatingRows, partition: Partition, known: NDArray[np.int64]) -> NDArray[np.int64]:
+def _is_unordered(rows: RatingRows, start: int) -> bool:
+    """Whether some pairs from `start` on do not ascend; the first after them is among them."""
+    some = slice(start, start + AT_ONCE + 1)
+    keys = rows.users[some].astype(np.int64) * rows.n_items + rows.items[some]
+    return not (np.diff(keys) > 0).all()
+
+
+def _later(rows: RatingRows, partition: Partition, is_known: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Known ratings that come too late, ascending."""
     if rows.times is None or not partition.is_by_time:
         return np.empty(0, dtype=np.int64)
+    known = np.flatnonzero(is_known)
     earliest = np.full(rows.n_users, np.iinfo(np.int64).max)
     np.minimum.at(earliest, rows.users[partition.hidden], rows.times[partition.hidden])
     is_late = rows.times[known] > earliest[rows.users[known]]

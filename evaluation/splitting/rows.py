@@ -14,6 +14,7 @@ from evaluation.splitting.draws import draw_keys, smallest, stream_key
 from evaluation.splitting.probe import check_csr
 
 Places = NDArray[np.int64]
+AT_ONCE = 1 << 20  # ratings gone through at a time: bounds memory, changes nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,12 @@ class RatingRows:
 
     def words(self, places: Places, seed: int, purpose: str) -> NDArray[np.uint64]:
         """A random word for each of some ratings that depends on (seed, purpose, user, item) alone."""
-        return draw_keys(stream_key(seed, purpose), self.users[places], self.items[places])
+        key = stream_key(seed, purpose)
+        drawn = np.empty(len(places), dtype=np.uint64)
+        for start in range(0, len(places), AT_ONCE):
+            some = places[start : start + AT_ONCE]
+            drawn[start : start + AT_ONCE] = draw_keys(key, self.users[some], self.items[some])
+        return drawn
 
     def rank_within_users(self, places: Places, *keys: NDArray[Any]) -> Places:
         """Number the given ratings of each user from 0 in the order of `keys`, the first of them first.
