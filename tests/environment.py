@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -18,6 +19,10 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
 os.environ["SECRET_KEY"] = "only for tests"
 # Playwright's synchronous interface runs an event loop in this thread; the tests' own queries are meant.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+
+# A shell starts its background jobs deaf to Ctrl-C, and they pass that on: some tests press it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -244,7 +244,13 @@ def test_form_gives_a_protocol_the_settings_that_it_has(client: Client, alice: U
     client.force_login(alice)
     client.post(reverse("evaluation:new"), form(protocol="full-ranking", metrics="ndcg@10, map@10", task="all"))
     run = EvaluationRun.objects.get()
-    assert run.protocol == {"name": "full-ranking", "relevant": 4.0, "irrelevant": 2.0, "known": "left-out"}
+    assert run.protocol == {
+        "name": "full-ranking",
+        "relevant": 4.0,
+        "irrelevant": 2.0,
+        "known": "left-out",
+        "utility": "rating",
+    }
     assert run.metrics == ["ndcg@10(gain=linear)", "ap@10(over=relevant)"]
     assert run.task == "all"
 

@@ -117,7 +117,7 @@ def test_run_whose_worker_was_killed_gives_the_same_bytes(
         )
     )
     part = kill_holder_of_a_lease(installation, kind=kind)
-    said, _ = command.communicate(timeout=50)
+    said, _ = command.communicate(timeout=180)
     assert command.returncode == 0, said
     assert "A worker was gone; another was started in its place." in said
     assert installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}") == [(2, "done")]  # noqa: S608 — a number
@@ -181,7 +181,7 @@ def started(installation: Installation) -> tuple[Any, list[int]]:
 def test_command_that_is_interrupted_cancels_its_run_and_stops_its_workers(embedded: Installation, number: int) -> None:
     command, children = started(embedded)
     command.send_signal(number)
-    said, _ = command.communicate(timeout=30)
+    said, _ = command.communicate(timeout=120)
     assert command.returncode == 130, said
     assert "was cancelled" in said
     assert not [pid for pid in children if is_alive(pid)]
@@ -217,8 +217,8 @@ def test_command_says_when_no_worker_answers_and_goes_on_when_one_comes(embedded
         "--loglevel",
         "ERROR",
     )
-    said, _ = command.communicate(timeout=45)
+    said, _ = command.communicate(timeout=180)
     worker.terminate()
-    worker.communicate(timeout=30)
+    worker.communicate(timeout=120)
     assert command.returncode == 0, said
     assert "TopPop" in said

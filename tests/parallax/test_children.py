@@ -32,7 +32,6 @@ time.sleep(60)
 @pytest.fixture(autouse=True)
 def kept_handlers() -> Iterator[None]:
     kept = {number: signal.getsignal(number) for number in STOPPING}
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs are started without
     yield
     for number, handler in kept.items():
         signal.signal(number, handler)
