@@ -25,7 +25,6 @@ __all__ = [
     "pandas",
     "product_kernels",
     "ranking_kernels",
-    "sparse_linalg",
     "user_neighbour_kernels",
 ]
 
@@ -58,11 +57,6 @@ def krylov_kernels() -> ModuleType:
 def linalg() -> ModuleType:
     """Dense linear algebra (`scipy.linalg`)."""
     return import_module("scipy.linalg")
-
-
-def sparse_linalg() -> ModuleType:
-    """Sparse linear algebra (`scipy.sparse.linalg`)."""
-    return import_module("scipy.sparse.linalg")
 
 
 def association_kernels() -> ModuleType:

@@ -18,7 +18,6 @@ def numeric_threads(n: int) -> Iterator[None]:
     """Hold the linear algebra libraries of this process, and its own compiled loops, to `n` threads."""
     # A library that is loaded later would not know of the limit, so those that fits use are loaded first.
     lazy.linalg()
-    lazy.sparse_linalg()
     with threadpool_limits(limits=n), using(n):
         yield
 

@@ -127,3 +127,10 @@ def test_bounded_neighbours_take_less():
 @pytest.mark.unit
 def test_algorithm_that_says_nothing_is_taken_to_copy_the_ratings_twice():
     assert Algorithm.fit_bytes(10, 20, 1000, None) == 48 * 1000 + 16 * 30
+
+
+@pytest.mark.unit
+def test_block_lanczos_takes_less_than_the_dense_eigenproblem():
+    """Beyond 2,500 of both the Gram matrix is never made, unless a large share of all vectors is wanted."""
+    few, many = (memory.singular_bytes(160_000, 20_000, 25_000_000, factors) for factors in (50, 5_000))
+    assert few < 2 * 1024 * MB < 16 * 20_000**2 < many

@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError, dataclass
 import pytest
 
 from core.errors import ParameterError
+from recommenders import registry
 from recommenders.parameters import ParameterInfo, Parameters, parameter
 
 pytestmark = pytest.mark.unit
@@ -72,3 +73,8 @@ def test_values_are_frozen_and_listed():
         example.count = 6
     assert example.as_dict() == {"count": 5, "share": 0.5, "is_loud": False, "mode": "plain"}
     assert example.changed() == {"count": 5}
+
+
+def test_a_whole_number_is_taken_where_a_decimal_is_meant():
+    params = registry.params_of("ials", {"reg": 100})
+    assert (params.reg, type(params.reg)) == (100.0, float)

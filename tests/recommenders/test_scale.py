@@ -60,3 +60,11 @@ def test_float32_points_of_a_decimal_scale_are_held():
 def test_middle_lies_halfway():
     assert Scale(1, 5, 1).middle == 3
     assert Scale(1, 1, 1).middle == 1
+
+
+def test_many_values_are_looked_at_a_part_at_a_time(monkeypatch):
+    scale = Scale(0.5, 5.0, 0.5)
+    values = np.array([0.5, 0.6, 5.0, 5.5, np.nan, 3.0, 2.25])
+    whole = scale.holds(values)
+    monkeypatch.setattr("recommenders.scale.VALUES_AT_A_TIME", 3)
+    assert scale.holds(values).tolist() == whole.tolist() == [True, False, True, False, False, True, False]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recommenders import products, similarity, threads
+from recommenders import lazy, products, similarity, threads
 from recommenders.data import Ratings, Scale
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
@@ -170,3 +170,13 @@ def test_similarities_that_float32_cannot_tell_apart_are_still_sorted():
     similarity._sort_rows(bounds, items, values, n_items=6)
     assert items.tolist() == [1, 2, 0, 3, 4, 5]
     assert values.tolist() == [*sorted(close, reverse=True), 0.25, 0.25]
+
+
+def test_pairs_that_float32_holds_for_equal_are_put_in_the_order_of_float64():
+    close = np.array([[0.5, 0.5 + 1e-12, 0.5, 0.25]])
+    rounded = np.uint32(0xFFFFFFFF) - close[0].astype(np.float32).view(np.uint32)
+    keys = np.sort((rounded.astype(np.uint64) << np.uint64(32)) | np.arange(4, dtype=np.uint64))
+    items, values = np.empty(4, dtype=np.int32), np.empty(4)
+    lazy.product_kernels().unpack_rows(close, np.array([0, 4]), keys, items, values)
+    assert items.tolist() == [1, 0, 2, 3]
+    assert values.tolist() == close[0][[1, 0, 2, 3]].tolist()
