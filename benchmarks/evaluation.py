@@ -40,7 +40,7 @@ from recommenders.data import Profiles, Ratings
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARE = 0.0484  # of ratings hidden: about 83,000 cases at W1, as many as the paper's and the project's goal
-BLOCK = 256
+BLOCK = 1024
 ROWS = "nncosngr,puresvd:factors=50"
 TABLE_2 = "toppop,corngr,nncosngr,asysvd,puresvd:factors=50,puresvd:factors=300,lsa"
 GOAL_SECONDS, GOAL_MEGABYTES = 45, 1200
@@ -153,6 +153,7 @@ class Memory:
 
     def __init__(self, pid: int) -> None:
         self.peak = 0.0
+        self.shares: list[float] = []  # of each process at that moment
         self._pid = pid
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -166,7 +167,9 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(SAMPLING_SECONDS):
-            self.peak = max(self.peak, sum(_megabytes(pid) for pid in _family(self._pid)))
+            shares = [_megabytes(pid) for pid in _family(self._pid)]
+            if sum(shares) > self.peak:
+                self.peak, self.shares = sum(shares), shares
 
 
 def _family(pid: int) -> list[int]:
@@ -219,7 +222,8 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
         parts = sum(row["fit_seconds"] for row in json.loads(file.read_text())["algorithms"])
         print(
             f"{seconds:.1f} s (goal {GOAL_SECONDS}); {used:.1f} s of processor, fits took {parts:.1f} s; "
-            f"peak {peak:,.0f} MB over all processes (goal {GOAL_MEGABYTES:,})",
+            f"peak {peak:,.0f} MB over all processes ({' + '.join(f'{share:,.0f}' for share in memory.shares)}; "
+            f"goal {GOAL_MEGABYTES:,})",
             flush=True,
         )
 

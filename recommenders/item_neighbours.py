@@ -25,6 +25,9 @@ from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neigh
 
 __all__ = ["CorNgr", "NNCosNgr"]
 
+# Laying similarities out densely pays for this many profiles, where this share of all pairs are neighbours.
+MANY, DENSE = 64, 0.3
+
 
 @dataclass(frozen=True)
 class NeighbourhoodParameters(Parameters):
@@ -104,9 +107,13 @@ class _ItemNeighbourhood(Algorithm):
         # Without a choice to make among the profile's items, whole rows of similarities, which are symmetric, can be.
         neighbours = self.neighbour_indptr, self.neighbour_items, self.neighbour_similarities
         k = self.params.neighbours
-        is_whole = np.diff(user_items.indptr) <= k
-        kernels.scatter_sums(everyone[is_whole], *profiles, *neighbours, self.is_mean, out)
-        kernels.walk_sums(everyone[~is_whole], *profiles, *neighbours, k, self.is_mean, out)
+        is_alone = np.diff(user_items.indptr) <= k
+        if len(everyone) >= MANY and len(self.neighbour_items) >= DENSE * self.n_items**2:
+            is_alone[:] = False  # all in one company: the same sums, term by term
+        kernels.scatter_sums(everyone[is_alone], *profiles, *neighbours, self.is_mean, out)
+        if not is_alone.all():
+            rows = everyone[~is_alone]
+            lazy.nearest_rated_kernels().nearest_sums(rows, *profiles, *neighbours, k, self.is_mean, out)
         return out
 
     def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:

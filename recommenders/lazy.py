@@ -21,6 +21,7 @@ __all__ = [
     "krylov_kernels",
     "lenskit",
     "linalg",
+    "nearest_rated_kernels",
     "neighbour_kernels",
     "pandas",
     "product_kernels",
@@ -32,6 +33,11 @@ __all__ = [
 def neighbour_kernels() -> ModuleType:
     """Compiled loops of the item-item models (`recommenders.kernels.neighbours`)."""
     return import_module("recommenders.kernels.neighbours")
+
+
+def nearest_rated_kernels() -> ModuleType:
+    """Compiled sums over the nearest of a profile's own items (`recommenders.kernels.nearest_rated`)."""
+    return import_module("recommenders.kernels.nearest_rated")
 
 
 def product_kernels() -> ModuleType:

@@ -20,8 +20,8 @@ from evaluation.services.inputs import checked, digest_of_inputs
 
 logger = logging.getLogger(__name__)
 
-BLOCK_USERS = 256  # users scored at once, counted from the first test user: never a matter of how a run is cut
-PART_USERS = 16 * BLOCK_USERS
+BLOCK_USERS = 1024  # users scored at once, counted from the first test user: never a matter of how a run is cut
+PART_USERS = 4 * BLOCK_USERS
 
 
 @transaction.atomic

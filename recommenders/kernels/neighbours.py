@@ -13,7 +13,7 @@ import numpy as np
 from numba import boolean, float64, int32, int64
 from numpy.typing import NDArray
 
-__all__ = ["cosine_rows", "pearson_rows", "scatter_sums", "unpack_sorted", "walk_sums"]
+__all__ = ["cosine_rows", "pearson_rows", "scatter_sums", "unpack_sorted"]
 
 
 def _frozen(dtype: numba.types.Type) -> numba.types.Array:
@@ -176,11 +176,6 @@ def unpack_sorted(
             items[place] = item
 
 
-# Profiles that are walked together: as many as a byte has bits.
-TOGETHER = 8
-LOWEST_BIT = np.array([next((bit for bit in range(TOGETHER) if byte >> bit & 1), 0) for byte in range(256)])
-
-
 @numba.njit(numba.void(float64[::1], float64[::1], boolean), cache=True, nogil=True)
 def _finish(total: NDArray[np.float64], weights: NDArray[np.float64], is_mean: bool) -> None:
     """Set items without a neighbour to -inf, and divide the others by their weights if asked to."""
@@ -239,64 +234,3 @@ def scatter_sums(
             for place in range(total.shape[0]):
                 if total[place] == 0.0 and math.copysign(1.0, total[place]) < 0.0:
                     total[place] = -np.inf
-
-
-@numba.njit(
-    numba.void(READ_I64, *PROFILES, *NEIGHBOURS, int64, boolean, float64[:, ::1]),
-    cache=True,
-    nogil=True,
-)
-def walk_sums(
-    rows: NDArray[np.int64],
-    profile_indptr: NDArray[np.int64],
-    profile_items: NDArray[np.int32],
-    signals: NDArray[np.float64],
-    indptr: NDArray[np.int64],
-    items: NDArray[np.int32],
-    similarities: NDArray[np.float64],
-    k: int,
-    is_mean: bool,
-    out: NDArray[np.float64],
-) -> None:
-    """Sum d_ij * signal_j over the k profile items j most similar to i, for the profiles named by `rows`.
-
-    Each item's neighbours, most similar first, are walked until k of them are found in the profile: for eight
-    profiles at once, which costs hardly more than for one. A profile's sums do not depend on its company.
-    """
-    n_items = out.shape[1]
-    raters = np.zeros(n_items, dtype=np.uint8)  # a bit for each profile that has the item
-    signal_of = np.zeros((n_items, TOGETHER))
-    totals = np.zeros((TOGETHER, n_items))
-    weights = np.zeros((TOGETHER, n_items))
-    found = np.zeros(TOGETHER, dtype=np.int64)
-    for start in range(0, rows.shape[0], TOGETHER):
-        width = min(TOGETHER, rows.shape[0] - start)
-        for b in range(width):
-            row = rows[start + b]
-            for s in range(profile_indptr[row], profile_indptr[row + 1]):
-                raters[profile_items[s]] |= np.uint8(1 << b)
-                signal_of[profile_items[s], b] = signals[s]
-        totals[:, :] = 0.0
-        weights[:, :] = 0.0
-        for i in range(n_items):
-            found[:] = 0
-            unfinished = (1 << width) - 1
-            for t in range(indptr[i], indptr[i + 1]):
-                j = items[t]
-                bits = raters[j] & unfinished
-                while bits != 0:
-                    b = LOWEST_BIT[bits]
-                    bits &= bits - 1
-                    weights[b, i] += similarities[t]
-                    totals[b, i] += similarities[t] * signal_of[j, b]
-                    found[b] += 1
-                    if found[b] == k:
-                        unfinished &= ~(1 << b)
-                if unfinished == 0:
-                    break
-        for b in range(width):
-            row = rows[start + b]
-            _finish(totals[b], weights[b], is_mean)
-            out[row] = totals[b]
-            for s in range(profile_indptr[row], profile_indptr[row + 1]):
-                raters[profile_items[s]] = 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import ParameterError
-from recommenders import item_neighbours
+from recommenders import item_neighbours, lazy
 from recommenders.base import Algorithm
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.item_neighbours import CorNgr, NNCosNgr
@@ -86,9 +86,11 @@ def reference_scores(model, ratings: Ratings, profiles: Profiles) -> np.ndarray:
         (NNCosNgr, {"sum_of": "ratings"}),
     ],
 )
-def test_scores_agree_with_loops(make_ratings, algorithm, option, neighbours, neighbourhood):
+@pytest.mark.parametrize("many", [1, 1000])
+def test_scores_agree_with_loops(make_ratings, monkeypatch, algorithm, option, neighbours, neighbourhood, many):
+    monkeypatch.setattr(item_neighbours, "MANY", many)
     ratings = make_ratings(11, 25, 12, density=0.45)
-    # More profiles than are walked together, sparse and dense ones among them.
+    # Sparse profiles and dense ones, alone and in one company.
     profiles = Profiles(make_ratings(12, 21, 12, density=0.5).user_items, ratings.scale)
     params = algorithm.Params(
         neighbours=neighbours,
@@ -141,13 +143,35 @@ def test_negative_correlation_is_no_neighbour():
     assert np.isneginf(model.score(Profiles.one([0], [5], 2, ratings.scale))).all()
 
 
-def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings):
-    ratings = make_ratings(13, 40, 12)
-    for neighbours in (2, 200):
-        model = CorNgr.fit(ratings, CorNgr.Params(neighbours=neighbours), rng=np.random.default_rng(0))
-        together = model.score(Profiles.of(ratings, np.arange(40)))
-        for user in range(40):
-            assert model.score(Profiles.of(ratings, [user]))[0].tobytes() == together[user].tobytes()
+@pytest.mark.parametrize("kind", [CorNgr, NNCosNgr])
+@pytest.mark.parametrize("neighbours", [2, 10, 200])
+def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings, kind, neighbours):
+    # More profiles than are counted together, more items than are summed together.
+    ratings = make_ratings(13, 140, 70, density=0.2)
+    model = kind.fit(ratings, kind.Params(neighbours=neighbours), rng=np.random.default_rng(0))
+    assert len(model.neighbour_items) >= item_neighbours.DENSE * 70**2
+    together = model.score(Profiles.of(ratings, np.arange(140)))
+    for user in range(0, 140, 7):
+        assert model.score(Profiles.of(ratings, [user]))[0].tobytes() == together[user].tobytes()
+
+
+@pytest.mark.parametrize("k", [1, 255, 256, 257, 300])
+def test_the_nearest_are_counted_beyond_a_byte(k):
+    """Item 0 has 320 neighbours; of those the profile has 310, in an order of their own."""
+    rng = np.random.default_rng(k)
+    nearest = rng.permutation(np.arange(1, 321)).astype(np.int32)
+    similarities = np.sort(rng.random(320))[::-1].copy()
+    rated = np.sort(rng.choice(np.arange(1, 321), 310, replace=False)).astype(np.int32)
+    signals = rng.normal(size=310)
+    out = np.empty((1, 321))
+    lazy.nearest_rated_kernels().nearest_sums(
+        np.array([0]), np.array([0, 310]), rated, signals,
+        np.array([0] + [320] * 321), nearest, similarities, k, True, out,
+    )  # fmt: skip
+    chosen = [(d, signals[np.searchsorted(rated, j)]) for j, d in zip(nearest, similarities, strict=True) if j in rated]
+    expected = sum(d * signal for d, signal in chosen[:k]) / sum(d for d, _ in chosen[:k])
+    assert out[0, 0] == pytest.approx(expected, abs=1e-12)
+    assert np.isneginf(out[0, 1:]).all()
 
 
 @pytest.mark.parametrize("kind", [CorNgr, NNCosNgr])
