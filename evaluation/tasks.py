@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_ready, worker_shutting_down
 
 from core.leader import watch_leader
-from evaluation.services import working
+from evaluation.services import heap, working
 
 
 @shared_task(
@@ -28,6 +28,12 @@ def work(run_id: int) -> None:
 def sweep() -> None:
     """Bring back what dead workers left."""
     working.sweep()
+
+
+@worker_init.connect
+def keep_little(**kwargs: Any) -> None:
+    """Let a worker, and whatever processes it forks, hold no more memory than it uses."""
+    heap.give_back_large_blocks()
 
 
 @worker_ready.connect

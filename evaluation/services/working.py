@@ -20,6 +20,7 @@ from evaluation.enums import RUN_OPEN, PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of
 from evaluation.services.crew import forget_queue
+from evaluation.services.heap import trim
 from evaluation.services.hints import hint
 from evaluation.services.measuring import measure
 from evaluation.services.parts import (
@@ -101,6 +102,7 @@ def work_on(*, run_id: int, seconds: float = SLICE_SECONDS) -> int:
     while (part := lease_part(run=run)) is not None:
         taken += 1
         execute(part=part)
+        trim()
         if (time.monotonic() > ends or _is_stopping.is_set()) and leasable_parts(run=run).exists():
             hint(run=run)
             break
