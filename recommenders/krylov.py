@@ -8,14 +8,18 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.progress import Progress, silent
-from recommenders.threads import each, numeric_threads
+from recommenders.threads import each, numeric_threads, one_library_thread
 
 __all__ = ["leading_right_vectors"]
 
 # A pair has converged when what is left of it is this small a share of the smallest eigenvalue wanted.
 TOLERANCE = 1e-12
-# The basis is first looked at with so many times the vectors wanted and some more, then whenever it is a tenth larger.
+# The basis is first looked at with so many times the vectors wanted and some more, then when it is a tenth larger,
+# and from then on when what is left should have fallen to the tolerance at the rate it fell so far, within bounds.
 FIRST_LOOK, FIRST_EXTRA = 4, 200
+LEAST_GROWTH, MOST_GROWTH = 0.05, 0.3
+# A product with a matrix of fewer entries is over before a second thread has begun.
+SHARED_ENTRIES = 4_000_000
 # Below this share of the largest eigenvalue a new direction is rounding error.
 EXHAUSTED = 1e-10
 
@@ -66,6 +70,7 @@ def leading_right_vectors(
     projected = np.zeros((2 * count + 4 * width,) * 2)
     basis[:, :width] = np.linalg.qr(rng.standard_normal((n_columns, width)))[0]
     size = width
+    looks: list[tuple[int, float]] = []
     look = expected = FIRST_LOOK * count + FIRST_EXTRA
     while True:
         progress(size / (size + expected), f"Growing the space of singular vectors: {size:,} of at most {limit:,}")
@@ -81,9 +86,11 @@ def leading_right_vectors(
             values, vectors = np.linalg.eigh((square + square.T) / 2)
             values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
             left = np.linalg.norm(coupling @ vectors[size - width :], axis=0)
-            if left.max() <= TOLERANCE * max(values[-1], EXHAUSTED * values[0]):
+            excess = float(left.max() / (TOLERANCE * max(values[-1], EXHAUSTED * values[0])))
+            if excess <= 1.0:
                 return np.ascontiguousarray(basis[:, :size] @ vectors), np.sqrt(np.maximum(values, 0.0))
-            look = size + size // 10
+            looks.append((size, np.log(excess)))
+            look = _next_look(looks)
         if size + width > limit:
             return None
         is_spent = np.abs(coupling.diagonal()) <= EXHAUSTED * np.abs(projected[:size, :size]).max()
@@ -98,6 +105,17 @@ def leading_right_vectors(
         basis[:, size : size + width] = fresh
         projected[size : size + width, size - width : size] = coupling
         size += width
+
+
+def _next_look(looks: list[tuple[int, float]]) -> int:
+    """Return the size at which to look again, from sizes looked at and logarithms of what was left in tolerances."""
+    size, left = looks[-1]
+    if len(looks) == 1:
+        return size + size // 10
+    before, more = looks[-2]
+    rate = (more - left) / (size - before)
+    needed = left / rate if rate > 0.0 else np.inf
+    return size + int(min(max(needed, LEAST_GROWTH * size), MOST_GROWTH * size))
 
 
 def _grown(matrix: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:
@@ -119,7 +137,7 @@ def _times(side: Side, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the product of one side of the matrix with a block of vectors, rows shared out among threads."""
     indptr = side[0]
     out = np.empty((indptr.size - 1, vectors.shape[1]))
-    n_ranges = 4 * numeric_threads()
+    n_ranges = 4 * numeric_threads() if indptr[-1] >= SHARED_ENTRIES else 1
     cuts = np.searchsorted(indptr, indptr[-1] * np.arange(1, n_ranges) / n_ranges)
     bounds = np.unique(np.concatenate(([0], cuts, [indptr.size - 1])))
     kernel = lazy.krylov_kernels().multiply

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from recommenders.blockwise import BLOCK_PAIRS
 from recommenders.krylov import FIRST_EXTRA, FIRST_LOOK
-from recommenders.products import BLOCK_WORDS, HALF_ITEMS
+from recommenders.layout import BLOCK_WORDS, HALF_ITEMS
 from recommenders.singular import BATCH, takes_lanczos
 
 __all__ = ["binary_bytes", "co_rated_pairs", "singular_bytes", "sparse_bytes", "sums_bytes"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from typing import Self, TypeVar
 
 import numpy as np
@@ -12,24 +13,28 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.data import Ratings
+from recommenders.layout import SINGLE_BITS, Layout, add_products, exactly_at_once
 from recommenders.progress import Progress, silent, within
 from recommenders.shared import Remembered
 from recommenders.threads import each, numeric_threads
 
-__all__ = ["Codes", "Dots", "Moments", "binary_gram", "common_raters", "gram", "packed_dots", "rating_codes"]
+__all__ = [
+    "Codes",
+    "Dots",
+    "Moments",
+    "Words",
+    "binary_gram",
+    "common_raters",
+    "gram",
+    "packed_dots",
+    "rating_codes",
+]
 
-# Ratings of the users that are added together: with the sums of one item they fill half a core's second cache.
-CHUNK_RATINGS = 1 << 18
-# Ranges of items to each thread, so that one that finishes early finds more to do.
-RANGES_A_THREAD = 4
-# Largest place that the sums of a range of items may take, in words.
-BLOCK_WORDS = 1 << 24
-# Up to this many items all pairs' sums fit in memory at once (290 MB), and each pair is added up only once.
-HALF_ITEMS = 6000
 # Up to this many the sums are kept for the next model on the same ratings (64 MB at most).
 REMEMBERED_ITEMS = 2800
 Number = TypeVar("Number", np.uint32, np.float64)
 WORD_BITS, PACKED_BITS = 64, 32
+MOST_SINGLE = 1 << SINGLE_BITS
 # Rows and columns that are turned over together.
 TILE = 256
 ADDING = "Adding up what pairs of items have in common"
@@ -43,14 +48,14 @@ class Codes:
     ----------
     user_items : sparse array, shape (n_users, n_items)
         Who rated what; its values are not used.
-    values : int64 array, shape (n_ratings,)
+    values : uint32 array, shape (n_ratings,)
         The whole numbers, >= 0, in the order of ``user_items.data``.
     unit : float
         What 1 is worth, in rating points.
     """
 
     user_items: sparse.csr_array
-    values: NDArray[np.int64]
+    values: NDArray[np.uint32]
     unit: float
 
     @property
@@ -63,10 +68,20 @@ class Codes:
         """The largest of the numbers."""
         return int(self.values.max(initial=0))
 
+    @cached_property
+    def sums(self) -> NDArray[np.float64]:
+        """Each item's number of ratings, and the sums of their numbers and of their squares, shape (n_items, 3)."""
+        items = self.user_items.indices.astype(np.int32, copy=False)
+        cuts = np.linspace(0, items.size, numeric_threads() + 1).astype(np.int64)
+        parts = np.zeros((cuts.size - 1, self.n_items, 3))
+        kernel = lazy.product_kernels().tally
+        each(lambda part: kernel(cuts[part], cuts[part + 1], items, self.values, parts[part]), range(cuts.size - 1))
+        # Sums of whole numbers: the same however they are cut.
+        return np.asarray(parts.sum(axis=0))
+
     def bits(self, power: int) -> int:
         """Bits that hold the sum of any item's numbers, each raised to `power`; over common raters it is less."""
-        sums = np.bincount(self.user_items.indices, weights=self.values.astype(np.float64) ** power, minlength=1)
-        return int(sums.max()).bit_length()
+        return int(self.sums[:, power].max(initial=0.0)).bit_length()
 
 
 def rating_codes(ratings: Ratings) -> Codes | None:
@@ -84,42 +99,9 @@ def rating_codes(ratings: Ratings) -> Codes | None:
     # Only where steps are exact in binary are sums of ratings exactly sums of codes.
     if lowest != round(lowest) or scale.step != 2.0 ** round(np.log2(scale.step)):
         return None
-    values = np.rint(ratings.user_items.data.astype(np.float64) / scale.step).astype(np.int64)
-    return Codes(ratings.user_items, values, scale.step)
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Where the kernels find the ratings: see `recommenders.kernels.products.arrange`."""
-
-    n_items: int
-    is_half: bool
-    starts: NDArray[np.int64]
-    places: NDArray[np.int64]
-    begins: NDArray[np.int64]
-    ends: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, user_items: sparse.csr_array) -> Self:
-        """Lay out the ratings: in halves, each pair added up once, where all pairs fit in memory."""
-        n_items, is_half = int(user_items.shape[1]), user_items.shape[1] <= HALF_ITEMS
-        indptr, items = user_items.indptr.astype(np.int64), user_items.indices.astype(np.int32, copy=False)
-        marks = np.searchsorted(indptr, np.arange(0, user_items.nnz, CHUNK_RATINGS))
-        chunks = np.unique(np.append(marks, [0, indptr.size - 1]))
-        starts = np.empty((chunks.size, n_items), dtype=np.int64)
-        places, begins, ends = (np.empty(user_items.nnz, dtype=np.int64) for _ in range(3))
-        lazy.product_kernels().arrange(indptr, items, chunks, is_half, starts, places, begins, ends)
-        return cls(n_items, is_half, starts, places, begins, ends)
-
-    def ranges(self) -> list[tuple[int, int]]:
-        """Ranges of items of about the same work, small enough that the sums of one fit in memory."""
-        n_ranges = RANGES_A_THREAD * numeric_threads()
-        done = np.concatenate(([0], np.cumsum(self.ends - self.begins)))
-        work = np.cumsum(done[self.starts[-1]] - done[self.starts[0]])
-        cuts = np.searchsorted(work, work.max(initial=0) * np.arange(1, n_ranges) / n_ranges, side="right")
-        steps = np.arange(0, self.n_items, max(1, BLOCK_WORDS // max(1, self.n_items)))
-        bounds = np.unique(np.concatenate([cuts, steps, [self.n_items]]))
-        return [(int(first), int(last)) for first, last in pairwise(bounds)]
+    # A power of two divides float32 numbers exactly.
+    values = ratings.user_items.data / np.float32(scale.step)
+    return Codes(ratings.user_items, np.rint(values, out=values).astype(np.uint32), scale.step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +110,8 @@ class Dots:
 
     Attributes
     ----------
+    user_items : sparse array, shape (n_users, n_items)
+        Who rated what; its values are not used.
     layout : Layout
         Where the ratings are.
     packed : uint32 array, shape (n_ratings,)
@@ -136,13 +120,17 @@ class Dots:
         Bits of a code, and where the number of common raters begins in a word.
     unit : float
         Worth of 1 in the sums, in rating points squared.
+    squares : float64 array, shape (n_items,)
+        Sum of each item's squared ratings.
     """
 
+    user_items: sparse.csr_array
     layout: Layout
     packed: NDArray[np.uint32]
     code_bits: int
     shift: int
     unit: float
+    squares: NDArray[np.float64]
 
     @classmethod
     def of(cls, codes: Codes) -> Self | None:
@@ -151,7 +139,9 @@ class Dots:
         shift = codes.bits(2)  # no sum of products is larger than the larger of the two sums of squares
         if packing is None or shift + codes.bits(0) > WORD_BITS:
             return None
-        return cls(Layout.of(codes.user_items), *packing, shift, codes.unit**2)
+        layout = Layout.of(codes.user_items, exactly_at_once(lambda n_rows: n_rows * codes.highest**2 <= MOST_SINGLE))
+        unit = codes.unit**2
+        return cls(codes.user_items, layout, *packing, shift, unit, codes.sums[:, 2] * unit)
 
     def rows(self, first: int, last: int) -> NDArray[np.uint64]:
         """The words of items first..last with all items (of pairs i <= j only, if in halves)."""
@@ -165,11 +155,39 @@ class Dots:
         kernel = lazy.product_kernels().add_dots
         kernel(first, last, at.starts, at.places, at.begins, at.ends, self.packed, self.code_bits, self.shift, out)
 
-    def whole(self, progress: Progress = silent) -> NDArray[np.uint64]:
+    def whole(self, progress: Progress = silent) -> Words:
         """The words of all pairs i <= j; needs a layout in halves."""
         out = np.zeros((self.layout.n_items, self.layout.n_items), dtype=np.uint64)
         each(lambda range_: self.add(*range_, out[range_[0] : range_[1]]), self.layout.ranges(), progress, ADDING)
-        return out
+        kernel = lazy.product_kernels().merge_dots
+        for ones, codes in _dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
+
+            def add(top: int, bottom: int, buffers: list[NDArray[np.float32]], of: Planes = (ones, codes)) -> None:
+                for plane, buffer in zip(of, buffers, strict=True):
+                    np.matmul(plane[:, top:bottom].T, plane[:, top:], out=buffer)
+                kernel(*buffers, self.shift, out[top:bottom, top:])
+
+            add_products(self.layout.n_items, 2, add)
+        return Words(out, self.shift, self.unit, self.squares)
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The sums of all pairs i <= j of items: what `Dots` adds up, and how to read it.
+
+    Attributes
+    ----------
+    words : uint64 array, shape (n_items, n_items)
+        The number of common raters from bit `shift` on, the sum of products below; what is under the diagonal means
+        nothing.
+    shift, unit, squares
+        As in `Dots`.
+    """
+
+    words: NDArray[np.uint64]
+    shift: int
+    unit: float
+    squares: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +196,7 @@ class Moments:
 
     Attributes
     ----------
-    layout, packed, code_bits
+    user_items, layout, packed, code_bits
         As in `Dots`.
     others : uint64 array, shape (2 ** code_bits,)
         What each code adds to the left word: 1, itself and its square.
@@ -186,6 +204,7 @@ class Moments:
         Where in a word the middle sum and the highest one begin.
     """
 
+    user_items: sparse.csr_array
     layout: Layout
     packed: NDArray[np.uint32]
     code_bits: int
@@ -203,7 +222,15 @@ class Moments:
             return None
         code = np.arange(1 << packing[1], dtype=np.uint64)
         others = (np.uint64(1) << np.uint64(high_bits)) + (code << np.uint64(low_bits)) + code * code
-        return cls(Layout.of(codes.user_items), *packing, others, low_bits, high_bits)
+        highest = codes.highest
+
+        def fits(n_rows: int) -> bool:
+            # A sum of codes stands above a sum of squares.
+            bits = (n_rows * highest**2).bit_length()
+            return (n_rows * highest << bits) + n_rows * highest**2 <= MOST_SINGLE
+
+        layout = Layout.of(codes.user_items, exactly_at_once(fits))
+        return cls(codes.user_items, layout, *packing, others, low_bits, high_bits)
 
     def add(self, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
         """Add to words of items first..last."""
@@ -213,29 +240,79 @@ class Moments:
             *(self.code_bits, self.low_bits, self.high_bits, left, right),
         )
 
+    def whole(self, progress: Progress = silent) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """The left and the right words of all pairs i <= j; needs a layout in halves."""
+        n_items = self.layout.n_items
+        left, right = (np.zeros((n_items, n_items), dtype=np.uint64) for _ in range(2))
+        each(
+            lambda range_: self.add(*range_, left[range_[0] : range_[1]], right[range_[0] : range_[1]]),
+            *(self.layout.ranges(), progress, ADDING),
+        )
+        kernel = lazy.product_kernels().merge_moments
+        for ones, codes in _dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
+            bits = (ones.shape[0] * int(codes.max()) ** 2).bit_length()
+            both = codes * np.float32(1 << bits) + codes * codes
+
+            def add(
+                top: int,
+                bottom: int,
+                buffers: list[NDArray[np.float32]],
+                bits: int = bits,
+                of: tuple[Planes, ...] = ((ones, ones), (ones, both), (both, ones), (codes, codes)),
+            ) -> None:
+                for (own, others), buffer in zip(of, buffers, strict=True):
+                    np.matmul(own[:, top:bottom].T, others[:, top:], out=buffer)
+                part = slice(top, bottom), slice(top, None)
+                kernel(*buffers, bits, self.low_bits, self.high_bits, left[part], right[part])
+
+            add_products(n_items, 4, add)
+        return left, right
+
+
+# Dense rows of the same users, the matrices of a product.
+Planes = tuple[NDArray[np.float32], NDArray[np.float32]]
+
+
+def _dense_rows(
+    user_items: sparse.csr_array, layout: Layout, packed: NDArray[np.uint32], code_bits: int
+) -> Iterator[Planes]:
+    """Yield, batch by batch, the busy users' dense rows: 1 for a rating, and its code; each overwrites the last."""
+    indptr = user_items.indptr.astype(np.int64, copy=False)
+    memory = np.empty((2, min(layout.at_once, layout.busy.size), layout.n_items), dtype=np.float32)
+    for users in layout.batches():
+        ones, codes = memory[:, : users.size]
+        lazy.product_kernels().spread(users, indptr, packed, code_bits, ones, codes)
+        yield ones, codes
+
 
 def _packing(codes: Codes) -> tuple[NDArray[np.uint32], int] | None:
     """Return each rating's item and code in one word, and the code's number of bits; nothing if they do not fit."""
     bits = max(codes.highest, 1).bit_length()
     if codes.n_items > 1 << (PACKED_BITS - bits):
         return None
-    items = codes.user_items.indices.astype(np.uint32)
-    return (items << np.uint32(bits)) | codes.values.astype(np.uint32), bits
+    packed = codes.user_items.indices.astype(np.uint32)  # a copy, made into the words in place
+    packed <<= np.uint32(bits)
+    packed |= codes.values
+    return packed, bits
 
 
-_remembered: Remembered[tuple[Dots, NDArray[np.uint64]]] = Remembered()
+_remembered: Remembered[Words | None] = Remembered()  # nothing is not held, but found out again
 
 
-def packed_dots(ratings: Ratings, progress: Progress = silent) -> tuple[Dots, NDArray[np.uint64]] | None:
+def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
     """The words of all pairs i <= j of a small catalogue, kept for the next model on the same ratings.
 
     Nothing where the catalogue is too large for that, or ratings are no exact multiples of a binary fraction.
     """
     if ratings.n_items > REMEMBERED_ITEMS:
         return None
-    codes = rating_codes(ratings)
-    dots = None if codes is None else Dots.of(codes)
-    return None if dots is None else _remembered.of(ratings, lambda: (dots, dots.whole(progress)))
+
+    def make() -> Words | None:
+        codes = rating_codes(ratings)
+        dots = None if codes is None else Dots.of(codes)
+        return None if dots is None else dots.whole(progress)
+
+    return _remembered.of(ratings, make)
 
 
 def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] | None:
@@ -256,8 +333,7 @@ def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] |
     found = packed_dots(ratings, progress)
     if found is None:
         return None
-    dots, words = found
-    low = (words & np.uint64((1 << dots.shift) - 1)).astype(np.float64) * dots.unit
+    low = (found.words & np.uint64((1 << found.shift) - 1)).astype(np.float64) * found.unit
     return _mirrored(low)
 
 
@@ -273,6 +349,7 @@ def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> ND
     out = np.zeros((counts.layout.n_items,) * 2, dtype=np.uint32)
     ranges = counts.layout.ranges()
     each(lambda range_: counts.add(*range_, out[range_[0] : range_[1]]), ranges, progress, ADDING)
+    counts.add_busy(out)
     return _mirrored(out) if counts.layout.is_half else out
 
 
@@ -320,13 +397,24 @@ class _Counts:
 
     def __init__(self, user_items: sparse.csr_array) -> None:
         ordered = user_items if user_items.has_sorted_indices else user_items.sorted_indices()
-        self.layout = Layout.of(ordered)
+        self.layout = Layout.of(ordered, exactly_at_once(lambda n_rows: n_rows <= MOST_SINGLE))
+        self._ordered = ordered
         self._items = ordered.indices.astype(np.uint32)
 
     def add(self, first: int, last: int, out: NDArray[np.uint32]) -> None:
         """Add to the rows of items first..last."""
         at = self.layout
         lazy.product_kernels().add_counts(first, last, at.starts, at.begins, at.ends, self._items, out)
+
+    def add_busy(self, out: NDArray[np.uint32]) -> None:
+        """Add what the busiest users have to the rows of all items."""
+        for ones, _ in _dense_rows(self._ordered, self.layout, self._items, 0):
+
+            def add(top: int, bottom: int, buffers: list[NDArray[np.float32]], of: NDArray[np.float32] = ones) -> None:
+                np.matmul(of[:, top:bottom].T, of[:, top:], out=buffers[0])
+                out[top:bottom, top:] += buffers[0].astype(np.uint32)
+
+            add_products(self.layout.n_items, 1, add)
 
 
 def _mirrored(upper: NDArray[Number]) -> NDArray[Number]:

@@ -7,12 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from core.errors import DataError, ParameterError
 from recommenders import lazy
 from recommenders.data import Profiles
-from recommenders.threads import each, numeric_threads
+from recommenders.threads import each, one_library_thread
 
 __all__ = ["LONGEST_SCANNED", "Scorer", "TopN", "listing", "top_n", "top_n_all", "top_n_batch"]
 
@@ -186,10 +185,7 @@ def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[NDArray[np.int
 
     step = max(1, BLOCK_SCORES // max(1, profiles.n_items))
     blocks = range(0, profiles.n_profiles, step)
-    if numeric_threads() > 1:  # the blocks share out the threads; products within a block have one each
-        with threadpool_limits(1):
-            each(block, blocks)
-    else:
+    with one_library_thread():  # the blocks share out the threads
         each(block, blocks)
     return items, scores
 

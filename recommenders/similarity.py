@@ -13,7 +13,8 @@ from scipy import sparse
 from recommenders import lazy
 from recommenders.blockwise import BLOCK_STEPS
 from recommenders.data import Ratings
-from recommenders.products import ADDING, Codes, Dots, Moments, packed_dots, rating_codes
+from recommenders.layout import row_ranges, triangle_ranges
+from recommenders.products import ADDING, PACKED_BITS, Codes, Dots, Moments, packed_dots, rating_codes
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each
 
@@ -84,13 +85,13 @@ def cosine_neighbours(
     >>> cosine_neighbours(ratings, shrinkage=1.0).similarities.tolist()
     [0.5, 0.5]
     """
+    exact = _exact_cosines(ratings, shrinkage, keep, progress)
+    if exact is not None:
+        return exact
     squares = np.bincount(
         ratings.user_items.indices, weights=ratings.user_items.data.astype(np.float64) ** 2, minlength=ratings.n_items
     )
     norms = np.sqrt(squares)
-    exact = _exact_cosines(ratings, norms, shrinkage, keep, progress)
-    if exact is not None:
-        return exact
     by_user, by_item = _two_sides(ratings.user_items, ratings.user_items.data)
 
     def write(
@@ -166,58 +167,54 @@ def pearson_neighbours(
     return _collect(ratings.user_items, write, keep, progress)
 
 
-def _exact_cosines(
-    ratings: Ratings, norms: NDArray[np.float64], shrinkage: float, keep: int | None, progress: Progress
-) -> Neighbours | None:
+def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progress: Progress) -> Neighbours | None:
     """Return the neighbours from exact sums of whole numbers; nothing where the ratings are none."""
     kernel = lazy.product_kernels().cosines
     adding, dividing, sorting = (within(progress, first, last) for first, last in pairwise(SHARES))
-    shared = packed_dots(ratings, adding)
-    if shared is not None:
-        dots, words = shared
-        out = np.empty(words.shape)
+    found = packed_dots(ratings, adding)
+    if found is not None:
+        out = np.empty(found.words.shape)
     else:
         codes = rating_codes(ratings)
-        made = None if codes is None else Dots.of(codes)
-        if made is None:
+        dots = None if codes is None else Dots.of(codes)
+        if dots is None:
             return None
-        dots = made
         if not dots.layout.is_half:
+            norms = np.sqrt(dots.squares)
 
             def block(first: int, last: int) -> NDArray[np.float64]:
-                rows = dots.rows(first, last)
-                similarities = rows.view(np.float64)  # each word is read before its place is written
-                kernel(first, first, last, rows, dots.shift, dots.unit, norms, shrinkage, similarities, False)
+                words = dots.rows(first, last)
+                similarities = words.view(np.float64)  # each word is read before its place is written
+                kernel(first, first, last, words, dots.shift, dots.unit, norms, shrinkage, similarities, False)
                 return similarities
 
             ranges = dots.layout.ranges()
             return _joined(each(lambda range_: _sorted_rows(block(*range_), keep), ranges, progress, ADDING))
-        words = dots.whole(adding)
-        out = words.view(np.float64)
+        found = dots.whole(adding)
+        out = found.words.view(np.float64)
+    whole, lengths = found, np.sqrt(found.squares)
 
     def fill(range_: tuple[int, int]) -> None:
-        kernel(0, *range_, words, dots.shift, dots.unit, norms, shrinkage, out, True)
+        kernel(0, *range_, whole.words, whole.shift, whole.unit, lengths, shrinkage, out, True)
 
-    ranges = dots.layout.ranges()
-    each(fill, ranges, dividing, DIVIDING)
-    return _joined(each(lambda range_: _sorted_rows(out[range_[0] : range_[1]], keep), ranges, sorting, SORTING))
+    each(fill, triangle_ranges(ratings.n_items), dividing, DIVIDING)
+    return _sorted_whole(out, keep, sorting)
 
 
 def _exact_pearsons(
     ratings: Ratings, values: NDArray[np.float64], shrinkage: float, keep: int | None, progress: Progress
 ) -> Neighbours | None:
     """Return the neighbours from exact sums of whole numbers; nothing where the values are none."""
-    whole = values.astype(np.int64)
-    if (whole != values).any() or whole.min(initial=0) < 0:
+    if values.min(initial=0.0) < 0.0 or values.max(initial=0.0) >= 1 << PACKED_BITS:
+        return None
+    whole = values.astype(np.uint32)
+    if (whole != values).any():
         return None
     moments = Moments.of(Codes(ratings.user_items, whole, 1.0))
     if moments is None:
         return None
     kernel = lazy.product_kernels().pearsons
-    n_items, ranges, is_half = ratings.n_items, moments.layout.ranges(), moments.layout.is_half
-
-    def sums(first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
-        moments.add(first, last, left, right)
+    n_items, is_half = ratings.n_items, moments.layout.is_half
 
     def similarities(
         offset: int, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]
@@ -231,18 +228,22 @@ def _exact_pearsons(
         def block(range_: tuple[int, int]) -> list[Rows]:
             first, last = range_
             left, right = (np.zeros((last - first, n_items), dtype=np.uint64) for _ in range(2))
-            sums(first, last, left, right)
+            moments.add(first, last, left, right)
             return _sorted_rows(similarities(first, first, last, left, right), keep)
 
-        return _joined(each(block, ranges, progress, ADDING))
+        return _joined(each(block, moments.layout.ranges(), progress, ADDING))
     adding, dividing, sorting = (within(progress, first, last) for first, last in pairwise(SHARES))
-    left, right = (np.zeros((n_items, n_items), dtype=np.uint64) for _ in range(2))
-    each(
-        lambda range_: sums(*range_, left[range_[0] : range_[1]], right[range_[0] : range_[1]]), ranges, adding, ADDING
+    left, right = moments.whole(adding)
+    each(lambda range_: similarities(0, *range_, left, right), triangle_ranges(n_items), dividing, DIVIDING)
+    return _sorted_whole(left.view(np.float64), keep, sorting)
+
+
+def _sorted_whole(similarities: NDArray[np.float64], keep: int | None, progress: Progress) -> Neighbours:
+    """Return the neighbours of a square array of similarities."""
+    ranges = row_ranges(similarities.shape[0])
+    return _joined(
+        each(lambda range_: _sorted_rows(similarities[range_[0] : range_[1]], keep), ranges, progress, SORTING)
     )
-    each(lambda range_: similarities(0, *range_, left, right), ranges, dividing, DIVIDING)
-    out = left.view(np.float64)
-    return _joined(each(lambda range_: _sorted_rows(out[range_[0] : range_[1]], keep), ranges, sorting, SORTING))
 
 
 # Lengths of rows, items and similarities.

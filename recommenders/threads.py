@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from core.errors import ParameterError
 from recommenders.progress import Progress, silent
 
-__all__ = ["each", "numeric_threads", "using"]
+__all__ = ["each", "numeric_threads", "one_library_thread", "using"]
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -48,6 +50,16 @@ def using(n: int) -> Iterator[None]:
         yield
     finally:
         _threads.reset(token)
+
+
+@contextmanager
+def one_library_thread() -> Iterator[None]:
+    """Hold linear algebra to one thread in each of ours, where there are several of those."""
+    if numeric_threads() > 1:
+        with threadpool_limits(1):
+            yield
+    else:
+        yield
 
 
 def each(

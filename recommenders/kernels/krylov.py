@@ -19,7 +19,10 @@ WIDTH = 8
 
 
 @numba.njit(
-    numba.void(int64, int64, READ_I64, READ_I32, READ_F64, float64[:, ::1], float64[:, ::1]), cache=True, nogil=True
+    numba.void(int64, int64, READ_I64, READ_I32, READ_F64, float64[:, ::1], float64[:, ::1]),
+    cache=True,
+    nogil=True,
+    fastmath={"contract"},  # a product and its addition are one instruction
 )
 def multiply(
     first: int,

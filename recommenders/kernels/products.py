@@ -1,9 +1,10 @@
 """Compiled loops that add up products of items over their common raters; import them through `recommenders.lazy` only.
 
 Users come in chunks that fit in a core's cache together with one row of sums; within a chunk, the row of one item
-is added to from all its raters before the next item's turn. All sums are of whole numbers, several of them packed in
-one 64-bit word, so they are exact and do not depend on the order or on who adds them. Indices are unsigned because
-signed ones would be tested for wrapping round, at a third of the speed.
+is added to from all its raters before the next item's turn. The few users who rated most are multiplied as dense
+rows instead (`spread`), and the products added to the same words (`merge_dots`, `merge_moments`). All sums are of
+whole numbers, several of them packed in one 64-bit word, so they are exact and do not depend on the order or on who
+adds them. Indices are unsigned because signed ones would be tested for wrapping round, at a third of the speed.
 """
 
 from __future__ import annotations
@@ -12,62 +13,162 @@ import math
 
 import numba
 import numpy as np
-from numba import boolean, float64, int32, int64, uint32, uint64
+from numba import boolean, float32, float64, int32, int64, uint32, uint64
 from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
 
-__all__ = ["add_counts", "add_dots", "add_moments", "arrange", "cosines", "pack_rows", "pearsons", "unpack_rows"]
+__all__ = [
+    "add_counts",
+    "add_dots",
+    "add_moments",
+    "arrange",
+    "cosines",
+    "merge_dots",
+    "merge_moments",
+    "pack_rows",
+    "pearsons",
+    "spread",
+    "tally",
+    "unpack_rows",
+]
 
 READ_U32 = numba.types.Array(uint32, 1, "C", readonly=True)
+READ_BOOL = numba.types.Array(boolean, 1, "C", readonly=True)
 READ_U64 = numba.types.Array(uint64, 1, "C", readonly=True)
 STARTS = numba.types.Array(int64, 2, "C", readonly=True)
 WORDS = uint64[:, ::1]
+# A part of the columns of some rows of words.
+PARTS = uint64[:, :]
+SINGLES = float32[:, ::1]
 SIMILARITIES = float64[:, ::1]
 
 
 @numba.njit(
-    numba.void(READ_I64, READ_I32, READ_I64, boolean, int64[:, ::1], int64[::1], int64[::1], int64[::1]),
+    numba.void(
+        int64, int64, int64, READ_I64, READ_I32, READ_BOOL, boolean, int64[::1], int64[::1], uint32[::1], uint32[::1],
+        uint32[::1],
+    ),
     cache=True,
     nogil=True,
-)
+)  # fmt: skip
 def arrange(
+    first: int,
+    last: int,
+    offset: int,
     indptr: NDArray[np.int64],
     items: NDArray[np.int32],
-    chunks: NDArray[np.int64],
+    is_busy: NDArray[np.bool_],
     is_half: bool,
     starts: NDArray[np.int64],
-    places: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
+    work: NDArray[np.int64],
+    places: NDArray[np.uint32],
+    begins: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
 ) -> None:
-    """Write, by item and then by user, where in its user's row a rating stands and what of the row it is added to.
+    """Write, for a chunk of users first..last, where in its user's row a rating stands and what it is added to.
 
-    With `is_half` that is the row from the rating itself on, so that each pair is seen once; otherwise the whole
-    row. `starts[c, i]` is where the ratings of item i by users of chunk c begin.
+    That is by item and then by user, from `offset` on; `starts` says where each item begins, and `work` how many
+    additions it takes. With `is_half` a rating is added to the row from itself on, so that each pair is seen once;
+    otherwise to the whole row. Busy users are passed over.
     """
-    n_items = starts.shape[1]
-    counts = np.zeros(n_items + 1, dtype=np.int64)
-    for t in range(items.shape[0]):
-        counts[items[t] + 1] += 1
-    for i in range(n_items):
-        counts[i + 1] += counts[i]
-    for c in range(chunks.shape[0] - 1):
-        for i in range(n_items):
-            starts[c, i] = counts[i]
-        for user in range(chunks[c], chunks[c + 1]):
+    n_items = work.shape[0]
+    starts[:] = 0
+    for user in range(first, last):
+        if not is_busy[user]:
             for t in range(indptr[user], indptr[user + 1]):
-                place = counts[items[t]]
-                counts[items[t]] += 1
-                places[place] = t
-                begins[place] = t if is_half else indptr[user]
-                ends[place] = indptr[user + 1]
+                starts[items[t] + 1] += 1
+    starts[0] = offset
     for i in range(n_items):
-        starts[chunks.shape[0] - 1, i] = counts[i]
+        starts[i + 1] += starts[i]
+    for user in range(first, last):
+        if not is_busy[user]:
+            stop = indptr[user + 1]
+            for t in range(indptr[user], stop):
+                # The beginnings move to the ends while places are given out, and are moved back below.
+                i = items[t]
+                place = starts[i]
+                starts[i] += 1
+                begin = t if is_half else indptr[user]
+                work[i] += stop - begin
+                places[place] = t
+                begins[place] = begin
+                ends[place] = stop
+    for i in range(n_items, 0, -1):
+        starts[i] = starts[i - 1]
+    starts[0] = offset
+
+
+@numba.njit(numba.void(READ_I64, READ_I64, READ_U32, uint32, float32[:, ::1], float32[:, ::1]), cache=True, nogil=True)
+def spread(
+    users: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    packed: NDArray[np.uint32],
+    code_bits: int,
+    ones: NDArray[np.float32],
+    codes: NDArray[np.float32],
+) -> None:
+    """Write the rows of some users densely: 1 where there is a rating, and the codes; `packed` as in `add_dots`."""
+    mask = uint32((uint32(1) << code_bits) - uint32(1))
+    ones[:, :] = 0.0
+    codes[:, :] = 0.0
+    for row in range(users.shape[0]):
+        for t in range(indptr[users[row]], indptr[users[row] + 1]):
+            word = packed[t]
+            ones[row, word >> code_bits] = 1.0
+            codes[row, word >> code_bits] = float32(word & mask)
+
+
+@numba.njit(numba.void(SINGLES, SINGLES, uint32, PARTS), cache=True, nogil=True)
+def merge_dots(common: NDArray[np.float32], dots: NDArray[np.float32], shift: int, out: NDArray[np.uint64]) -> None:
+    """Add numbers of common raters and sums of products to the words of the pairs i <= j of some rows."""
+    for i in range(common.shape[0]):
+        for j in range(i, common.shape[1]):
+            out[i, j] += (uint64(common[i, j]) << uint64(shift)) + uint64(dots[i, j])
 
 
 @numba.njit(
-    numba.void(int64, int64, STARTS, READ_I64, READ_I64, READ_I64, READ_U32, uint32, uint32, WORDS),
+    numba.void(SINGLES, SINGLES, SINGLES, SINGLES, uint32, uint32, uint32, PARTS, PARTS), cache=True, nogil=True
+)
+def merge_moments(
+    common: NDArray[np.float32],
+    others: NDArray[np.float32],
+    own: NDArray[np.float32],
+    dots: NDArray[np.float32],
+    bits: int,
+    low_bits: int,
+    high_bits: int,
+    left: NDArray[np.uint64],
+    right: NDArray[np.uint64],
+) -> None:
+    """Add the six sums of the pairs i <= j of some rows, as `add_moments` packs them.
+
+    `others` has y above yy, which has so many `bits`, and `own` x above xx.
+    """
+    mask = (uint64(1) << uint64(bits)) - uint64(1)
+    for i in range(common.shape[0]):
+        for j in range(i, common.shape[1]):
+            y, x = uint64(others[i, j]), uint64(own[i, j])
+            left[i, j] += (uint64(common[i, j]) << uint64(high_bits)) + ((y >> uint64(bits)) << uint64(low_bits))
+            left[i, j] += y & mask
+            right[i, j] += ((x >> uint64(bits)) << uint64(high_bits)) + ((x & mask) << uint64(low_bits))
+            right[i, j] += uint64(dots[i, j])
+
+
+@numba.njit(numba.void(int64, int64, READ_I32, READ_U32, float64[:, ::1]), cache=True, nogil=True)
+def tally(
+    first: int, last: int, items: NDArray[np.int32], values: NDArray[np.uint32], out: NDArray[np.float64]
+) -> None:
+    """Add, over ratings first..last, each item's number of them, their sum and the sum of their squares."""
+    for t in range(first, last):
+        i, value = items[t], float64(values[t])
+        out[i, 0] += 1.0
+        out[i, 1] += value
+        out[i, 2] += value * value
+
+
+@numba.njit(
+    numba.void(int64, int64, STARTS, READ_U32, READ_U32, READ_U32, READ_U32, uint32, uint32, WORDS),
     cache=True,
     nogil=True,
 )
@@ -75,9 +176,9 @@ def add_dots(
     first: int,
     last: int,
     starts: NDArray[np.int64],
-    places: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
+    places: NDArray[np.uint32],
+    begins: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
     packed: NDArray[np.uint32],
     code_bits: int,
     shift: int,
@@ -89,38 +190,38 @@ def add_dots(
     """
     mask = uint32((uint32(1) << code_bits) - uint32(1))
     one = uint64(1) << uint64(shift)
-    for c in range(starts.shape[0] - 1):
+    for c in range(starts.shape[0]):
         for i in range(first, last):
             row = out[i - first]
-            for s in range(starts[c, i], starts[c + 1, i]):
+            for s in range(starts[c, i], starts[c, i + 1]):
                 x = uint64(packed[places[s]] & mask)
                 for t in range(uint64(begins[s]), uint64(ends[s])):
                     word = packed[t]
                     row[word >> code_bits] += x * uint64(word & mask) + one
 
 
-@numba.njit(numba.void(int64, int64, STARTS, READ_I64, READ_I64, READ_U32, uint32[:, ::1]), cache=True, nogil=True)
+@numba.njit(numba.void(int64, int64, STARTS, READ_U32, READ_U32, READ_U32, uint32[:, ::1]), cache=True, nogil=True)
 def add_counts(
     first: int,
     last: int,
     starts: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
+    begins: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
     items: NDArray[np.uint32],
     out: NDArray[np.uint32],
 ) -> None:
     """Add, for items first..last, the number of common raters."""
-    for c in range(starts.shape[0] - 1):
+    for c in range(starts.shape[0]):
         for i in range(first, last):
             row = out[i - first]
-            for s in range(starts[c, i], starts[c + 1, i]):
+            for s in range(starts[c, i], starts[c, i + 1]):
                 for t in range(uint64(begins[s]), uint64(ends[s])):
                     row[items[t]] += uint32(1)
 
 
 @numba.njit(
     numba.void(
-        int64, int64, STARTS, READ_I64, READ_I64, READ_I64, READ_U32, READ_U64, uint32, uint32, uint32, WORDS, WORDS
+        int64, int64, STARTS, READ_U32, READ_U32, READ_U32, READ_U32, READ_U64, uint32, uint32, uint32, WORDS, WORDS
     ),
     cache=True,
     nogil=True,
@@ -129,9 +230,9 @@ def add_moments(
     first: int,
     last: int,
     starts: NDArray[np.int64],
-    places: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
+    places: NDArray[np.uint32],
+    begins: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
     packed: NDArray[np.uint32],
     others: NDArray[np.uint64],
     code_bits: int,
@@ -146,10 +247,10 @@ def add_moments(
     right: x, xx and xy. The lowest sum has `low_bits` bits, the one above it `high_bits` less those.
     """
     mask = uint32((uint32(1) << code_bits) - uint32(1))
-    for c in range(starts.shape[0] - 1):
+    for c in range(starts.shape[0]):
         for i in range(first, last):
             row, own = left[i - first], right[i - first]
-            for s in range(starts[c, i], starts[c + 1, i]):
+            for s in range(starts[c, i], starts[c, i + 1]):
                 x = uint64(packed[places[s]] & mask)
                 alone = (x << uint64(high_bits)) + ((x * x) << uint64(low_bits))
                 for t in range(uint64(begins[s]), uint64(ends[s])):
@@ -259,7 +360,7 @@ def pearsons(
             _turn_over(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
 
 
-@numba.njit(numba.void(SIMILARITIES, int64[::1], numba.float32[::1], READ_U32, uint64[::1]), cache=True, nogil=True)
+@numba.njit(numba.void(SIMILARITIES, int64[::1], float32[::1], READ_U32, uint64[::1]), cache=True, nogil=True)
 def pack_rows(
     similarities: NDArray[np.float64],
     lengths: NDArray[np.int64],

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from recommenders import products, threads
+from core.errors import DataError
+from recommenders import layout, products, threads
 from recommenders.data import Ratings, Scale
 from recommenders.products import binary_gram, common_raters, gram, rating_codes
 
@@ -32,9 +33,10 @@ def test_a_scale_whose_lowest_point_is_no_multiple_of_its_step_has_no_codes():
     assert rating_codes(ratings) is None
 
 
-@pytest.mark.parametrize("half", [0, 6000])
-def test_common_raters_are_counted(make_ratings, monkeypatch, half):
-    monkeypatch.setattr(products, "HALF_ITEMS", half)
+@pytest.mark.parametrize(("half", "busy"), [(0, 1000), (6000, 1000), (6000, 1)])
+def test_common_raters_are_counted(make_ratings, monkeypatch, half, busy):
+    monkeypatch.setattr(layout, "HALF_ITEMS", half)
+    monkeypatch.setattr(layout, "FEWEST_BUSY", busy)
     user_items = make_ratings(5, 30, 20).user_items
     rated = (user_items.toarray() > 0).astype(int)
     expected = rated.T @ rated
@@ -42,6 +44,19 @@ def test_common_raters_are_counted(make_ratings, monkeypatch, half):
     indptr, items, common = common_raters(user_items)
     found = sparse.csr_array((common, items, indptr), shape=(20, 20)).toarray()
     assert found.tolist() == (expected - np.diag(expected.diagonal())).tolist()
+
+
+def test_more_ratings_than_places_can_count_are_refused(make_ratings, monkeypatch):
+    monkeypatch.setattr(layout, "MOST_RATINGS", 20)
+    with pytest.raises(DataError, match=r"fewer than 20 ratings; these are 3\d"):
+        binary_gram(make_ratings(5, 10, 8).user_items)
+
+
+def test_the_words_of_ratings_that_have_none_are_asked_for_again(make_ratings):
+    """What cannot be made is no product: nothing is held, and nothing given."""
+    thirds = Ratings(make_ratings(3, 10, 6).user_items * np.float32(1 / 3), Scale(1 / 6, 5 / 3, 1 / 6))
+    assert products.packed_dots(thirds) is None
+    assert products.packed_dots(thirds) is None
 
 
 def test_rows_out_of_order_are_put_in_order():

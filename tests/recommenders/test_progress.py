@@ -117,11 +117,11 @@ def test_work_in_many_blocks_has_the_numbers_of_work_in_one(monkeypatch, make_ra
         return found
 
     whole = states()
-    monkeypatch.setattr("recommenders.products.HALF_ITEMS", 0)
+    monkeypatch.setattr("recommenders.layout.HALF_ITEMS", 0)
     monkeypatch.setattr("recommenders.products.REMEMBERED_ITEMS", 0)
     for place in (
         *("blockwise.BLOCK_STEPS", "blockwise.BLOCK_PAIRS", "similarity.BLOCK_STEPS", "similarity.BLOCK_PAIRS"),
-        *("products.CHUNK_RATINGS", "products.BLOCK_WORDS", "asysvd.BLOCK_STEPS", "ials.BLOCK_STEPS"),
+        *("layout.CHUNK_RATINGS", "layout.BLOCK_WORDS", "asysvd.BLOCK_STEPS", "ials.BLOCK_STEPS"),
     ):
         monkeypatch.setattr(f"recommenders.{place}", 1)
     assert states() == whole

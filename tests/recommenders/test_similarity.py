@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recommenders import lazy, products, similarity, threads
+from recommenders import layout, lazy, products, similarity, threads
 from recommenders.data import Ratings, Scale
 from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
@@ -123,10 +123,10 @@ def test_rows_fall_and_routes_and_threads_do_not_matter(
 ):
     ratings = half_steps(make_ratings, 7)
     whole = both_kinds(ratings, keep)
-    monkeypatch.setattr(products, "HALF_ITEMS", half)
+    monkeypatch.setattr(layout, "HALF_ITEMS", half)
     monkeypatch.setattr(products, "REMEMBERED_ITEMS", remembered)
-    monkeypatch.setattr(products, "BLOCK_WORDS", block)
-    monkeypatch.setattr(products, "CHUNK_RATINGS", 20)
+    monkeypatch.setattr(layout, "BLOCK_WORDS", block)
+    monkeypatch.setattr(layout, "CHUNK_RATINGS", 20)
     with threads.using(n_threads):
         assert both_kinds(ratings, keep) == whole
     found = cosine_neighbours(ratings, shrinkage=5.0, keep=keep)
@@ -134,6 +134,47 @@ def test_rows_fall_and_routes_and_threads_do_not_matter(
         row = slice(found.indptr[i], found.indptr[i + 1])
         pairs = list(zip(-found.similarities[row], found.items[row], strict=True))
         assert pairs == sorted(pairs)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.45, 1.0])
+@pytest.mark.parametrize("at_once", [7, 64])
+def test_the_busiest_users_as_dense_rows_give_the_same_bits(make_ratings, monkeypatch, share, at_once):
+    """None of the users, some, and all of them, in several products and in one."""
+    for ratings in (half_steps(make_ratings, 11), make_ratings(12, 40, 18, density=0.4, scale=Scale(1, 5, 1))):
+        by_pairs = both_kinds(ratings)
+        monkeypatch.setattr(layout, "FEWEST_BUSY", 1)
+        monkeypatch.setattr(layout, "FEWEST_AT_ONCE", 1)
+        monkeypatch.setattr(layout, "BUSY_SHARE", share)
+        monkeypatch.setattr(layout, "DENSE_NUMBERS", at_once * ratings.n_items)
+        monkeypatch.setattr(layout, "PRODUCT_ROWS", 4)
+        lengths = np.diff(ratings.user_items.indptr)
+        found = layout.Layout.of(ratings.user_items, 1000)
+        assert found.busy.tolist() == np.flatnonzero(lengths > share * ratings.n_items).tolist()
+        assert found.starts[-1, -1] == lengths[lengths <= share * ratings.n_items].sum()
+        assert max((batch.size for batch in found.batches()), default=0) <= at_once
+        anew = Ratings(ratings.user_items, ratings.scale)
+        for n_threads in (1, 2):
+            with threads.using(n_threads):
+                assert both_kinds(anew) == by_pairs
+        monkeypatch.undo()
+
+
+def test_sums_that_float32_would_round_are_left_to_whole_numbers(make_ratings, monkeypatch):
+    """Two users' 40 * 40 make 3,200, less than 2 ** 12; 13 users' 39 and 39 * 39, one above the other, 16.6 million."""
+    points = make_ratings(13, 30, 12, scale=Scale(1, 40, 1))
+    by_pairs = both_kinds(points)
+    monkeypatch.setattr(layout, "FEWEST_BUSY", 1)
+    monkeypatch.setattr(layout, "FEWEST_AT_ONCE", 1)
+    monkeypatch.setattr(layout, "BUSY_SHARE", 0.0)
+    seen = []
+    of = layout.Layout.of
+    monkeypatch.setattr(layout.Layout, "of", lambda *given: seen.append(of(*given)) or seen[-1])
+    for bits, at_once in ((10, [0, 0]), (12, [2, 0]), (24, [10485, 13])):
+        monkeypatch.setattr(products, "MOST_SINGLE", 1 << bits)
+        seen.clear()
+        assert both_kinds(Ratings(points.user_items, points.scale)) == by_pairs
+        assert [one.at_once for one in seen] == at_once
+        assert [one.busy.size > 0 for one in seen] == [n > 0 for n in at_once]
 
 
 @pytest.mark.parametrize("keep", [None, 3])

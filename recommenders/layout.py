@@ -1,0 +1,198 @@
+"""Where the loops over common raters find each rating, and which users are multiplied as dense rows instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from core.errors import DataError
+from recommenders import lazy
+from recommenders.threads import each, numeric_threads, one_library_thread
+
+__all__ = [
+    "BLOCK_WORDS",
+    "HALF_ITEMS",
+    "SINGLE_BITS",
+    "Layout",
+    "add_products",
+    "exactly_at_once",
+    "row_ranges",
+    "triangle_ranges",
+]
+
+# Ratings of the users that are added together: with the sums of one item they fill half a core's second cache.
+CHUNK_RATINGS = 1 << 18
+# Ranges of items to each thread, so that one that finishes early finds more to do.
+RANGES_A_THREAD = 4
+# Largest place that the sums of a range of items may take, in words.
+BLOCK_WORDS = 1 << 24
+# Up to this many items all pairs' sums fit in memory at once (290 MB), and each pair is added up only once.
+HALF_ITEMS = 6000
+# Who rated a larger share of the items costs less as a dense row, zeros multiplied and all, than pair by pair.
+BUSY_SHARE = 0.22
+# Dense rows that are multiplied together, in numbers: 16 MB for each of the matrices made of them.
+DENSE_NUMBERS = 1 << 22
+# So many dense rows, and so many to a product, are worth the adding of products to the sums.
+FEWEST_BUSY, FEWEST_AT_ONCE = 256, 64
+# Whole numbers up to 2 to this power are exact in float32.
+SINGLE_BITS = 24
+# Rows of a product that are made, and added to the sums, before the next: with its columns they stay in the cache.
+PRODUCT_ROWS = 128
+# Places of ratings are kept in 32 bits.
+MOST_RATINGS = 1 << 32
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the kernels find the ratings: see `recommenders.kernels.products.arrange`.
+
+    Attributes
+    ----------
+    n_items : int
+        Number of items.
+    is_half : bool
+        Whether each pair is seen once; otherwise both ways round.
+    starts : int64 array, shape (n_chunks, n_items + 1)
+        Where in the next three the ratings of each item by the users of each chunk begin.
+    places, begins, ends : uint32 arrays
+        Where a rating stands, and which ratings of its user it is added to.
+    work : int64 array, shape (n_items,)
+        Additions that each item's sums take.
+    busy : int64 array
+        The users that are left out here, to be multiplied as dense rows.
+    at_once : int
+        How many of those may be multiplied together.
+    """
+
+    n_items: int
+    is_half: bool
+    starts: NDArray[np.int64]
+    places: NDArray[np.uint32]
+    begins: NDArray[np.uint32]
+    ends: NDArray[np.uint32]
+    work: NDArray[np.int64]
+    busy: NDArray[np.int64]
+    at_once: int
+
+    @classmethod
+    def of(cls, user_items: sparse.csr_array, exact_at_once: int) -> Self:
+        """Lay out the ratings: in halves, each pair added up once, where all pairs fit in memory.
+
+        With halves, the busiest users are left to dense products, if `exact_at_once` of them (as
+        `exactly_at_once` tells) are enough for a product.
+
+        Raises
+        ------
+        DataError
+            If there are 2 ** 32 ratings or more.
+        """
+        if user_items.nnz >= MOST_RATINGS:
+            raise DataError(
+                f"Sums over common raters take fewer than {MOST_RATINGS:,} ratings; these are {user_items.nnz:,}. "
+                "Fit on a part of the users."
+            )
+        n_items, is_half = int(user_items.shape[1]), user_items.shape[1] <= HALF_ITEMS
+        indptr, items = user_items.indptr.astype(np.int64), user_items.indices.astype(np.int32, copy=False)
+        lengths = np.diff(indptr)
+        at_once = min(exact_at_once, max(FEWEST_AT_ONCE, DENSE_NUMBERS // max(1, n_items)))
+        is_busy = lengths > BUSY_SHARE * n_items
+        if not is_half or at_once < FEWEST_AT_ONCE or is_busy.sum() < FEWEST_BUSY:
+            is_busy[:] = False
+        done = np.concatenate(([0], np.cumsum(np.where(is_busy, 0, lengths))))
+        total = int(done[-1])
+        chunks = np.unique(np.append(np.searchsorted(done, np.arange(0, total, CHUNK_RATINGS)), [0, lengths.size]))
+        starts = np.empty((chunks.size - 1, n_items + 1), dtype=np.int64)
+        work = np.zeros((chunks.size - 1, n_items), dtype=np.int64)
+        begins, ends = (np.empty(total, dtype=np.uint32) for _ in range(2))
+        # In halves a rating is added to those from itself on.
+        places = begins if is_half else np.empty(total, dtype=np.uint32)
+        kernel = lazy.product_kernels().arrange
+
+        def arrange(chunk: int) -> None:
+            first, last = chunks[chunk], chunks[chunk + 1]
+            places_of = starts[chunk], work[chunk], places, begins, ends
+            kernel(first, last, done[first], indptr, items, is_busy, is_half, *places_of)
+
+        each(arrange, range(chunks.size - 1))
+        return cls(n_items, is_half, starts, places, begins, ends, work.sum(axis=0), np.flatnonzero(is_busy), at_once)
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Ranges of items of about the same work, small enough that the sums of one fit in memory."""
+        n_ranges = RANGES_A_THREAD * numeric_threads()
+        work = np.cumsum(self.work)
+        cuts = np.searchsorted(work, work.max(initial=0) * np.arange(1, n_ranges) / n_ranges, side="right")
+        return _ranges(cuts, self.n_items)
+
+    def batches(self) -> list[NDArray[np.int64]]:
+        """The busy users, as many at once as may be multiplied together."""
+        return [self.busy[first : first + self.at_once] for first in range(0, self.busy.size, max(1, self.at_once))]
+
+
+def exactly_at_once(fits: Callable[[int], bool], most: int = 1 << 14) -> int:
+    """The largest number of rows, up to `most`, for which `fits` says that their sums are exact; 0 for none.
+
+    Examples
+    --------
+    >>> exactly_at_once(lambda n_rows: n_rows * 25 <= 2**10)
+    40
+    """
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def triangle_ranges(n_items: int) -> list[tuple[int, int]]:
+    """Ranges of rows that have about as many of the pairs i <= j each.
+
+    Examples
+    --------
+    >>> triangle_ranges(100)
+    [(0, 14), (14, 30), (30, 50), (50, 100)]
+    """
+    shares = np.arange(1, RANGES_A_THREAD * numeric_threads()) / (RANGES_A_THREAD * numeric_threads())
+    return _ranges(np.rint(n_items * (1.0 - np.sqrt(1.0 - shares))).astype(np.int64), n_items)
+
+
+def row_ranges(n_items: int) -> list[tuple[int, int]]:
+    """Ranges of about as many rows each.
+
+    Examples
+    --------
+    >>> row_ranges(8)
+    [(0, 2), (2, 4), (4, 6), (6, 8)]
+    """
+    n_ranges = RANGES_A_THREAD * numeric_threads()
+    return _ranges(np.arange(1, n_ranges) * n_items // n_ranges, n_items)
+
+
+def _ranges(cuts: NDArray[np.integer], n_items: int) -> list[tuple[int, int]]:
+    steps = np.arange(0, n_items, max(1, BLOCK_WORDS // max(1, n_items)))
+    bounds = np.unique(np.concatenate([cuts, steps, [n_items]]))
+    return [(int(first), int(last)) for first, last in pairwise(bounds)]
+
+
+# Adds products of rows top..bottom with the columns from `top` on; told the buffers to put the products in.
+AddProducts = Callable[[int, int, list[NDArray[np.float32]]], None]
+
+
+def add_products(n_items: int, n_products: int, add: AddProducts) -> None:
+    """Call `add` for all rows of the pairs i <= j, a few rows at a time, on the threads allowed."""
+
+    def block(range_: tuple[int, int]) -> None:
+        first, last = range_
+        memory = np.empty((n_products, min(PRODUCT_ROWS, last - first) * (n_items - first)), dtype=np.float32)
+        for top in range(first, last, PRODUCT_ROWS):
+            bottom = min(top + PRODUCT_ROWS, last)
+            shape = bottom - top, n_items - top
+            add(top, bottom, [one[: shape[0] * shape[1]].reshape(shape) for one in memory])
+
+    with one_library_thread():  # the ranges share out the threads
+        each(block, triangle_ranges(n_items))
