@@ -37,10 +37,11 @@ from evaluation.protocols.registry import protocol
 from evaluation.splitting.probe import probe
 from recommenders import registry
 from recommenders.data import Profiles, Ratings
+from recommenders.threads import each, numeric_threads, one_library_thread, using
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARE = 0.0484  # of ratings hidden: about 83,000 cases at W1, as many as the paper's and the project's goal
-BLOCK = 1024
+BLOCK_USERS = 1024  # as the product's workers do
 ROWS = "nncosngr,puresvd:factors=50"
 TABLE_2 = "toppop,corngr,nncosngr,asysvd,puresvd:factors=50,puresvd:factors=300,lsa"
 GOAL_SECONDS, GOAL_MEGABYTES = 45, 1200
@@ -68,28 +69,31 @@ def measured(model: Any, train: Ratings, cases: Cases) -> tuple[float, float]:
     """Seconds to score and count all cases, and those of the scores alone."""
     settings = protocol("one-plus-random").completed({})
     users = np.unique(cases.users)
-    scoring = 0.0
-    blocks = []
-    started = time.perf_counter()
-    for at in range(0, len(users), BLOCK):
-        block = users[at : at + BLOCK]
+    scoring: list[float] = []
+
+    def block_of(at: int) -> Any:
+        block = users[at : at + BLOCK_USERS]
         rows = slice(*np.searchsorted(cases.users, [block[0], block[-1] + 1]).tolist())
         before = time.perf_counter()
         scores = model.score(Profiles.of(train, block))
-        scoring += time.perf_counter() - before
-        blocks.append(measure_block(settings, cases, rows, scores, block, model.popularity, longest=20))
+        scoring.append(time.perf_counter() - before)
+        return measure_block(settings, cases, rows, scores, block, model.popularity, longest=20)
+
+    started = time.perf_counter()
+    with one_library_thread():
+        blocks = each(block_of, range(0, len(users), BLOCK_USERS))
     one_plus_random(cases, joined(settings, blocks), settings, range(1, 21))
-    return time.perf_counter() - started, scoring
+    return time.perf_counter() - started, sum(scoring) / numeric_threads()
 
 
 def limit(factors: int, cases: Cases) -> float:
     """Seconds for the multiplications of a latent-factor model's scores, and one reading of them a user."""
     rng = np.random.default_rng(1)
     n_users = len(np.unique(cases.users))
-    left, right = rng.random((BLOCK, factors)), rng.random((factors, cases.n_items))
-    out = np.empty((BLOCK, cases.n_items))
+    left, right = rng.random((BLOCK_USERS, factors)), rng.random((factors, cases.n_items))
+    out = np.empty((BLOCK_USERS, cases.n_items))
     started = time.perf_counter()
-    for _ in range(-(-n_users // BLOCK)):
+    for _ in range(-(-n_users // BLOCK_USERS)):
         np.matmul(left, right, out=out)
         out.max()
     return time.perf_counter() - started
@@ -105,7 +109,7 @@ def rows(shape: Shape, repeats: int, threads: int) -> None:
     bits = cases.bitmaps(np.arange(len(cases)))
     print(f"candidates drawn once for all models in {time.perf_counter() - before:.2f} s, {bits.nbytes / 1e6:.0f} MB")
     cases = Cases(**{name: getattr(cases, name) for name in Cases.__slots__ if name != "bits"}, bits=bits)
-    with threadpool_limits(threads):
+    with threadpool_limits(threads), using(threads):
         floor = statistics.median(limit(50, cases) for _ in range(repeats))
         print(f"{'model':<12}{'ours s':>9}{'scores s':>10}{'rest s':>8}{'limit s':>9}{'ours/limit':>12}")
         for key, params in registry.parse_many(ROWS):

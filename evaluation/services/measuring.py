@@ -10,7 +10,7 @@ import numpy as np
 from core import artefacts
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.protocols.blocks import joined, measure_block
+from evaluation.protocols.blocks import Arrays, joined, measure_block
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.runs import longest_list
 from evaluation.services.numerics import numeric_threads
@@ -19,6 +19,7 @@ from evaluation.services.runs import BLOCK_USERS
 from evaluation.services.serving import opened_model
 from evaluation.splitting.profile import cut_profiles
 from recommenders.data import Profiles
+from recommenders.threads import each, one_library_thread
 
 
 def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
@@ -38,14 +39,14 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
     ratings = training_rows(found.profiles_digest)
     longest = longest_list(run)
     users = np.unique(cases.users[part.start : part.stop])
-    blocks = []
     with numeric_threads(run.threads):
         # Compiled loops are loaded before the clock starts: the time is that of the measurement.
         first = Profiles.of(ratings, np.searchsorted(found.profiled, users[:1]))
         nothing = slice(part.start, part.start)
         measure_block(run.protocol, cases, nothing, model.score(first), users[:1], model.popularity, longest=longest)
         started = time.perf_counter()
-        for at in range(0, len(users), BLOCK_USERS):
+
+        def block_of(at: int) -> Arrays:
             check()
             block = users[at : at + BLOCK_USERS]
             profiles = Profiles.of(ratings, np.searchsorted(found.profiled, block))
@@ -57,7 +58,10 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
                 int(np.searchsorted(cases.users, block[-1], side="right")),
             )
             scores = model.score(profiles)
-            blocks.append(measure_block(run.protocol, cases, rows, scores, block, model.popularity, longest=longest))
+            return measure_block(run.protocol, cases, rows, scores, block, model.popularity, longest=longest)
+
+        with one_library_thread():
+            blocks = each(block_of, range(0, len(users), BLOCK_USERS))
         measured = joined(run.protocol, blocks)
         seconds = time.perf_counter() - started
     digest = artefacts.store("parts", measured, _named(run, part))
