@@ -58,12 +58,15 @@ class Baseline:
         user_items = ratings.user_items
         values = user_items.data.astype(np.float64)  # float32 less a Python float would stay float32
         mean = float(values.mean())
-        sums = np.bincount(user_items.indices, weights=values - mean, minlength=ratings.n_items)
+        values -= mean
+        sums = np.bincount(user_items.indices, weights=values, minlength=ratings.n_items)
         return cls(mean, _damped(np.asarray(sums, dtype=np.float64), ratings.item_counts, reg_item), reg_user)
 
     def user_bias(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Offset of each profile, shape (n_profiles,); 0 for an empty one."""
-        left = user_items.data.astype(np.float64) - self.mean - self.item_bias[user_items.indices]
+        left = user_items.data.astype(np.float64)
+        left -= self.mean
+        left -= self.item_bias[user_items.indices]
         counts = np.diff(user_items.indptr)
         sums = np.bincount(_rows(user_items), weights=left, minlength=user_items.shape[0])
         return _damped(np.asarray(sums, dtype=np.float64), counts, self.reg_user)
