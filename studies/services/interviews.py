@@ -12,9 +12,10 @@ from django.db.models import Max
 from core.errors import ParallaxError
 from studies.enums import Mode
 from studies.models import Interview, PersonalLink, Study, StudyMembership
+from studies.selectors.allocation import slots_held
 from studies.selectors.recruiting import is_nested
 from studies.services.doors import digest_of_key
-from studies.services.enrolment import refuse_unless_open
+from studies.services.entrance import refuse_unless_room
 from studies.services.slots import locked_study
 
 LONGEST_NOTE = 200
@@ -32,11 +33,11 @@ class Started:
 def start_interview(*, study: Study, interviewer: Any, place: str = "", label: str = "") -> Started:
     """Make the link of one interviewee, with what the interviewer notes. It enrols when consent is given.
 
-    An interviewer keeps their number in the study. Raises `study.not_open`, `interview.long_note`, and
-    `interview.no_condition` where interviewers are nested and this one has no condition.
+    An interviewer keeps their number in the study. Raises `study.not_open`, `study.full`, `interview.long_note`,
+    and where interviewers are nested `interview.no_condition` and `interview.condition_full`.
     """
     current = locked_study(study.pk)
-    refuse_unless_open(current, Mode.LIVE)
+    refuse_unless_room(study=current, mode=Mode.LIVE)
     place, label = place.strip(), label.strip()
     if max(len(place), len(label)) > LONGEST_NOTE:
         raise ParallaxError("interview.long_note", f"A place or label has at most {LONGEST_NOTE} characters.")
@@ -48,6 +49,11 @@ def start_interview(*, study: Study, interviewer: Any, place: str = "", label: s
             raise ParallaxError(
                 "interview.no_condition",
                 "In this study each interviewer has one condition, and you have none yet. Ask the study's owner.",
+            )
+        if slots_held(current, Mode.LIVE).get(condition.pk, 0) >= condition.target:
+            raise ParallaxError(
+                "interview.condition_full",
+                "Your condition has everybody that it is to have. Thank you; no session is due.",
             )
     rows = Interview.objects.filter(study=current)
     number = rows.filter(interviewer=interviewer).values_list("number", flat=True).first()

@@ -106,9 +106,14 @@ def test_nested_interviewers_fill_their_own_condition_and_the_log_replays(owner:
     without = _interviewer(study)
     with pytest.raises(ParallaxError, match="each interviewer has one condition"):
         start_interview(study=study, interviewer=without)
-    found = [_interviewed(study, first, gender=gender) for gender in ("woman", "man", "woman", "man")]
-    assert [one.status for one in found] == ["active", "active", "active", "quota_full"]
-    assert {one.condition_id for one in found[:3]} == {conditions[0].pk}
+    late = start_interview(study=study, interviewer=first)
+    found = [_interviewed(study, first, gender=gender) for gender in ("woman", "man", "woman")]
+    with pytest.raises(ParallaxError, match="Your condition has everybody"):
+        start_interview(study=study, interviewer=first)
+    late_one = enrolment.consent(study=study, entry_key=late.key).participant
+    assert enrolment.accept_about(participant=late_one, answers=ABOUT).status == ParticipantStatus.QUOTA_FULL
+    assert [one.status for one in found] == ["active", "active", "active"]
+    assert {one.condition_id for one in found} == {conditions[0].pk}
     assert _interviewed(study, second).condition == conditions[1]
     assert replayed_log(study, Mode.LIVE).problem == ""
     plain = enrolment.consent(study=study, entry_key="k" * 40).participant
