@@ -63,6 +63,15 @@ class Mode(TextChoices):
     PREVIEW = "preview"
 
 
+class Entrance(TextChoices):
+    """By which door a participant came."""
+
+    OPEN = "open", "Open link"
+    PERSONAL = "personal", "Personal link"
+    GUEST = "guest", "Guest list"
+    INTERVIEW = "interview", "Interviewer"
+
+
 class Role(TextChoices):
     """What a researcher may do in one study."""
 

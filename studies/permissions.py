@@ -16,6 +16,7 @@ from studies.selectors.console import membership_of
 
 EVERYBODY = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.ANALYST})
+STARTERS = frozenset({Role.OWNER, Role.INTERVIEWER})
 OWNERS = frozenset({Role.OWNER})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, data, planning
+from studies.views import console, data, interviewer, planning, recruiting
 from studies.views.participant import about, details, ending, entry, questions, rating
 
 console_urlpatterns = [
@@ -33,6 +33,15 @@ console_urlpatterns = [
     path("<slug:slug>/quality/<int:pk>/include/", data.participant_include, name="include"),
     path("<slug:slug>/outcomes/open/", data.study_open_outcomes, name="open-outcomes"),
     path("<slug:slug>/retention/", data.study_retention, name="retention"),
+    path("<slug:slug>/recruiting/", recruiting.study_recruiting, name="recruiting"),
+    path("<slug:slug>/recruiting/panel/", recruiting.set_panel, name="set-panel"),
+    path("<slug:slug>/recruiting/exits/<str:outcome>/", recruiting.set_exit, name="set-exit"),
+    path("<slug:slug>/recruiting/links/", recruiting.make_links, name="make-links"),
+    path("<slug:slug>/recruiting/links/close/", recruiting.close_links, name="close-links"),
+    path("<slug:slug>/recruiting/guests/", recruiting.set_guests, name="set-guests"),
+    path("<slug:slug>/submissions/", recruiting.study_submissions, name="submissions"),
+    path("<slug:slug>/submissions.csv", recruiting.approvals_file, name="approvals-file"),
+    path("<slug:slug>/interview/", interviewer.interview, name="interview"),
 ]
 # The token in the address is the participant's own link.
 participant_urlpatterns = [
@@ -47,7 +56,10 @@ participant_urlpatterns = [
     path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
     path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),
     path("p/<str:token>/withdraw/", ending.withdraw, name="withdraw"),
+    path("p/<str:token>/exit/", ending.leave, name="exit"),
     path("<slug:slug>/", entry.consent, name="consent"),
+    path("<slug:slug>/link/<str:key>/", entry.by_personal_link, name="personal"),
+    path("<slug:slug>/link/<str:key>/hand-over/", entry.hand_over, name="hand-over"),
 ]
 urlpatterns = [
     path("studies/", include((console_urlpatterns, "studies"))),

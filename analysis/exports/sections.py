@@ -16,6 +16,7 @@ from analysis.tables import behind as behind_tables
 from analysis.tables import method as method_tables
 from analysis.tables import objective as run_tables
 from analysis.tables import perceived as people_tables
+from studies.narrative.interviewers import interviewed_sentence
 
 Result = Mapping[str, Any]
 
@@ -202,6 +203,8 @@ def method_section(results: Result, badge: str) -> Section:
             else ""
         )
     )
+    if interviews := results["flow"].get("interviews"):
+        section.say(interviewed_sentence(interviews["n"], interviews["interviewers"], interviews["is_nested"]))
     who = "simulated participant" if badge else "participant"
     section.say(
         f"Each {who} met one algorithm, rated {study['ratings_asked']} items and judged {study['list_length']} "

@@ -17,9 +17,10 @@ from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import curves, table, user_values
 from evaluation.selectors.runs import algorithms_of
 from studies.enums import Mode, ParticipantStatus
-from studies.models import Condition, Participant, Study
+from studies.models import Condition, Interview, Participant, Study
 from studies.selectors.monitor import counts_by_condition, counts_by_status
 from studies.selectors.quality import excluded, exclusion_reasons
+from studies.selectors.recruiting import is_nested
 from studies.selectors.responses import records
 
 
@@ -170,11 +171,20 @@ def answers_of(study: Study, mode: str, *, with_excluded: bool = False) -> Answe
     )
 
 
+def _interviews(study: Study, mode: str) -> dict[str, Any]:
+    """Whom interviewers started, and whether each interviewer had one condition alone."""
+    rows = Interview.objects.filter(participant__study=study, participant__mode=mode)
+    n_interviewers = rows.order_by().values("number").distinct().count()
+    return {"n": rows.count(), "interviewers": n_interviewers, "is_nested": is_nested(study)}
+
+
 def flow_of(study: Study, mode: str, answers: Answers) -> dict[str, Any]:
     """Who came how far, as CONSORT asks: in all, and by condition."""
     rows = Participant.objects.filter(study=study, mode=mode)
     by_status = counts_by_status(study, mode)
+    interviews = _interviews(study, mode)
     return {
+        **({"interviews": interviews} if interviews["n"] else {}),
         "declined": study.n_declined if mode == Mode.LIVE else 0,
         "consented": rows.count(),
         "screened_out": by_status.get(ParticipantStatus.SCREENED_OUT, 0),

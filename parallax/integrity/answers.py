@@ -142,7 +142,11 @@ def _strays(study: Study) -> Iterator[Finding]:
 def _erased(study: Study) -> Iterator[Finding]:
     gone = Participant.objects.filter(study=study, erased_at__isnull=False).order_by("pk")
     for person in gone:
-        left = [name for name in ("responses", "profile", "events", "external_ids") if getattr(person, name).exists()]
+        left = [
+            name
+            for name in ("responses", "profile", "events", "external_ids", "submissions")
+            if getattr(person, name).exists()
+        ]
         if RecommendationList.objects.filter(participant=person).exists():
             left.append("recommendation list")
         if person.parameters:

@@ -70,6 +70,28 @@ def _part(value: Any, rule: Rule) -> str:
     return f"{low}-{high}"
 
 
+def with_interviewer(stratum: str, number: int) -> str:
+    """The stratum of somebody whom an interviewer started: the interviewer is one more trait.
+
+    Parameters
+    ----------
+    stratum : str
+        As `stratum_of` makes it, or merged.
+    number : int
+        The interviewer's number in the study, from 1.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> with_interviewer("women, 20-34", 3)
+    'women, 20-34, interviewer 3'
+    """
+    return f"{stratum}{BETWEEN}interviewer {number}"
+
+
 def levels_of(rule: Rule) -> tuple[str, ...]:
     """The names that one rule can give, in its own order.
 

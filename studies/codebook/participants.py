@@ -9,7 +9,7 @@ from typing import Any
 from studies import flags
 from studies.codebook.questions import question_variable
 from studies.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
-from studies.enums import Mode, ParticipantStatus
+from studies.enums import Entrance, Mode, ParticipantStatus
 from studies.flow import STEPS
 from studies.models import Study
 from studies.questionnaires import schema
@@ -65,6 +65,26 @@ def _external(person: Person) -> Any:
     return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
 
 
+def _interview(field: str) -> Callable[[Person], Any]:
+    def read(person: Person) -> Any:
+        interview = getattr(person.record.participant, "interview", None)
+        return None if interview is None else getattr(interview, field) or None
+
+    return read
+
+
+def _door_variables() -> Iterator[Of]:
+    """By which door the participant came, and what an interviewer noted."""
+    yield _field("participant.entrance", "Door by which the participant came", "category", "entrance",
+                 values=tuple((value, str(label).lower()) for value, label in Entrance.choices))  # fmt: skip
+    yield Variable("interview.interviewer", "Number of the interviewer who started the session", "integer",
+                   _interview("number"), minimum=1, derivation="in order of first sessions")  # fmt: skip
+    yield Variable("interview.place", "Where the session took place, as the interviewer noted", "text",
+                   _interview("place"), allowed="the interviewer's words", identifies=INDIRECTLY)  # fmt: skip
+    yield Variable("interview.label", "Label of the interviewee, as the interviewer noted", "text",
+                   _interview("label"), allowed="the interviewer's words", identifies=YES)  # fmt: skip
+
+
 def identity_variables(study: Study) -> Iterator[Of]:
     """Who the participant is in the study, and where they stand."""
     yield Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id,
@@ -111,6 +131,7 @@ def identity_variables(study: Study) -> Iterator[Of]:
         ("completed", "When the study was completed", "completed_at"),
     ):
         yield _field(f"participant.time_{name}_utc", meaning, "datetime", field, allowed="ISO 8601, UTC")
+    yield from _door_variables()
     yield Variable("participant.share_modelled", "Share of answers and ratings made by the model of answers",
                    "number", lambda p: p.record.n_modelled / p.record.n_answers if p.record.n_answers else None,
                    **SPAN_0_1)  # type: ignore[arg-type]  # fmt: skip

@@ -85,6 +85,15 @@ class AssignmentForm(forms.Form):
         ),
     )
 
+    interviewers = forms.ChoiceField(
+        choices=[
+            ("crossed", "Crossed with conditions: every interviewer meets every condition"),
+            ("nested", "Nested: each interviewer starts participants in one condition alone"),
+        ],
+        required=False,
+        help_text="Nested as in the 2011 study; interviewer and condition cannot be told apart then.",
+    )
+
     def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
         self.study = study
         self.conditions = list(study.conditions.order_by("position"))
@@ -101,6 +110,7 @@ class AssignmentForm(forms.Form):
             "merge_below": round(100 * float(study.settings.get("merge_below") or 0), 4),
             "quotas": quotas_as_text(study.settings.get("quotas") or ()),
         }
+        own["interviewers"] = study.settings.get("interviewers", "crossed")
         super().__init__(data, initial={**own, **(initial or {})})
 
     def clean_targets(self) -> dict[int, int]:
@@ -135,7 +145,14 @@ class AssignmentForm(forms.Form):
             "expected_shares": shares,
             "merge_below": round(said["merge_below"] / 100, 6),
             "quotas": said["quotas"],
+            **self._interviewers(),
         }
+
+    def _interviewers(self) -> dict[str, str]:
+        """Nothing where a design says nothing: crossed is what it means then."""
+        chosen = self.cleaned_data["interviewers"] or "crossed"
+        is_said = chosen != "crossed" or "interviewers" in self.study.settings
+        return {"interviewers": chosen} if is_said else {}
 
     def planned_targets(self) -> list[int]:
         """The target of each condition, in the order of the design."""

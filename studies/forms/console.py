@@ -10,11 +10,12 @@ from django import forms
 from evaluation.models import EvaluationRun
 from studies.enums import Role
 from studies.forms.assignment import AssignmentForm
-from studies.models import Study
+from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
 from studies.selectors.console import runs_to_study
 from studies.selectors.planning import MEDIUM
+from studies.selectors.recruiting import is_nested
 from studies.services.design import age_limits
 
 ORDER_LABELS = {
@@ -164,3 +165,16 @@ class MemberForm(forms.Form):
 
     email = forms.EmailField(label="E-mail address of their account")
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
+    condition = forms.ModelChoiceField(
+        queryset=Condition.objects.none(),
+        required=False,
+        empty_label="–",
+        help_text="Of an interviewer: the one condition that they start participants in.",
+    )
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data)
+        if is_nested(study):
+            self.fields["condition"].queryset = study.conditions.order_by("position")  # type: ignore[attr-defined]
+        else:
+            del self.fields["condition"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from core.models import TimeStampedModel
-from studies.enums import AllocationKind, Mode, ParticipantStatus
+from studies.enums import AllocationKind, Entrance, Mode, ParticipantStatus
 from studies.models.study import Condition, Study, StudyVersion
 
 
@@ -22,6 +22,7 @@ class Participant(TimeStampedModel):
     token_digest = models.CharField(max_length=64, unique=True)
     entry_key = models.CharField(max_length=64)  # digest of the consent form's own token: a double press is one row
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.LIVE)
+    entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
     status = models.CharField(max_length=20, choices=ParticipantStatus, default=ParticipantStatus.CONSENTED)
     step = models.CharField(max_length=20, default="about")  # see studies.flow
     item_rank = models.PositiveSmallIntegerField(default=0)  # of the item in question, in the step "items"

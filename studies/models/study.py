@@ -62,6 +62,8 @@ class StudyMembership(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
     researcher = models.ForeignKey(RESEARCHER, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role, default=Role.OWNER)
+    # Where interviewers are nested in conditions: the one that this interviewer starts participants in.
+    condition = models.ForeignKey("Condition", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "researcher"], name="membership_once")]

@@ -13,11 +13,12 @@ import yaml
 from core.errors import ParameterError
 from studies.assignment.methods import method_from
 from studies.assignment.quotas import quotas_from
-from studies.assignment.strata import strata_from
+from studies.assignment.strata import strata_from, with_interviewer
 from studies.flags import thresholds_from
 from studies.questionnaires.schema import CHOICE, NUMBER, YES_NO, Question, questionnaire_from
 
 FOLDER = Path(__file__).parent
+INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
 ITEM_ORDERS = ("random", "popularity", "title")
 MEASURES = ("accuracy", "fon", "son", "satisfaction")
 METRICS = ("recall", "fallout")  # on whole profiles, or on so many ratings: recall@profile5
@@ -131,7 +132,11 @@ def _check_assignment(settings: Mapping[str, Any], asked: Mapping[str, Question]
         _check_values(question, [value for group in rule.get("groups", ()) for value in group.get("values", ())])
         if "bands" in rule and question.kind != NUMBER:
             raise ParameterError(f"The strata by {question.key!r} have bands, and its answers are no numbers.")
-    longest = strata_from(settings).longest_name()
+    if settings.get("interviewers", INTERVIEWERS[0]) not in INTERVIEWERS:
+        raise ParameterError(
+            f"Interviewers are {' or '.join(INTERVIEWERS)} with conditions; got {settings['interviewers']!r}."
+        )
+    longest = with_interviewer(strata_from(settings).longest_name(), 9999)
     if len(longest) > LONGEST_STRATUM:
         raise ParameterError(f"The name of a stratum has at most {LONGEST_STRATUM} characters: {longest}.")
     for quota in quotas_from(settings):

@@ -37,7 +37,7 @@ def membership_of(researcher: Any, slug: str) -> StudyMembership | None:
 
 def members_of(study: Study) -> QuerySet[StudyMembership]:
     """Everybody on a study, owners first."""
-    return study.memberships.select_related("researcher").order_by("-role", "researcher__email")
+    return study.memberships.select_related("researcher", "condition").order_by("-role", "researcher__email")
 
 
 def log_of(study: Study, n: int = 20) -> QuerySet[LogEntry]:

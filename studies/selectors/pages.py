@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
@@ -165,9 +166,12 @@ def facts_of(items: Sequence[Item]) -> dict[int, str]:
     }
 
 
-def profile_of(participant: Participant) -> dict[int, int]:
-    """Return the participant's ratings by the item's primary key, in the order given."""
-    return dict(ProfileRating.objects.filter(participant=participant).values_list("item_id", "rating"))
+def profile_of(participant: Participant, since: datetime | None = None) -> dict[int, int]:
+    """Return the participant's ratings by the item's primary key, in the order given; only newer ones than `since`."""
+    rows = ProfileRating.objects.filter(participant=participant)
+    if since is not None:
+        rows = rows.filter(changed_at__gte=since)
+    return dict(rows.values_list("item_id", "rating"))
 
 
 def cards_of(items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = "") -> list[Card]:
@@ -187,9 +191,11 @@ def cards_of(items: Sequence[Item], *, links: Links, profile: Mapping[int, int],
     ]
 
 
-def rated_cards(participant: Participant, *, links: Links) -> list[Card]:
-    """Return what the participant has rated, for the tray."""
+def rated_cards(participant: Participant, *, links: Links, since: datetime | None = None) -> list[Card]:
+    """Return what the participant has rated, for the tray; only what is newer than `since`."""
     rows = ProfileRating.objects.filter(participant=participant).select_related("item")
+    if since is not None:
+        rows = rows.filter(changed_at__gte=since)
     return [Card(row.item, "", row.item.poster_url, links.details(row.item), rating=row.rating) for row in rows]
 
 
@@ -210,10 +216,14 @@ def slots_of(recommended: Iterable[RecommendedItem], *, links: Links) -> list[Sl
     ]
 
 
-def answers_by_rank(participant: Participant) -> dict[int, dict[str, Any]]:
-    """Return the participant's answers: rank (0: about the person or the list) → question → value."""
+def answers_by_rank(participant: Participant, since: datetime | None = None) -> dict[int, dict[str, Any]]:
+    """Return the participant's answers: rank (0: about the person or the list) → question → value.
+
+    With `since`, only those given or changed after it.
+    """
     found: dict[int, dict[str, Any]] = {}
-    for rank, question, value in participant.responses.values_list("rank", "question", "value"):
+    rows = participant.responses.all() if since is None else participant.responses.filter(answered_at__gte=since)
+    for rank, question, value in rows.values_list("rank", "question", "value"):
         found.setdefault(rank, {})[question] = value
     return found
 

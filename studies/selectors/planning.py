@@ -24,9 +24,11 @@ from studies.assignment.strata import Strata, levels_of, strata_from
 from studies.assignment.wording import quotas_as_text
 from studies.enums import Mode
 from studies.models import Study
+from studies.narrative.interviewers import nested_sentence
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
 from studies.narrative.preregistration import ConditionPlan, Plan
 from studies.questionnaires.schema import Question, questionnaire_from
+from studies.selectors.recruiting import is_nested
 
 MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
@@ -206,7 +208,7 @@ def preregistration_plan(study: Study) -> Plan:
         dataset=f"{version} (`{version.content_hash[:12]}`)",
         ratings_asked=settings["ratings_asked"],
         list_length=settings["list_length"],
-        assignment=_method_sentence(method),
+        assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
         strata=_strata_told(method, strata),
         quotas=tuple(
             f"at most {quota.most:,} of {line.partition(': ')[2]}"

@@ -142,7 +142,7 @@ def records(study: Study, modes: Sequence[str], *, completed_only: bool = False)
     """Every participant of these modes with what they gave and got, by order of entry, a few at a time."""
     rows = (
         Participant.objects.filter(study=study, mode__in=modes)
-        .select_related("condition", "version", "recommendation_list")
+        .select_related("condition", "version", "recommendation_list", "interview")
         .prefetch_related(
             "responses",
             Prefetch("profile", queryset=ProfileRating.objects.select_related("item").order_by("rated_at", "id")),

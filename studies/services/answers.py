@@ -24,7 +24,7 @@ from studies.flow import Place
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Event, Participant, ProfileRating, Response
 from studies.questionnaires.schema import ABOUT, ITEMS, questionnaire_from
-from studies.services.enrolment import drawn_code
+from studies.services.codes import new_code
 from studies.services.recommending import finish_rating
 from studies.services.standing import (
     advance,
@@ -54,7 +54,6 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-COMPLETION_LENGTH = 8
 LONGEST_KIND = 40
 LARGEST_FACTS = 4000  # characters of JSON
 
@@ -259,21 +258,13 @@ def finish(*, participant: Participant) -> Participant:
             reason="Answered everything.",
             step=flow.THANKS,
             item_rank=0,
-            completion_code=_completion_code(current),
+            completion_code=new_code(current),
             completed_at=now,
             last_seen_at=now,
         )
         logger.info("completed study=%s participant=%s", current.study.slug, current.code)
     mirror(participant, current)
     return current
-
-
-def _completion_code(participant: Participant) -> str:
-    while True:
-        code = drawn_code(COMPLETION_LENGTH)
-        # Two equal codes at the same instant are as good as impossible; the database would refuse the second.
-        if not Participant.objects.filter(study=participant.study_id, completion_code=code).exists():
-            return code
 
 
 def record_event(*, participant: Participant, kind: str, facts: Mapping[str, Any] | None = None) -> Event:

@@ -21,9 +21,11 @@ from core.errors import ParallaxError, ParameterError
 from core.transitions import move
 from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
-from studies.models import Participant, Response, Study
+from studies.models import Interview, Participant, Response, Study
 from studies.questionnaires.schema import Question, questionnaire_from
-from studies.services.external_ids import keep_external_ids, parted
+from studies.selectors.recruiting import HowRecruited, recruiting_of
+from studies.services.doors import Door, digest_of_key, door_of
+from studies.services.external_ids import keep_external_ids, known_id, parted
 from studies.services.slots import full_quota, locked_study, release_slot, retake_slot, stratum_for, take_slot
 from studies.services.standing import not_active
 
@@ -93,8 +95,9 @@ def consent(
     """Make the participant who pressed the consent button; the same entry key gives the same participant.
 
     `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
-    of their own. Raises `study.not_open`,
-    `study.bad_entry_key`, `study.bad_parameters`.
+    of their own. The key of a personal link enrols one participant, however often it is used. Raises
+    `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.known_id` where somebody takes part
+    under the same id already, and what `doors.door_of` raises.
     """
     if len(entry_key) < SHORTEST_ENTRY_KEY:
         raise ParallaxError("study.bad_entry_key", _("This page is out of date. Please load it again."))
@@ -108,10 +111,13 @@ def consent(
             "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
         )
     token = _token_for(study, entry_key)
-    key = hashlib.sha256(entry_key.encode()).hexdigest()
+    key = digest_of_key(entry_key)
     participant = Participant.objects.filter(study=study, entry_key=key).first()
     if participant is None:
-        participant = _made(study, key, token, mode, language, kept, source_user)
+        recruiting = recruiting_of(study)
+        said = {name: str(value) for name, value in kept.items()}
+        door = door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
+        participant = _made(study, key, token, mode, language, kept, source_user, door, recruiting)
     if participant.token_digest != digest_of_token(token):
         # The installation's secret was changed between two presses: the newer link is the good one.
         Participant.objects.filter(pk=participant.pk).update(token_digest=digest_of_token(token))
@@ -120,15 +126,27 @@ def consent(
 
 
 def _made(
-    study: Study, key: str, token: str, mode: str, language: str, parameters: dict[str, Any], source_user: str
+    study: Study,
+    key: str,
+    token: str,
+    mode: str,
+    language: str,
+    parameters: dict[str, Any],
+    source_user: str,
+    door: Door,
+    recruiting: HowRecruited,
 ) -> Participant:
     """Insert the row; where another request has just inserted it, return that one."""
     now = timezone.now()
-    external, others = parted(parameters)
+    external, others = parted(parameters, recruiting.panel)
     for _attempt in range(20):
         with transaction.atomic():
-            current = Study.objects.get(pk=study.pk)
+            # Two people of one id wait for each other; people without ids need not.
+            has_name = mode == Mode.LIVE and recruiting.panel.who(external) is not None
+            current = locked_study(study.pk) if has_name else Study.objects.get(pk=study.pk)
             refuse_unless_open(current, mode)
+            if has_name and not Participant.objects.filter(study=current, entry_key=key).exists():
+                _refuse_known(current, recruiting, external)
             version = current.versions.order_by("-number").first() if mode != Mode.PREVIEW else None
             try:
                 with transaction.atomic():
@@ -139,6 +157,7 @@ def _made(
                         token_digest=digest_of_token(token),
                         entry_key=key,
                         mode=mode,
+                        entrance=door.entrance,
                         step=flow.ABOUT,
                         language=language,
                         parameters=others,
@@ -147,6 +166,8 @@ def _made(
                         last_seen_at=now,
                     )
                     keep_external_ids(participant=participant, found=external)
+                    if door.link is not None:
+                        Interview.objects.filter(link=door.link).update(participant=participant)
             except IntegrityError:
                 # Pressed twice at once, or a code drawn twice.
                 found = Participant.objects.filter(study=current, entry_key=key).first()
@@ -156,6 +177,19 @@ def _made(
         logger.info("consent study=%s participant=%s mode=%s", study.slug, participant.code, mode)
         return participant
     raise ParallaxError("study.no_code", _("We could not enter you just now. Please try again."))
+
+
+def _refuse_known(study: Study, recruiting: HowRecruited, external: Mapping[str, str]) -> None:
+    if known_id(study=study, panel=recruiting.panel, parameters=external) is not None:
+        raise ParallaxError("study.known_id", _("You take part in this study already."))
+
+
+def link_token(*, study: Study, entry_key: str) -> str:
+    """The token of the participant who entered by a key, or nothing where nobody has."""
+    token, digest = _token_for(study, entry_key), digest_of_key(entry_key)
+    # Where the installation's secret was changed since, the newer link is the good one.
+    n = Participant.objects.filter(study=study, entry_key=digest).update(token_digest=digest_of_token(token))
+    return token if n else ""
 
 
 def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
@@ -226,7 +260,7 @@ def accept_about(
             now=now,
         )
         return current
-    stratum = stratum_for(study, checked)
+    stratum = stratum_for(study, checked, current)
     quota = full_quota(study, current.mode, checked)
     if quota is not None:
         reason = f"The quota {quota.name} is full."
@@ -286,6 +320,11 @@ def resume(*, token: str) -> Participant:
         raise ParallaxError(
             "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")
         )
+    return here_again(participant)
+
+
+def here_again(participant: Participant) -> Participant:
+    """Note that a participant is here, and bring back who had gone."""
     if participant.status == ParticipantStatus.ABANDONED:
         return _brought_back(participant)
     now = timezone.now()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from studies.models import Participant, Study
 from studies.selectors.allocation import slots_held, targets
+from studies.services.doors import digest_of_key
 from studies.services.enrolment import refuse_unless_open
 
 
@@ -24,10 +23,8 @@ def is_full(study: Study, mode: str) -> bool:
 
 def refuse_unless_room(*, study: Study, mode: str, entry_key: str = "") -> None:
     """Raise `study.not_open` or `study.full` where nobody may enter; who has entered by that key already may."""
-    if entry_key:
-        digest = hashlib.sha256(entry_key.encode()).hexdigest()
-        if Participant.objects.filter(study=study, entry_key=digest).exists():
-            return
+    if entry_key and Participant.objects.filter(study=study, entry_key=digest_of_key(entry_key)).exists():
+        return
     refuse_unless_open(study, mode)
     if is_full(study, mode):
         raise ParallaxError("study.full", _("This study has reached the number of people it needs."))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from studies.models import ExternalId, Participant
+from studies.enums import Mode
+from studies.models import ExternalId, Participant, Study
+from studies.recruiting.panel import Panel
 
 # Parameters that name a person or their submission, as panels write them. Case is kept: theirs is sensitive to it.
 NAMES = frozenset(
@@ -16,9 +18,14 @@ NAMES = frozenset(
 )  # fmt: skip
 
 
-def parted(parameters: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
-    """The ids among a link's parameters, and the other parameters."""
-    external = {name: str(value) for name, value in parameters.items() if name in NAMES and str(value)}
+def parted(parameters: Mapping[str, Any], panel: Panel) -> tuple[dict[str, str], dict[str, Any]]:
+    """The ids among a link's parameters, by any panel's names and the study's own, and the other parameters."""
+    names = NAMES.union(panel.ids)
+    external = {
+        name: str(value)
+        for name, value in parameters.items()
+        if name in names and str(value) and not panel.is_unfilled(name, str(value))
+    }
     return external, {name: value for name, value in parameters.items() if name not in external}
 
 
@@ -28,3 +35,24 @@ def keep_external_ids(*, participant: Participant, found: Mapping[str, str]) -> 
         ExternalId(study_id=participant.study_id, participant=participant, name=name, value=value)
         for name, value in sorted(found.items())
     )
+
+
+def known_id(*, study: Study, panel: Panel, parameters: Mapping[str, str]) -> ExternalId | None:
+    """The id by which somebody who takes part already is known, with its participant; None for a newcomer.
+
+    A person's id counts before that of a submission, which some panels give to another person once it is returned:
+    it tells two apart only where one of them came without a person's id.
+    """
+    rows = ExternalId.objects.filter(study=study, participant__mode=Mode.LIVE).select_related("participant")
+    said = {name: parameters[name] for name in panel.ids if parameters.get(name)}
+    said = {name: value for name, value in said.items() if not panel.is_unfilled(name, value)}
+    has_person = False
+    for name, value in said.items():
+        found = rows.filter(name=name, value=value).order_by("pk")
+        if name in panel.person:
+            has_person = True
+        elif has_person:
+            found = found.exclude(participant__external_ids__name__in=panel.person)
+        if (known := found.first()) is not None:
+            return known
+    return None

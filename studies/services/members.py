@@ -10,7 +10,7 @@ from django.db import transaction
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Role
-from studies.models import Study, StudyMembership
+from studies.models import Condition, Study, StudyMembership
 
 
 def _log(study: Study, actor: Any, reason: str, **facts: Any) -> None:
@@ -31,10 +31,13 @@ def _require_an_owner(study: Study) -> None:
 
 
 @transaction.atomic
-def add_member(*, study: Study, email: str, role: str, actor: Any = None) -> StudyMembership:
+def add_member(
+    *, study: Study, email: str, role: str, condition: Condition | None = None, actor: Any = None
+) -> StudyMembership:
     """Give a researcher a role in a study, or another one than they have.
 
-    Raises `study.unknown_researcher`, `study.unknown_role`, `study.last_owner`.
+    `condition` is an interviewer's own, where interviewers are nested in conditions. Raises
+    `study.unknown_researcher`, `study.unknown_role`, `study.last_owner`.
     """
     if role not in Role.values:
         raise ParallaxError("study.unknown_role", f"A role is one of {', '.join(Role.values)}; got {role!r}.")
@@ -43,7 +46,9 @@ def add_member(*, study: Study, email: str, role: str, actor: Any = None) -> Stu
         raise ParallaxError("study.unknown_researcher", f"Nobody has an account with the address {email}.")
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     membership, _made = StudyMembership.objects.update_or_create(
-        study=study, researcher=researcher, defaults={"role": role}
+        study=study,
+        researcher=researcher,
+        defaults={"role": role, "condition": condition if role == Role.INTERVIEWER else None},
     )
     _require_an_owner(study)
     _log(study, actor, "Member added or changed.", researcher=researcher.pk, role=role)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from core.transitions import move
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
-from studies.models import Participant, RecommendationList
+from studies.models import Guest, Interview, Participant, PersonalLink, RecommendationList
 from studies.services.slots import locked_study, release_slot
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,12 @@ def erase(*, participant: Participant) -> None:
     participant.responses.all().delete()
     participant.profile.all().delete()
     participant.events.all().delete()
+    ids = list(participant.external_ids.values_list("value", flat=True))
+    Guest.objects.filter(study=participant.study_id, value__in=ids).delete()
     participant.external_ids.all().delete()
+    participant.submissions.all().delete()
+    Interview.objects.filter(participant=participant).update(place="", label="")
+    PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
     RecommendationList.objects.filter(participant=participant).delete()
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from core.errors import ParallaxError
 from core.models import LogEntry
-from studies.models import ExternalId, Participant, Study
+from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study, Submission
 from studies.services.privacy import erase
 from studies.services.slots import locked_study
 
@@ -67,6 +67,10 @@ def erase_expired(*, now: datetime | None = None) -> dict[str, int]:
 @transaction.atomic
 def _erase_ids(study: Study) -> int:
     n, _ = ExternalId.objects.filter(study=study).delete()
+    Submission.objects.filter(study=study).delete()
+    Guest.objects.filter(study=study).delete()
+    Interview.objects.filter(study=study).exclude(label="").update(label="")
+    PersonalLink.objects.filter(study=study).exclude(label="").update(label="")
     # Parameters we do not know may name people as well.
     Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={})
     if n:

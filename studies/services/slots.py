@@ -8,6 +8,7 @@ itself has held the write lock since it began.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Count, Max
@@ -15,9 +16,9 @@ from django.db.models import Count, Max
 from studies.assignment.draws import Slot
 from studies.assignment.methods import PERMUTED_BLOCKS, Standing, assign, method_from, own_slot
 from studies.assignment.quotas import Quota, first_full, quotas_from
-from studies.assignment.strata import margins_of, strata_from
+from studies.assignment.strata import margins_of, strata_from, with_interviewer
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
-from studies.models import Allocation, Condition, Participant, Study
+from studies.models import Allocation, Condition, Interview, Participant, Study
 from studies.selectors.allocation import answers_of_holders, assignment_seed, targets
 
 USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
@@ -29,10 +30,26 @@ def locked_study(study_id: int) -> Study:
     return Study.objects.select_for_update(no_key=True).get(pk=study_id)
 
 
-def stratum_for(study: Study, answers: Mapping[str, Any]) -> str:
-    """The stratum of someone who gave these answers; sparse ones are merged where blocks are made within them."""
+def stratum_for(study: Study, answers: Mapping[str, Any], participant: Participant) -> str:
+    """The stratum of someone who gave these answers; sparse ones are merged where blocks are made within them.
+
+    Whoever started them is a trait of it, so that interviewers are crossed with conditions.
+    """
     is_merged = method_from(study.settings).name == PERMUTED_BLOCKS
-    return strata_from(study.settings).of(answers, is_merged=is_merged)
+    stratum = strata_from(study.settings).of(answers, is_merged=is_merged)
+    interview = Interview.objects.filter(participant=participant).first()
+    return stratum if interview is None else with_interviewer(stratum, interview.number)
+
+
+def open_targets(study: Study, conditions: list[Condition], participant: Participant) -> list[int | None]:
+    """The targets as they are open to a newcomer: 0 where their interviewer is nested in another condition."""
+    every = targets(study, conditions, participant.mode)
+    only = Interview.objects.filter(participant=participant, condition__isnull=False).first()
+    if only is None:
+        return every
+    return [
+        target if condition.pk == only.condition_id else 0 for condition, target in zip(conditions, every, strict=True)
+    ]
 
 
 def full_quota(study: Study, mode: str, answers: Mapping[str, Any]) -> Quota | None:
@@ -71,6 +88,7 @@ def _log(
     kind: str,
     slot: Slot,
     conditions: list[Condition],
+    seen: list[int | None] | None = None,
 ) -> Allocation:
     return Allocation(
         study=study,
@@ -81,7 +99,7 @@ def _log(
         block=slot.block,
         condition=conditions[slot.condition],
         participant=participant,
-        targets=targets(study, conditions, mode),
+        targets=targets(study, conditions, mode) if seen is None else seen,
     )
 
 
@@ -92,22 +110,23 @@ def take_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[
     """
     conditions = list(study.conditions.order_by("position"))
     mode = participant.mode
+    seen = open_targets(study, conditions, participant)
     found = assign(
         method_from(study.settings),
         seed=assignment_seed(study, mode),
         stratum=stratum,
-        standing=_standing(study, mode, stratum, conditions),
+        standing=replace(_standing(study, mode, stratum, conditions), targets=seen),
     )
     if found is None:
         return None
     used = set(_used(study, mode, stratum).values_list("place", flat=True))
     lines = [
-        _log(study, None, mode, stratum, AllocationKind.SKIPPED, slot, conditions)
+        _log(study, None, mode, stratum, AllocationKind.SKIPPED, slot, conditions, seen)
         for slot in found.passed_over
         if slot.place not in used
     ]
     kind = AllocationKind.RETAKEN if found.slot.place in used else AllocationKind.ASSIGNED
-    lines.append(_log(study, participant, mode, stratum, kind, found.slot, conditions))
+    lines.append(_log(study, participant, mode, stratum, kind, found.slot, conditions, seen))
     Allocation.objects.bulk_create(lines)
     return conditions[found.slot.condition], found.slot.place
 

@@ -25,6 +25,7 @@ from studies.selectors import allocation, console, monitor
 from studies.selectors.consort import consort_of
 from studies.selectors.markdown import rendered
 from studies.selectors.outcomes import are_outcomes_open
+from studies.selectors.recruiting import is_nested
 from studies.services import launch, members
 from studies.services.design import age_limits, change_design, create_study
 from studies.services.entry_links import entry_link
@@ -97,6 +98,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "conditions": study.conditions.select_related("model").order_by("position"),
             "ages": age_limits(study),
             "method_label": METHOD_LABELS[method_from(study.settings).name],
+            "is_nested": is_nested(study),
             "n_quotas": len(study.settings.get("quotas") or ()),
             "primary": (
                 PERCEIVED_LABELS[study.settings["primary"]["perceived"]],
@@ -195,7 +197,7 @@ def study_close(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seated(OWNERS)
 def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Give a researcher a role."""
-    form = MemberForm(request.POST)
+    form = MemberForm(seat.study, request.POST)
     if not form.is_valid():
         messages.error(request, "Give the address of an account, and a role.")
         return redirect("studies:members", slug=seat.study.slug)
@@ -207,7 +209,12 @@ def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seated(OWNERS)
 def member_list(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Who is on the study, and as what."""
-    context = {"study": seat.study, "members": console.members_of(seat.study), "form": MemberForm()}
+    context = {
+        "study": seat.study,
+        "is_nested": is_nested(seat.study),
+        "members": console.members_of(seat.study),
+        "form": MemberForm(seat.study),
+    }
     return render(request, "console/studies/members.html", context)
 
 

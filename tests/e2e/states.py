@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from studies.enums import Mode, ParticipantStatus
-from studies.models import Participant, Study
+from studies.models import ExternalId, Participant, Study
+from studies.recruiting.exits import Exit
 from studies.services import answers, enrolment, privacy
+from studies.services.attention import fail_attention
 from studies.services.entry_links import entry_link
+from studies.services.interviews import start_interview
 from studies.services.launch import close_study, pause_study
+from studies.services.recruiting import set_exits, set_panel
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import ABOUT, answer_item, enter, items_of, make_study
 
@@ -65,6 +69,37 @@ class Way:
     def _thanks(self) -> None:
         answers.answer(participant=self.participant, question="satisfaction", value=4)
         answers.finish(participant=self.participant)
+
+
+def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str) -> dict[str, State]:
+    """Doors and ways out: a panel's exits, somebody known by an id, an interviewer's device, a task only looked at."""
+    panel, turk, invited = study(), study(), study()
+    set_panel(study=panel, panel="prolific", entrance="open")
+    set_panel(study=turk, panel="mturk", entrance="open")
+    set_panel(study=invited, panel="none", entrance="personal")
+    exits = {name: Exit("static", "C1A2B3D4") for name in ("complete", "attention_failed")}
+    set_exits(study=panel, exits=exits)
+    known, failed = way("rated", panel), way("rated", panel)
+    ExternalId.objects.create(study=panel, participant=known.participant, name="PROLIFIC_PID", value="known")
+    fail_attention(participant=failed.participant, reason="Two checks failed.")
+    key = start_interview(study=panel, interviewer=None, place="Room 12").key
+    here = f"/s/{panel.slug}/{lang}"
+
+    def go_on(page: Any) -> None:
+        with page.expect_navigation():
+            page.locator("button[value=resume]").click()
+
+    return {
+        "thanks, with a way back": State(way("thanks", panel).base),
+        "attention failed, with a way back": State(failed.base),
+        "known by an id": State(f"{here}&PROLIFIC_PID=known"),
+        "back by an id, ratings hidden": State(f"{here}&PROLIFIC_PID=known", go_on),
+        "handed over": State(f"/s/{panel.slug}/link/{key}/hand-over/{lang}"),
+        "by a personal link": State(f"/s/{panel.slug}/link/{key}/{lang}"),
+        "wrong link of one's own": State(f"/s/{panel.slug}/link/nonsense/{lang}"),
+        "by invitation": State(f"/s/{invited.slug}/{lang}"),
+        "only looked at": State(f"/s/{turk.slug}/{lang}&assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE"),
+    }
 
 
 def states(language: str) -> dict[str, State]:
@@ -123,6 +158,7 @@ def states(language: str) -> dict[str, State]:
         "preview": State(f"{entry_link(study=main, mode=Mode.PREVIEW)}&lang={language}"),
         "preview, under way": State(way("rate", mode=Mode.PREVIEW).base),
     }
+    found |= _recruiting(study, way, lang)
     details = way("items")
     item = items_of(main, 1)[0]
     found["details as a page"] = State(f"{details.base}details/{item.pk}/")

@@ -16,7 +16,7 @@ from django.urls import reverse
 from accounts.models import User
 from studies.enums import ExportStatus, Mode, Role, StudyStatus
 from studies.models import ExportJob, Study, StudyMembership
-from studies.permissions import EVERYBODY, OWNERS, READERS
+from studies.permissions import EVERYBODY, OWNERS, READERS, STARTERS
 from studies.selectors import monitor
 from studies.services.enrolment import decline
 from studies.services.members import add_member
@@ -39,6 +39,11 @@ POSTED = {
     "include",
     "open-outcomes",
     "retention",
+    "set-panel",
+    "set-exit",
+    "make-links",
+    "close-links",
+    "set-guests",
 }
 ROLES_OF = {
     "detail": EVERYBODY,
@@ -64,11 +69,21 @@ ROLES_OF = {
     "include": OWNERS,
     "open-outcomes": OWNERS,
     "retention": OWNERS,
+    "recruiting": OWNERS,
+    "set-panel": OWNERS,
+    "set-exit": OWNERS,
+    "make-links": OWNERS,
+    "close-links": OWNERS,
+    "set-guests": OWNERS,
+    "submissions": OWNERS,
+    "approvals-file": OWNERS,
+    "interview": STARTERS,
 }
 EXTRA: dict[str, dict[str, Any]] = {
     **{name: {"pk": 1} for name in ("member-remove", "export-file", "exclude", "include")},
     "export": {"kind": "long"},
     "preregistration": {"form": "osf"},
+    "set-exit": {"outcome": "complete"},
 }
 
 
@@ -285,13 +300,13 @@ def test_the_target_of_simulated_participants_is_their_own() -> None:
     assert {line.target for line in monitor.counts_by_condition(study, Mode.LIVE)} == {2}
 
 
-def test_an_interviewer_sees_the_start_link_and_nothing_else() -> None:
+def test_an_interviewer_sees_how_to_start_a_session_and_nothing_else() -> None:
     study = make_study()
     completed(study)
     add_member(study=study, email=UserFactory(email="i@example.org").email, role=Role.INTERVIEWER)
     client = _client(User.objects.get(email="i@example.org"))
     page = client.get(_url("detail", study)).content.decode()
-    assert f"http://testserver/s/{study.slug}/" in page
+    assert _url("interview", study) in page
     for hidden in ("TopPop", "Export", study.design_hash[:16], "Completed", "export"):
         assert hidden not in page
     assert '<td class="n">–</td>' in client.get(reverse("studies:list")).content.decode()

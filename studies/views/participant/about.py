@@ -41,10 +41,10 @@ def about(visit: Visit) -> HttpResponse:
         for key in problems:
             form.add_error(key if key in form.fields else None, _("This answer is missing or cannot be used."))
         return visit.page("about", flow.ABOUT, form=form)
-    moved = Visit(visit.request, after, visit.token)
+    moved = Visit(visit.request, after, visit.token, visit.since)
     return moved.over() or moved.lead_to(moved.here)
 
 
 def _given_before(visit: Visit) -> dict[str, Any]:
-    given = visit.participant.responses.filter(rank=0).values_list("question", "value")
-    return {key: {True: YES, False: NO}[value] if isinstance(value, bool) else value for key, value in given}
+    given = visit.given().get(0, {})
+    return {key: {True: YES, False: NO}[value] if isinstance(value, bool) else value for key, value in given.items()}

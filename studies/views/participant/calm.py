@@ -14,6 +14,7 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
+from studies.services.leaving import WayOut
 from studies.views.participant.language import switches
 
 # What is said where the researcher wrote nothing of their own for an outcome.
@@ -69,15 +70,18 @@ def calm_page(
     return render(request, "participant/message.html", shown, status=status)
 
 
-def outcome(request: HttpRequest, participant: Participant, *, withdraw_url: str) -> HttpResponse | None:
+def outcome(
+    request: HttpRequest, participant: Participant, *, withdraw_url: str, way: WayOut | None = None, exit_url: str = ""
+) -> HttpResponse | None:
     """The page of someone whose part is over or whose study rests, or None while they may go on."""
     study, status = participant.study, participant.status
     texts = written.texts_of(study, participant.language)
     if status in OUTCOMES:
-        own = texts.get(status, "")
-        words = {"markdown": own} if own else {"text": OUTCOMES[ParticipantStatus(status)]}
+        own = (way.text.get(participant.language) if way else "") or texts.get(status, "")
+        words: dict[str, Any] = {"markdown": own} if own else {"text": OUTCOMES[ParticipantStatus(status)]}
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
-        return calm_page(request, _("Thank you"), participant=participant, withdraw_url=left, **words)
+        out: dict[str, Any] = {"way_out": way, "exit_url": exit_url, "withdraw_url": left}
+        return calm_page(request, _("Thank you"), participant=participant, **out, **words)
     if status == ParticipantStatus.COMPLETED or participant.mode == Mode.PREVIEW or study.status == StudyStatus.LIVE:
         return None
     if study.status == StudyStatus.CLOSED:

@@ -42,7 +42,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         "back_url": visit.links.to(visit.here),
     }
     if flow.may_change(visit.here, flow.Place(flow.RATE)):
-        profile = pages.profile_of(visit.participant)
+        profile = pages.profile_of(visit.participant, visit.since)
         (context["card"],) = pages.cards_of([shown], links=visit.links, profile=profile, suffix="-sheet")
     if visit.is_htmx:
         return render(visit.request, "participant/parts/details.html", context)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -12,10 +13,12 @@ from django.utils.translation import gettext as _
 from studies import flow
 from studies.forms.participant import said
 from studies.questionnaires.schema import TEXT, questionnaire_from
+from studies.recruiting import exits
 from studies.selectors import asking, pages
 from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
-from studies.services import answers, privacy
+from studies.services import answers, leaving, privacy
+from studies.views.participant.calm import calm_page, outcome
 from studies.views.participant.questions import slots_of, store_posted
 from studies.views.participant.visit import Visit, of_participant, true_step
 
@@ -43,8 +46,7 @@ def overall(visit: Visit) -> HttpResponse:
 
 def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
     slots = slots_of(visit)
-    given = pages.answers_by_rank(visit.participant)
-    mine = given.get(0, {})
+    mine = visit.given().get(0, {})
     problem = _("Please answer this one.")
     questions = questionnaire_from(visit.study.questionnaire).overall
     asked = [
@@ -69,26 +71,57 @@ def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
         "questions": asked,
         "open_questions": in_words,
         "here_url": visit.links.to(flow.Place(flow.OVERALL)),
-        "back_url": visit.links.to(flow.Place(flow.ITEMS, len(slots))),
-        "thumbs": pages.thumbs_of(slots, given, here=visit.here, at=0, links=visit.links),
+        "back_url": "" if visit.is_limited else visit.links.to(flow.Place(flow.ITEMS, len(slots))),
+        "thumbs": visit.thumbs(slots, 0),
     }
     return visit.page("overall", flow.OVERALL, **context)
 
 
 @partial(of_participant, even_when_over=True)
 def withdraw(visit: Visit) -> HttpResponse:
-    """Ask once more, then erase what is known of the person."""
+    """Ask once more, then erase what is known of the person; whoever has only an id of theirs can't."""
+    if visit.is_limited:
+        return calm_page(
+            visit.request,
+            _("This takes your personal link"),
+            text=_("To withdraw, open your personal link, or write to the people who run the study."),
+            participant=visit.participant,
+            action_url=visit.links.to(visit.here),
+        )
     if visit.request.method == "POST":
+        # The address is made while there still is an id in it; it is followed once everything is erased.
+        way = leaving.way_out(participant=visit.participant, outcome=exits.WITHDREW)
         privacy.withdraw(participant=visit.participant)
         visit.participant.refresh_from_db()
-        return visit.over() or visit.lead_to(visit.here)
+        out: dict[str, Any] = {"way": way, "exit_url": way.url if way else ""}
+        return outcome(visit.request, visit.participant, withdraw_url="", **out) or visit.lead_to(visit.here)
     return visit.page("withdraw", visit.here.step, step="withdraw", back_url=visit.links.to(visit.here))
 
 
 @of_participant
 @true_step
 def thanks(visit: Visit) -> HttpResponse:
-    """The debriefing and the completion code."""
+    """The debriefing, the completion code, and the way on to where the participant came from."""
     texts = written.texts_of(visit.study, visit.language)
     own_link = visit.request.build_absolute_uri(reverse("participant:resume", args=[visit.token]))
-    return visit.page("thanks", flow.THANKS, debriefing_html=rendered(texts.get("debriefing", "")), own_link=own_link)
+    way = leaving.way_out(participant=visit.participant)
+    words = way.text.get(visit.language, "") if way else ""
+    context = {
+        "debriefing_html": rendered(texts.get("debriefing", "")),
+        "exit_html": rendered(words) if words else "",
+        "own_link": "" if visit.is_limited else own_link,
+        "way_out": way,
+        "exit_url": visit.exit_url(way),
+    }
+    return visit.page("thanks", flow.THANKS, **context)
+
+
+@partial(of_participant, even_when_over=True)
+def leave(visit: Visit) -> HttpResponse:
+    """Lead out to the panel. Whoever gets here has been stored as what they are: who is under way stays."""
+    way = leaving.way_out(participant=visit.participant)
+    if way is None or not way.url:
+        return visit.lead_to(visit.here)
+    if visit.participant.erased_at is None:
+        answers.record_event(participant=visit.participant, kind="led_out", facts={"outcome": way.outcome})
+    return HttpResponseRedirect(way.url)

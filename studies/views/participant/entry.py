@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_not_required
@@ -12,16 +13,18 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from core.errors import ParallaxError
 from studies.enums import Mode, StudyStatus
-from studies.models import Study
+from studies.models import Participant, Study
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
-from studies.services import enrolment, entrance
+from studies.selectors.recruiting import HowRecruited, recruiting_of
+from studies.services import doors, enrolment, entrance, resuming
 from studies.services.entry_links import PARAMETER, read_entry
+from studies.services.external_ids import known_id
 from studies.views.participant import language as spoken
 from studies.views.participant.calm import calm_page, titled
 from studies.views.participant.visit import METHODS, Visit, of_participant
@@ -36,6 +39,39 @@ NOT_KEPT = (PARAMETER, spoken.PARAMETER)  # parameters of ours: what else the li
 @require_http_methods(METHODS)
 def consent(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the researcher's text; only the press of the button makes a participant."""
+    return _at_the_door(request, slug, lambda study, language: _consent(request, study, language))
+
+
+@login_not_required
+@never_cache
+@require_http_methods(METHODS)
+def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """The same by a link that enrols one participant; once it has, it leads to them."""
+    return _at_the_door(request, slug, lambda study, language: _personal(request, study, language, key))
+
+
+@login_not_required
+@never_cache
+@require_safe
+def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Between interviewer and interviewee: nobody is signed in on this device any more, and nothing has begun."""
+
+    def page(study: Study, language: str) -> HttpResponse:
+        return calm_page(
+            request,
+            _("Please pass the device on"),
+            text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
+            study=study,
+            language=language,
+            action_url=reverse("participant:personal", args=[slug, key]),
+            action_text=_("I am the one who takes part"),
+        )
+
+    return _at_the_door(request, slug, page)
+
+
+def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
+    """A page before consent, in the language that the link, the browser or the study says."""
     study = written.study_by_slug(slug)
     if study is None:
         with translation.override(spoken.browser_language(request)):
@@ -47,12 +83,21 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
             )
     language = spoken.first_language(request, study)
     with translation.override(language):
-        response = _consent(request, titled(study, language), language)
+        response = page(titled(study, language), language)
     response.headers["Content-Language"] = language
     return response
 
 
-def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
+def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
+    if token := enrolment.link_token(study=study, entry_key=key):
+        return redirect("participant:resume", token=token)
+    if not doors.is_personal(study=study, entry_key=key):
+        text = _("Please check that the link is complete, or ask the people who sent it to you.")
+        return calm_page(request, _("This link does not work"), text=text, study=study, language=language, status=404)
+    return _consent(request, study, language, personal=key)
+
+
+def _consent(request: HttpRequest, study: Study, language: str, *, personal: str = "") -> HttpResponse:
     texts = written.texts_of(study, language)
     source = request.POST if request.method == "POST" else request.GET
     signed = source.get(f"param:{PARAMETER}" if request.method == "POST" else PARAMETER, "")
@@ -60,17 +105,33 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
         mode, key = read_entry(study=study, signed=signed)
     except ParallaxError as refusal:
         return calm_page(request, _("This link does not work"), text=refusal.message, study=study, language=language)
-    if request.method != "POST" and mode == Mode.LIVE and not key and (token := _remembered(request, study)):
+    key = personal or key
+    is_post = request.method == "POST"
+    parameters = _parameters(request)
+    said = {name: value for name, value in parameters if name not in NOT_KEPT}
+    recruiting = recruiting_of(study)
+    if not is_post and mode == Mode.LIVE and not key and (token := _remembered(request, study, recruiting, said)):
         back = reverse("participant:resume", args=[token])
         asked = request.GET.get(spoken.PARAMETER)
         return redirect(f"{back}?{urlencode({spoken.PARAMETER: asked})}" if asked else back)
     entry_key = key or request.POST.get("entry_key", "")
+    is_known = mode == Mode.LIVE and known_id(study=study, panel=recruiting.panel, parameters=said) is not None
+    if is_known and not _has_entered(study, entry_key):
+        return _welcome_back(request, study, language, recruiting, parameters, said)
+    is_looking = mode == Mode.LIVE and recruiting.panel.is_preview(said)
+    if not is_looking and request.POST.get("choice") != "no" and not _has_entered(study, entry_key):
+        try:
+            doors.door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
+        except ParallaxError as refusal:
+            heading = _("This study is by invitation")
+            return calm_page(request, heading, text=refusal.message, study=study, language=language)
     if request.POST.get("choice") != "no" and (shut := _shut(request, study, language, mode, entry_key)):
         return shut
     if request.method != "POST":
-        if request.method == "GET":
+        if request.method == "GET" and not is_looking:
             enrolment.note_opened(study=study, mode=mode)
-        return _consent_page(request, study, language, key or enrolment.new_entry_key(), _pairs(request.GET))
+        entry_key = key or enrolment.new_entry_key()
+        return _consent_page(request, study, language, entry_key, parameters, is_looking=is_looking)
     if request.POST.get("choice") == "no":
         enrolment.decline(study=study, mode=mode)
         return calm_page(
@@ -80,7 +141,6 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
             study=study,
             language=language,
         )
-    parameters = [(name[6:], value) for name, value in _pairs(request.POST) if name.startswith("param:")]
     ticked = request.POST.getlist("box")
     if len(set(ticked)) < len(texts.get("consent_boxes", ())):
         error = _("To take part, please tick every box.")
@@ -91,9 +151,11 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
             entry_key=entry_key,
             mode=mode,
             language=language,
-            parameters={name: value for name, value in parameters if name not in NOT_KEPT},
+            parameters=said,
         )
     except ParallaxError as refusal:
+        if refusal.code == "study.known_id":  # from another device, at the same instant
+            return _welcome_back(request, study, language, recruiting, parameters, said)
         return calm_page(
             request,
             _("One moment, please"),
@@ -103,7 +165,7 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
             action_url=request.get_full_path(),
         )
     response = redirect("participant:resume", token=entry.token)
-    if mode == Mode.LIVE:
+    if mode == Mode.LIVE and not personal:  # a personal link leads back by itself, and may be on a shared device
         response.set_cookie(
             _cookie_name(study),
             signing.dumps(entry.token, salt=REMEMBER_SALT),
@@ -113,6 +175,32 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
             secure=request.is_secure(),
         )
     return response
+
+
+def _has_entered(study: Study, entry_key: str) -> bool:
+    """Whether a consent form was sent before: pressed twice, it leads to the same participant."""
+    digest = doors.digest_of_key(entry_key)
+    return bool(entry_key) and Participant.objects.filter(study=study, entry_key=digest).exists()
+
+
+def _welcome_back(
+    request: HttpRequest,
+    study: Study,
+    language: str,
+    recruiting: HowRecruited,
+    parameters: list[tuple[str, str]],
+    said: dict[str, str],
+) -> HttpResponse:
+    """Somebody known by an id of another site: a press leads to their next open step, and opening the link to none."""
+    context = {"step": "message", "study": study, "contact": written.contact_of(study, language)}
+    if request.POST.get("choice") != "resume":
+        context |= {"parameters": parameters, "languages": spoken.switches(request, study, language)}
+        return render(request, "participant/welcome_back.html", {**context, "language": language})
+    try:
+        token = resuming.resume_known(study=study, recruiting=recruiting, parameters=said)
+    except ParallaxError as refusal:
+        return calm_page(request, _("One moment, please"), text=refusal.message, study=study, language=language)
+    return redirect("participant:resume", token=token)
 
 
 def _shut(request: HttpRequest, study: Study, language: str, mode: str, entry_key: str) -> HttpResponse | None:
@@ -134,6 +222,13 @@ def _shut(request: HttpRequest, study: Study, language: str, mode: str, entry_ke
     return None
 
 
+def _parameters(request: HttpRequest) -> list[tuple[str, str]]:
+    """The link's query parameters, which the form sends along."""
+    if request.method != "POST":
+        return _pairs(request.GET)
+    return [(name[6:], value) for name, value in _pairs(request.POST) if name.startswith("param:")]
+
+
 def _pairs(query: QueryDict) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in query.items()]
 
@@ -147,6 +242,7 @@ def _consent_page(
     *,
     ticked: list[str] | None = None,
     error: str = "",
+    is_looking: bool = False,
 ) -> HttpResponse:
     texts = written.texts_of(study, language)
     boxes = [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)]
@@ -160,6 +256,7 @@ def _consent_page(
         "entry_key": entry_key,
         "parameters": parameters,
         "error": error,
+        "is_looking": is_looking,
         "language": language,
         "languages": spoken.switches(request, study, language),
         "contact": written.contact_of(study, language),
@@ -171,16 +268,21 @@ def _cookie_name(study: Study) -> str:
     return f"parallax_study_{study.pk}"
 
 
-def _remembered(request: HttpRequest, study: Study) -> str:
-    """The token that this browser was given for the study, so that the study's own link leads back too."""
+def _remembered(request: HttpRequest, study: Study, recruiting: HowRecruited, said: dict[str, str]) -> str:
+    """The token that this browser was given for the study, so that the study's own link leads back too.
+
+    A link that names somebody else is theirs: devices are shared.
+    """
     try:
         token = str(
             signing.loads(request.COOKIES.get(_cookie_name(study), ""), salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS)
         )
-        enrolment.resume(token=token)
+        participant = enrolment.resume(token=token)
     except (signing.BadSignature, ParallaxError):
         return ""
-    return token
+    who = recruiting.panel.who(said)
+    is_theirs = who is None or participant.external_ids.filter(name=who[0], value=who[1]).exists()
+    return token if is_theirs else ""
 
 
 @of_participant

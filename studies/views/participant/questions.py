@@ -76,8 +76,7 @@ def store_posted(visit: Visit, block: str, rank: int) -> None:
 
 def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> HttpResponse:
     slots = slots_of(visit)
-    given = pages.answers_by_rank(visit.participant)
-    mine = given.get(rank, {})
+    mine = visit.given().get(rank, {})
     place = flow.Place(flow.ITEMS, rank)
     asked = [
         asking.asked(
@@ -90,13 +89,14 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
         )
         for question in questionnaire_from(visit.study.questionnaire).items
     ]
+    before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
     context = {
         "step": "item",
         "slot": slots[rank - 1],
         "questions": asked,
         "here_url": visit.links.to(place),
-        "back_url": visit.links.to(flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)),
-        "thumbs": pages.thumbs_of(slots, given, here=visit.here, at=rank, links=visit.links),
+        "back_url": "" if visit.is_limited else visit.links.to(before),
+        "thumbs": visit.thumbs(slots, rank),
     }
     return visit.page("item", flow.ITEMS, **context)
 

@@ -67,7 +67,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
     )
     if query and not offset:
         answers.record_event(participant=visit.participant, kind="search", facts={"query": query, "found": found.total})
-    profile = pages.profile_of(visit.participant)
+    profile = pages.profile_of(visit.participant, visit.since)
     rate_url = visit.links.to(flow.Place(flow.RATE))
     following = urlencode({"q": query, "show": show, "from": offset + PAGE_SIZE})
     context = {
@@ -95,11 +95,14 @@ def _chips(visit: Visit) -> list[dict[str, str]]:
 
 def _tray(visit: Visit) -> dict[str, Any]:
     asked = int(visit.study.settings["ratings_asked"])
-    rated = pages.rated_cards(visit.participant, links=visit.links)
+    rated = pages.rated_cards(visit.participant, links=visit.links, since=visit.since)
+    n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
         "asked": asked,
         "rated": rated,
-        "open_slots": range(max(0, asked - len(rated))),
+        "n_rated": n_rated,
+        "hidden_slots": range(n_rated - len(rated)),  # rated before they came back by an id of another site
+        "open_slots": range(max(0, asked - n_rated)),
         "rate_url": visit.links.to(flow.Place(flow.RATE)),
     }
 
@@ -138,7 +141,8 @@ def _looked_at(visit: Visit) -> str:
 def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> HttpResponse:
     """The tray, and the stars where the page has to be told what they are; elsewhere they show it already."""
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
-    (card,) = pages.cards_of([rated], links=visit.links, profile=pages.profile_of(visit.participant), suffix=suffix)
+    profile = pages.profile_of(visit.participant, visit.since)
+    (card,) = pages.cards_of([rated], links=visit.links, profile=profile, suffix=suffix)
     card.error = error
     is_redrawn = bool(error) or is_taken_back
     context = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -23,7 +24,7 @@ from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Participant, Study
 from studies.selectors import pages
 from studies.selectors import texts as written
-from studies.services import answers, enrolment, languages
+from studies.services import answers, languages, leaving, resuming
 from studies.views.participant.calm import calm_page, is_part, outcome, titled
 from studies.views.participant.language import browser_language, switches, without_language
 
@@ -38,6 +39,7 @@ class Visit:
     request: HttpRequest
     participant: Participant
     token: str
+    since: datetime | None = None  # they came by an id of another site: nothing given before is shown
 
     @property
     def study(self) -> Study:
@@ -68,6 +70,26 @@ class Visit:
         return stated if stated in (Provenance.TRUE, Provenance.MODELLED) else Provenance.MODELLED
 
     @property
+    def is_limited(self) -> bool:
+        """Whether they may only go on: the personal link alone shows what was given before."""
+        return self.since is not None
+
+    @property
+    def withdraw_url(self) -> str:
+        """The address where they can withdraw; empty for who has no personal link."""
+        return "" if self.is_limited else self.links.withdraw
+
+    def given(self) -> dict[int, dict[str, Any]]:
+        """Their answers as they may be shown: rank → question → value."""
+        return pages.answers_by_rank(self.participant, since=self.since)
+
+    def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
+        """The row of small posters, with links to those that may be gone to."""
+        given = pages.answers_by_rank(self.participant)  # that something was answered is no answer
+        found = pages.thumbs_of(slots, given, here=self.here, at=at, links=self.links)
+        return [replace(thumb, url="") for thumb in found] if self.is_limited else found
+
+    @property
     def is_htmx(self) -> bool:
         """Whether a part of the page asks, rather than the address bar."""
         return is_part(self.request)
@@ -82,10 +104,20 @@ class Visit:
 
     def over(self) -> HttpResponse | None:
         """The calm page of someone who can't go on, or None; a part of a page makes the whole page show it."""
-        page = outcome(self.request, self.participant, withdraw_url=self.links.withdraw)
+        way = leaving.way_out(participant=self.participant)
+        out: dict[str, Any] = {"way": way, "exit_url": self.exit_url(way)}
+        page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, **out)
         if page is not None and self.is_htmx:
             return self.go(reverse("participant:resume", args=[self.token]))
         return page
+
+    def exit_url(self, way: leaving.WayOut | None) -> str:
+        """The address that leads out, where there is a way on."""
+        if way is None or not way.url:
+            return ""
+        # Of somebody who withdrew nothing is noted any more, so they go straight on.
+        is_gone = self.participant.status == ParticipantStatus.WITHDRAWN
+        return way.url if is_gone else reverse("participant:exit", args=[self.token])
 
     def page(self, template: str, at: str, **context: Any) -> HttpResponse:
         """Show one of their pages; `at` is the step that the bar at the top marks."""
@@ -94,7 +126,7 @@ class Visit:
             "participant": self.participant,
             "way": pages.way_at(at),
             "step": at,
-            "withdraw_url": self.links.withdraw,
+            "withdraw_url": self.withdraw_url,
             "contact": written.contact_of(self.study, self.language),
             "languages": switches(self.request, self.study, self.language),
             **context,
@@ -120,10 +152,11 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
     @wraps(view)
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         try:
-            participant = enrolment.resume(token=token)
+            who = resuming.arrived(token=token)
         except ParallaxError:
             return _unknown(request)
-        visit = Visit(request, participant, token)
+        participant = who.participant
+        visit = Visit(request, participant, token, who.since)
         if asked := request.GET.get("lang") if request.method != "POST" else None:
             languages.change_language(participant=participant, language=asked)
             return HttpResponseRedirect(without_language(request))
@@ -191,7 +224,7 @@ def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if kwargs.get("rank") == 0:  # ranks begin at 1
             return visit.lead_to(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
-        if not flow.may_look(visit.here, at):
+        if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here):
             return visit.lead_to(visit.here)
         return view(visit, **kwargs)
 

@@ -1,0 +1,28 @@
+"""Amazon Mechanical Turk: its own parameters in, previews, a code of one's own to paste out."""
+
+from __future__ import annotations
+
+from studies.recruiting.panel import APPROVED, AWAITING, REJECTED, RETURNED, TIMED_OUT, UNDER_WAY, Columns, Panel
+
+PANEL = Panel(
+    key="mturk",
+    name="Mechanical Turk",
+    person=("workerId",),
+    submission=("assignmentId",),
+    preview=("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE"),
+    columns=Columns(
+        person=("WorkerId",),
+        submission=("AssignmentId",),
+        status=("AssignmentStatus",),
+        code=("Answer.surveycode", "Answer.*"),
+    ),
+    states={
+        "assignable": UNDER_WAY,
+        "submitted": AWAITING,
+        "approved": APPROVED,
+        "rejected": REJECTED,
+        "returned": RETURNED,
+        "abandoned": TIMED_OUT,
+        "expired": TIMED_OUT,
+    },
+)

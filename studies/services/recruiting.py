@@ -1,0 +1,155 @@
+"""How a study recruits: panel, entrance, exits, guests and personal links; each change is logged."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.errors import DataError, ParallaxError, ParameterError
+from core.models import LogEntry
+from studies.enums import Entrance
+from studies.models import Guest, PersonalLink, Recruiting, Study
+from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, exits_from
+from studies.recruiting.lists import MOST_ENTRIES, entries_of
+from studies.recruiting.registry import panel_of
+from studies.selectors.recruiting import unused_links
+from studies.services.doors import digest_of_key
+from studies.services.slots import locked_study
+
+LONGEST_GAP = 60 * 24 * 366  # minutes
+LONGEST_ID = 500
+LONGEST_LABEL = 200
+
+
+def log_recruiting(study: Study, actor: Any, reason: str, **facts: Any) -> None:
+    """Note in the study's log what was done about its recruiting."""
+    LogEntry.objects.create(
+        actor=actor, kind="studies.study", object_id=study.pk, from_status=study.status, to_status=study.status,
+        reason=reason, facts=facts,
+    )  # fmt: skip
+
+
+def _row(study: Study) -> Recruiting:
+    locked_study(study.pk)
+    return Recruiting.objects.get_or_create(study=study)[0]
+
+
+@transaction.atomic
+def set_panel(
+    *,
+    study: Study,
+    panel: str,
+    entrance: str,
+    names: Mapping[str, Sequence[str]] | None = None,
+    longest_gap_minutes: int | None = None,
+    actor: Any = None,
+) -> Recruiting:
+    """Say where participants come from and who may enter; `names` are the generic panel's parameters.
+
+    Raises `recruiting.bad_panel`, `recruiting.bad_entrance`, `recruiting.bad_gap`.
+    """
+    row = _row(study)
+    own = {name: list(given) for name, given in (names or {}).items() if given}
+    try:
+        found = panel_of(panel, own)
+    except ParameterError as problem:
+        raise ParallaxError("recruiting.bad_panel", str(problem)) from problem
+    if entrance not in (Entrance.OPEN, Entrance.PERSONAL, Entrance.GUEST):
+        raise ParallaxError(
+            "recruiting.bad_entrance", f"People enter by open link, personal link or guest list; got {entrance!r}."
+        )
+    if longest_gap_minutes is not None and not 1 <= longest_gap_minutes <= LONGEST_GAP:
+        raise ParallaxError("recruiting.bad_gap", f"The longest gap has 1 to {LONGEST_GAP:,} minutes, or no limit.")
+    before = (row.panel, row.names, row.entrance, row.longest_gap_minutes)
+    row.panel, row.names, row.entrance = panel, own if panel == "generic" else {}, entrance
+    row.longest_gap_minutes = longest_gap_minutes
+    if before != (row.panel, row.names, row.entrance, row.longest_gap_minutes):
+        row.save()
+        gap = "no limit" if longest_gap_minutes is None else f"{longest_gap_minutes} minutes"
+        reason = f"Recruiting: {found.name}, {Entrance(entrance).label.lower()}, longest gap {gap}."
+        log_recruiting(study, actor, reason, panel=panel, entrance=entrance)
+    return row
+
+
+@transaction.atomic
+def set_exits(*, study: Study, exits: Mapping[str, Exit], actor: Any = None) -> Recruiting:
+    """Set ways out by outcome; those that are not named stay as they are.
+
+    Raises `recruiting.bad_exit`, whose message begins with the outcome.
+    """
+    row = _row(study)
+    panel = panel_of(row.panel, row.names)
+    kept = dict(exits_from(row.exits, panel))
+    for outcome, given in exits.items():
+        try:
+            kept[outcome] = checked_exit(outcome, given, panel)
+        except ParameterError as problem:
+            told = outcome.replace("_", " ")
+            raise ParallaxError("recruiting.bad_exit", f"Exit “{told}”: {problem}", {"outcome": outcome}) from problem
+    after = {outcome: kept[outcome].as_settings() for outcome in OUTCOMES}
+    changed = [outcome for outcome in OUTCOMES if after[outcome] != row.exits.get(outcome)]
+    if changed:
+        row.exits = after
+        row.save()
+        log_recruiting(study, actor, f"Exits changed: {', '.join(one.replace('_', ' ') for one in changed)}.")
+    return row
+
+
+def _entries(text: str, longest: int) -> tuple[str, ...]:
+    try:
+        return entries_of(text, longest)
+    except DataError as problem:
+        raise ParallaxError("recruiting.bad_list", str(problem)) from problem
+
+
+@transaction.atomic
+def set_guests(*, study: Study, text: str, actor: Any = None) -> int:
+    """Replace the guest list by the ids of a list, one a line, and count them. Raises `recruiting.bad_list`.
+
+    Who has entered already stays, on the list or not.
+    """
+    locked_study(study.pk)
+    wanted = _entries(text, LONGEST_ID)
+    there = set(study.guests.values_list("value", flat=True))
+    gone = there.difference(wanted)
+    if gone:
+        Guest.objects.filter(study=study, value__in=gone).delete()
+    Guest.objects.bulk_create(Guest(study=study, value=value) for value in wanted if value not in there)
+    if gone or len(wanted) > len(there):
+        log_recruiting(study, actor, f"The guest list has {len(wanted):,} ids.", n=len(wanted))
+    return len(wanted)
+
+
+@transaction.atomic
+def make_links(*, study: Study, n: int = 0, text: str = "", actor: Any = None) -> list[tuple[PersonalLink, str]]:
+    """Make personal links, `n` of them or one for each entry of a list, and return them with their keys.
+
+    A key is known here only: what is kept of it is its digest. Raises `recruiting.bad_number`,
+    `recruiting.bad_list`.
+    """
+    labels = list(_entries(text, LONGEST_LABEL)) if text.strip() else [""] * n
+    if not 1 <= len(labels) <= MOST_ENTRIES:
+        raise ParallaxError("recruiting.bad_number", f"Make 1 to {MOST_ENTRIES:,} links at once; got {len(labels):,}.")
+    keys = [secrets.token_urlsafe(24) for _ in labels]
+    made = PersonalLink.objects.bulk_create(
+        PersonalLink(study=study, digest=digest_of_key(key), label=label, made_by=actor)
+        for key, label in zip(keys, labels, strict=True)
+    )
+    log_recruiting(study, actor, f"{len(made):,} personal links made.", n=len(made))
+    return list(zip(made, keys, strict=True))
+
+
+@transaction.atomic
+def close_unused_links(*, study: Study, actor: Any = None) -> int:
+    """Close every personal link that nobody has used, and count them."""
+    locked_study(study.pk)
+    n = PersonalLink.objects.filter(pk__in=list(unused_links(study).values_list("pk", flat=True))).update(
+        closed_at=timezone.now()
+    )
+    if n:
+        log_recruiting(study, actor, f"{n:,} unused personal links closed.", n=n)
+    return n

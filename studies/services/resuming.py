@@ -1,0 +1,86 @@
+"""Coming back by an id of another site: to the next open step, and to no answer already given.
+
+Such ids are no secrets: a panel shows them to its participants, researchers to one another. So they open a door of
+their own, for a while, through which somebody can go on; what was said before stays behind the personal link.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.core import signing
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from studies.enums import ParticipantStatus
+from studies.models import Event, ExternalId, Participant, Study
+from studies.selectors.recruiting import HowRecruited
+from studies.services.enrolment import here_again, resume
+from studies.services.external_ids import known_id
+from studies.services.slots import locked_study
+
+logger = logging.getLogger(__name__)
+
+SALT = "parallax.resumed"
+VALID_SECONDS = 12 * 3600
+UNDER_WAY = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
+SEPARATOR = ":"  # of signed values; a personal link's token has none
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """Who stands behind a token. `since`: they came by an id of another site, and what is older stays hidden."""
+
+    participant: Participant
+    since: datetime | None = None
+
+
+def arrived(*, token: str) -> Arrived:
+    """Find who a token in an address belongs to, note that they are here, and bring back who had gone.
+
+    Raises `study.unknown_link`.
+    """
+    if SEPARATOR not in token:
+        return Arrived(resume(token=token))
+    try:
+        said = signing.loads(token, salt=SALT, max_age=VALID_SECONDS)
+    except signing.BadSignature as problem:
+        raise ParallaxError(
+            "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")
+        ) from problem
+    participant = Participant.objects.select_related("study", "condition").filter(pk=said["participant"]).first()
+    # Whoever withdrew has no ids any more, and the door that they opened closes behind them.
+    if participant is None or not ExternalId.objects.filter(pk=said["id"], participant=participant).exists():
+        raise ParallaxError(
+            "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")
+        )
+    return Arrived(here_again(participant), datetime.fromtimestamp(said["at"], tz=UTC))
+
+
+@transaction.atomic
+def resume_known(*, study: Study, recruiting: HowRecruited, parameters: Mapping[str, str]) -> str:
+    """Let somebody who is known by an id of another site go on, and return the token that lets them; it is logged.
+
+    Raises `study.unknown_id`, and `study.gone_too_long` past the researcher's longest gap.
+    """
+    locked_study(study.pk)
+    external = known_id(study=study, panel=recruiting.panel, parameters=parameters)
+    if external is None:
+        raise ParallaxError("study.unknown_id", _("We do not know you yet. Please begin on the first page."))
+    participant, now, gap = external.participant, timezone.now(), recruiting.longest_gap
+    is_late = gap is not None and now - participant.last_seen_at > gap
+    if is_late and participant.status in UNDER_WAY:
+        raise ParallaxError(
+            "study.gone_too_long",
+            _("You were away for longer than this study allows. Your personal link still leads you on; without it, "
+              "please ask the people who run the study."),
+        )  # fmt: skip
+    Event.objects.create(participant=participant, kind="resumed", facts={"by": external.name})
+    logger.info("resumed study=%s participant=%s by=%s", study.slug, participant.code, external.name)
+    said = {"participant": participant.pk, "id": external.pk, "at": now.timestamp()}
+    return signing.dumps(said, salt=SALT)

@@ -1,0 +1,227 @@
+"""The console's recruiting pages: entrances, panel, exits, personal links, guests, submissions."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from core.errors import ParallaxError
+from studies.codebook.cells import cell
+from studies.enums import Entrance, Mode
+from studies.forms.recruiting import (
+    CODE_LABELS,
+    ENTRANCE_LABELS,
+    ExitForm,
+    GuestsForm,
+    LinksForm,
+    PanelForm,
+    SubmissionsForm,
+)
+from studies.narrative.interviewers import nested_sentence
+from studies.permissions import OWNERS, Seat, seated
+from studies.recruiting.exits import OUTCOMES
+from studies.recruiting.registry import NONE
+from studies.selectors import approvals, recruiting
+from studies.services import recruiting as changing
+from studies.services.entry_links import entry_link
+from studies.services.submissions import columns_of, load_submissions
+
+LINK_HEADS = ("number", "label", "link")
+APPROVAL_HEADS = (
+    "person", "submission", "panel_state", "participant", "status", "is_complete", "code_given", "code_expected",
+    "is_code_right", "verdict", "reason",
+)  # fmt: skip
+
+
+def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResponse:
+    """A CSV to download, kept by no cache: it names people or lets them in."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    writer = csv.writer(response)
+    writer.writerow(heads)
+    writer.writerows([cell(value) for value in row] for row in rows)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
+    study = seat.study
+    how = recruiting.recruiting_of(study)
+    link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+    exit_forms = [forms.get(outcome) or ExitForm(study, outcome, how.exits[outcome]) for outcome in OUTCOMES]
+    context = {
+        "study": study,
+        "seat": seat,
+        "how": how,
+        "has_panel": how.panel.key != NONE,
+        "entrance_label": ENTRANCE_LABELS[Entrance(how.entrance)],
+        "link": link,
+        "paste": link + how.panel.query,
+        "panel_form": PanelForm(how),
+        "exits": [
+            (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
+             how.exits[form.outcome].template(how.panel), bool(form.errors))
+            for form in exit_forms
+        ],
+        "links_form": LinksForm(),
+        "link_counts": recruiting.link_counts(study),
+        "guests_form": GuestsForm(),
+        "n_guests": study.guests.count(),
+        "came": recruiting.entrance_counts(study),
+        "interviewers": recruiting.interviewers_of(study),
+        "is_nested": recruiting.is_nested(study),
+        "nested_sentence": nested_sentence(),
+        "without_interviewer": recruiting.conditions_without_interviewer(study) if recruiting.is_nested(study) else (),
+        "n_submissions": study.submissions.count(),
+        **forms,
+    }  # fmt: skip
+    return render(request, "console/studies/recruiting.html", context)
+
+
+@require_safe
+@seated(OWNERS)
+def study_recruiting(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """How the study recruits, at a glance."""
+    return _page(request, seat)
+
+
+def _act(
+    request: HttpRequest, seat: Seat, name: str, form: Any, act: Callable[[], Any], said: str | Callable[[Any], str]
+) -> HttpResponse:
+    """Do what a form says, or show it again with what is wrong."""
+    if form.is_valid():
+        try:
+            done = act()
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, said if isinstance(said, str) else said(done))
+            return redirect("studies:recruiting", slug=seat.study.slug)
+    messages.error(request, "Nothing was changed; what is wrong stands beside the form.")
+    return _page(request, seat, **{name: form})
+
+
+@require_POST
+@seated(OWNERS)
+def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Say where participants come from and who may enter."""
+    form = PanelForm(recruiting.recruiting_of(seat.study), request.POST)
+
+    def act() -> Any:
+        return changing.set_panel(study=seat.study, actor=request.user, **form.changes())
+
+    return _act(request, seat, "panel_form", form, act, "The panel and the entrance are saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
+    """Set one way out."""
+    if outcome not in OUTCOMES:
+        raise Http404("There is no such exit.")
+    form = ExitForm(seat.study, outcome, recruiting.recruiting_of(seat.study).exits[outcome], request.POST)
+
+    def act() -> Any:
+        return changing.set_exits(study=seat.study, exits={outcome: form.exit()}, actor=request.user)
+
+    return _act(request, seat, outcome, form, act, "The exit is saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def make_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Make personal links and send them as a CSV: nothing of ours could print them again."""
+    form = LinksForm(request.POST, request.FILES)
+    if form.is_valid():
+        n, text = form.cleaned_data["n"] or 0, form.entries
+        try:
+            made = changing.make_links(study=seat.study, n=n, text=text, actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            rows = [
+                [link.pk, link.label,
+                 request.build_absolute_uri(reverse("participant:personal", args=[seat.study.slug, key]))]
+                for link, key in made
+            ]  # fmt: skip
+            return _table(f"study-{seat.study.slug}_personal-links.csv", LINK_HEADS, rows)
+    return _page(request, seat, links_form=form)
+
+
+@require_POST
+@seated(OWNERS)
+def close_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Close every personal link that nobody has used."""
+    n = changing.close_unused_links(study=seat.study, actor=request.user)
+    messages.success(request, f"{n:,} unused links are closed.")
+    return redirect("studies:recruiting", slug=seat.study.slug)
+
+
+@require_POST
+@seated(OWNERS)
+def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Replace the guest list."""
+    form = GuestsForm(request.POST, request.FILES)
+
+    def act() -> int:
+        return changing.set_guests(study=seat.study, text=form.entries, actor=request.user)
+
+    return _act(request, seat, "guests_form", form, act, lambda n: f"The guest list has {n:,} ids.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS)
+def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The panel's submissions beside what is known here; a list sent here is taken in whole or not at all."""
+    how = recruiting.recruiting_of(seat.study)
+    form = SubmissionsForm(request.POST or None, request.FILES or None)
+    problems: list[dict[str, Any]] = []
+    if request.method == "POST" and form.is_valid():
+        columns = columns_of(how.panel, **form.named)
+        try:
+            done = load_submissions(
+                study=seat.study, data=form.cleaned_data["file"], columns=columns, actor=request.user
+            )
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+            problems = refusal.extra.get("problems", [])
+        else:
+            unknown = f" Of {done.n_unknown:,} nobody here has the id." if done.n_unknown else ""
+            messages.success(
+                request,
+                f"{done.n_read:,} submissions read: {done.n_new:,} new, {done.n_changed:,} changed; "
+                f"{done.n_returned:,} places are free again.{unknown}",
+            )
+            return redirect("studies:submissions", slug=seat.study.slug)
+    lines = approvals.approvals_of(seat.study)
+    verdicts = (approvals.APPROVE, approvals.LOOK, approvals.NOTHING)
+    context = {
+        "study": seat.study,
+        "how": how,
+        "has_panel": how.panel.key != NONE,
+        "form": form,
+        "problems": problems,
+        "lines": lines,
+        "counts": [(verdict, sum(line.verdict == verdict for line in lines)) for verdict in verdicts],
+    }
+    return render(request, "console/studies/submissions.html", context)
+
+
+@require_safe
+@seated(OWNERS)
+def approvals_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Whom to approve, as a CSV."""
+    rows = [
+        [one.person, one.submission, one.told, one.participant, one.status, one.is_complete, one.code_given,
+         one.code_expected, one.is_code_right, one.verdict, one.reason]
+        for one in approvals.approvals_of(seat.study)
+    ]  # fmt: skip
+    return _table(f"study-{seat.study.slug}_identifiable-true_approvals.csv", APPROVAL_HEADS, rows)

@@ -1,0 +1,19 @@
+"""The examples in the docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from studies.recruiting import exits, generic, lists, registry, sona, submissions
+
+MODULES = [exits, generic, lists, registry, sona, submissions]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings_run(module: object) -> None:
+    result = doctest.testmod(module)  # type: ignore[arg-type]
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -1,0 +1,224 @@
+"""Interviewers: sessions that they start, their place in the assignment, and a device nobody is signed in on."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from core.errors import ParallaxError
+from studies.codebook import INDIRECTLY, YES, participant_variables
+from studies.enums import Entrance, Mode, ParticipantStatus, Role
+from studies.models import Interview, Participant, PersonalLink, Study
+from studies.narrative.preregistration import OSF, preregistration
+from studies.selectors.allocation import replayed_log
+from studies.selectors.planning import preregistration_plan
+from studies.selectors.recruiting import conditions_without_interviewer, interviewers_of, link_counts
+from studies.services import enrolment
+from studies.services.design import change_design
+from studies.services.interviews import start_interview
+from studies.services.members import add_member, remove_member
+from studies.services.privacy import withdraw
+from tests.factories.accounts import UserFactory
+from tests.factories.studies import ABOUT, completed, make_study
+from tests.studies.test_pages import Person, tree
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def owner() -> User:
+    return UserFactory()
+
+
+def _interviewer(study: Study, **given: Any) -> User:
+    user = UserFactory()
+    add_member(study=study, email=user.email, role=Role.INTERVIEWER, **given)
+    return user
+
+
+def _signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def _interviewed(study: Study, interviewer: User, **about: Any) -> Participant:
+    started = start_interview(study=study, interviewer=interviewer, place="Room 12", label="Anna R.")
+    entry = enrolment.consent(study=study, entry_key=started.key)
+    return enrolment.accept_about(participant=entry.participant, answers={**ABOUT, **about})
+
+
+def test_a_session_is_stored_with_place_and_label_and_enrols_by_consent(owner: User) -> None:
+    study = make_study(owner=owner)
+    one, other = _interviewer(study), _interviewer(study)
+    started = start_interview(study=study, interviewer=one, place=" Room 12 ", label="Anna R.")
+    assert not Participant.objects.exists()
+    entry = enrolment.consent(study=study, entry_key=started.key)
+    assert enrolment.consent(study=study, entry_key=started.key).participant == entry.participant
+    interview = Interview.objects.get()
+    assert (interview.participant, interview.place, interview.label) == (entry.participant, "Room 12", "Anna R.")
+    assert entry.participant.entrance == Entrance.INTERVIEW
+    assert [start_interview(study=study, interviewer=who).interview.number for who in (other, one, other)] == [2, 1, 2]
+    assert link_counts(study).made == 0  # interviews' links are their own
+    lines = interviewers_of(study)
+    assert [(line.researcher, line.number, line.n_sessions) for line in lines] == [(one, 1, 2), (other, 2, 2)]
+    withdraw(participant=entry.participant)
+    interview.refresh_from_db()
+    assert (interview.place, interview.label, interview.number) == ("", "", 1)
+    for given, code in (({"label": "x" * 201}, "interview.long_note"), ({}, "study.not_open")):
+        if not given:
+            Study.objects.update(status="paused")
+        with pytest.raises(ParallaxError) as refusal:
+            start_interview(study=study, interviewer=one, **given)
+        assert refusal.value.code == code
+
+
+@pytest.mark.parametrize("method", ["permuted_blocks", "minimisation", "least_filled"])
+def test_by_default_every_interviewer_meets_every_condition(owner: User, method: str) -> None:
+    study = make_study(owner=owner, per_condition=6, settings={"method": method, "minimisation_probability": 1.0})
+    people = [_interviewer(study) for _ in range(2)]
+    for _round in range(3):
+        for interviewer in (people[0], people[0], people[1], people[1]):
+            _interviewed(study, interviewer)
+    counted = Counter(Participant.objects.values_list("interview__number", "condition__position"))
+    if method != "least_filled":  # which looks at no trait
+        assert counted == {(1, 0): 3, (1, 1): 3, (2, 0): 3, (2, 1): 3}
+    strata = set(Participant.objects.values_list("stratum", flat=True))
+    assert strata == {"women, 20-34, interviewer 1", "women, 20-34, interviewer 2"}
+    assert replayed_log(study, Mode.LIVE).problem == ""
+    assert enrolment.accept_about(
+        participant=enrolment.consent(study=study, entry_key="k" * 40).participant, answers=ABOUT
+    ).status == ParticipantStatus.QUOTA_FULL  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["permuted_blocks", "minimisation", "least_filled", "simple"])
+def test_nested_interviewers_fill_their_own_condition_and_the_log_replays(owner: User, method: str) -> None:
+    study = make_study(owner=owner, per_condition=3, settings={"interviewers": "nested", "method": method})
+    conditions = list(study.conditions.order_by("position"))
+    first, second = (_interviewer(study, condition=condition) for condition in conditions)
+    without = _interviewer(study)
+    with pytest.raises(ParallaxError, match="each interviewer has one condition"):
+        start_interview(study=study, interviewer=without)
+    late = start_interview(study=study, interviewer=first)
+    found = [_interviewed(study, first, gender=gender) for gender in ("woman", "man", "woman")]
+    with pytest.raises(ParallaxError, match="Your condition has everybody"):
+        start_interview(study=study, interviewer=first)
+    late_one = enrolment.consent(study=study, entry_key=late.key).participant
+    assert enrolment.accept_about(participant=late_one, answers=ABOUT).status == ParticipantStatus.QUOTA_FULL
+    assert [one.status for one in found] == ["active", "active", "active"]
+    assert {one.condition_id for one in found} == {conditions[0].pk}
+    assert _interviewed(study, second).condition == conditions[1]
+    assert replayed_log(study, Mode.LIVE).problem == ""
+    plain = enrolment.consent(study=study, entry_key="k" * 40).participant
+    assert enrolment.accept_about(participant=plain, answers=ABOUT).condition == conditions[1]
+    assert replayed_log(study, Mode.LIVE).problem == ""
+
+
+def test_nesting_is_flagged_wherever_the_study_is_told_of(owner: User) -> None:
+    study = make_study(owner=owner, status="draft")
+    client = _signed_in(owner)
+    words = "cannot be told apart"
+    assert words not in preregistration(preregistration_plan(study), OSF)
+    with pytest.raises(ParallaxError, match="crossed or nested"):
+        change_design(study=study, settings={"interviewers": "both"})
+    form = client.get(reverse("studies:design", args=[study.slug])).context["form"]
+    client.post(reverse("studies:design", args=[study.slug]), {**form.initial, "interviewers": "nested"})
+    study.refresh_from_db()
+    assert study.settings["interviewers"] == "nested"
+    assert words in preregistration(preregistration_plan(study), OSF)
+    assert "Interviewers are nested in conditions." in client.get(reverse("studies:detail", args=[study.slug])).text
+    page = client.get(reverse("studies:recruiting", args=[study.slug])).text
+    assert words in page
+    assert "No interviewer yet:</strong> TopPop, PureSVD4" in page
+    user, condition = UserFactory(), study.conditions.first()
+    client.post(
+        reverse("studies:member-add", args=[study.slug]),
+        {"email": user.email, "role": "interviewer", "condition": condition.pk},
+    )
+    assert study.memberships.get(researcher=user).condition == condition
+    assert conditions_without_interviewer(study) == ["PureSVD4"]
+    assert condition.label in client.get(reverse("studies:members", args=[study.slug])).text
+    add_member(study=study, email=user.email, role=Role.ANALYST, condition=condition)
+    assert study.memberships.get(researcher=user).condition is None
+
+
+def test_the_codebook_declares_what_an_interviewer_noted(owner: User) -> None:
+    study = make_study(owner=owner)
+    interviewer = _interviewer(study)
+    _interviewed(study, interviewer)
+    completed(study)
+    declared = {v.name: v for v in participant_variables(study)}
+    assert declared["interview.label"].identifies == YES
+    assert declared["interview.place"].identifies == INDIRECTLY
+    for named in (False, True):
+        asked = {"include_external_ids": "on"} if named else {}
+        response = _signed_in(owner).get(reverse("studies:export", args=[study.slug, "wide"]), asked)
+        with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as archive:
+            name = next(n for n in archive.namelist() if n.endswith("wide_data.csv"))
+            table = archive.read(name).decode()
+            book = archive.read(name.replace("_data.csv", "_codebook.csv")).decode()
+        assert ("Anna R." in table) == named
+        assert ("interview.label" in book) == named
+        assert "Room 12" in table
+        assert "participant.entrance" in book
+        assert ",interview," in table
+        assert interviewer.email not in table
+
+
+def test_the_interviewer_hands_over_a_device_that_nobody_is_signed_in_on(owner: User) -> None:
+    study = make_study(owner=owner)
+    client = _signed_in(_interviewer(study))
+    url = reverse("studies:interview", args=[study.slug])
+    page = client.get(url)
+    assert "no-store" in page.headers["Cache-Control"]
+    for hidden in ("TopPop", "Export", study.design_hash[:16], "recruiting/"):
+        assert hidden not in page.text
+    started = client.post(url, {"place": "Room 12", "label": "A7", "where": "here"})
+    assert started.headers["Location"].endswith("/hand-over/")
+    calm = client.get(started.headers["Location"])
+    assert "Please pass the device on" in calm.text
+    assert "no-store" in calm.headers["Cache-Control"]
+    for address in (url, reverse("studies:list"), reverse("studies:detail", args=[study.slug]), "/account/"):
+        assert client.get(address).headers["Location"].startswith(reverse("accounts:sign_in"))
+    assert "_auth_user_id" not in client.session
+    link = tree(calm).xpath("string(//a[@class='go']/@href)")
+    person = Person(study, client)
+    assert "About you" in person.consent(link).text
+    assert person.me.interview.label == "A7"
+    assert not tree(person.get("about/")).xpath("//a[starts-with(@href, '/studies') or starts-with(@href, '/account')]")
+    # The next session on the same device is another person's.
+    assert "I take part" in client.get(f"/s/{study.slug}/").text
+
+
+def test_a_session_for_another_device_shows_its_link_once(owner: User) -> None:
+    study = make_study(owner=owner)
+    client = _signed_in(_interviewer(study))
+    url = reverse("studies:interview", args=[study.slug])
+    page = client.post(url, {"place": "Room 12", "label": "B1", "where": "elsewhere"})
+    link = tree(page).xpath("string(//code[@id='link'])")
+    assert Client().get(link).status_code == 200
+    assert "/link/" not in client.get(url).text
+    assert "B1" in client.get(url).text
+    assert "A place or label" not in page.text
+    too_long = client.post(url, {"label": "x" * 201})
+    assert PersonalLink.objects.count() == 1
+    assert "at most 200" in too_long.text
+    stranger = _signed_in(_interviewer(study))
+    assert "B1" not in stranger.get(url).text
+
+
+def test_an_interviewer_who_left_stays_in_the_data_by_number(owner: User) -> None:
+    study = make_study(owner=owner)
+    interviewer = _interviewer(study)
+    _interviewed(study, interviewer)
+    remove_member(study=study, membership=study.memberships.get(researcher=interviewer))
+    assert _signed_in(interviewer).get(reverse("studies:interview", args=[study.slug])).status_code == 404
+    interviewer.delete()
+    assert [(line.researcher, line.number) for line in interviewers_of(study)] == [(None, 1)]
