@@ -42,8 +42,13 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         "back_url": visit.links.to(visit.here),
     }
     if flow.may_change(visit.here, flow.Place(flow.RATE)):
-        profile = pages.profile_of(visit.participant)
-        (context["card"],) = pages.cards_of([shown], links=visit.links, profile=profile, suffix="-sheet")
+        (context["card"],) = pages.cards_of(
+            visit.study.dataset_version,
+            [shown],
+            links=visit.links,
+            profile=pages.profile_of(visit.participant),
+            suffix="-sheet",
+        )
     if visit.is_htmx:
         return render(visit.request, "participant/parts/details.html", context)
     return visit.page("details", visit.here.step, step="details", **context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -20,6 +21,7 @@ from studies import flow
 from studies.forms.participant import whole_number
 from studies.selectors import pages
 from studies.services import answers
+from studies.views.participant.cards import card_html
 from studies.views.participant.visit import Visit, of_participant, true_step
 
 PAGE_SIZE = 24
@@ -68,10 +70,11 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
     if query and not offset:
         answers.record_event(participant=visit.participant, kind="search", facts={"query": query, "found": found.total})
     profile = pages.profile_of(visit.participant)
+    cards = pages.cards_of(version, found.items, links=visit.links, profile=profile)
     rate_url = visit.links.to(flow.Place(flow.RATE))
     following = urlencode({"q": query, "show": show, "from": offset + PAGE_SIZE})
     context = {
-        "cards": pages.cards_of(found.items, links=visit.links, profile=profile),
+        "cards": [card_html(card, visit.token, visit.language) for card in cards],
         "page": found,
         "query": query,
         "show": show,
@@ -79,7 +82,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < found.total else "",
         "error": error,
         "asked_in_words": {"n": asked, "words": NUMBER_WORDS.get(asked, str(asked))},
-        **_tray(visit),
+        **_tray(visit, profile),
     }
     return visit.page("rate", flow.RATE, **context)
 
@@ -93,9 +96,9 @@ def _chips(visit: Visit) -> list[dict[str, str]]:
     return genres + decades
 
 
-def _tray(visit: Visit) -> dict[str, Any]:
+def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
     asked = int(visit.study.settings["ratings_asked"])
-    rated = pages.rated_cards(visit.participant, links=visit.links)
+    rated = pages.rated_cards(visit.study.dataset_version, profile, links=visit.links)
     return {
         "asked": asked,
         "rated": rated,
@@ -138,7 +141,9 @@ def _looked_at(visit: Visit) -> str:
 def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> HttpResponse:
     """The tray, and the stars where the page has to be told what they are; elsewhere they show it already."""
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
-    (card,) = pages.cards_of([rated], links=visit.links, profile=pages.profile_of(visit.participant), suffix=suffix)
+    profile = pages.profile_of(visit.participant)
+    version = visit.study.dataset_version
+    (card,) = pages.cards_of(version, [rated], links=visit.links, profile=profile, suffix=suffix)
     card.error = error
     is_redrawn = bool(error) or is_taken_back
     context = {
@@ -148,7 +153,7 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> Htt
         "swap": True,
         "study": visit.study,
         "participant": visit.participant,
-        **_tray(visit),
+        **_tray(visit, profile),
     }
     response = render(visit.request, "participant/parts/rated.html", context)
     if is_redrawn:
