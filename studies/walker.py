@@ -53,6 +53,20 @@ class Page:
         return bool(self.tree.xpath(expression))
 
 
+class Turn:
+    """When it is this person's turn to enter a condition; by itself nobody has to wait.
+
+    Walks go on side by side, and conditions and source users depend on who comes first: who waits for their turn
+    before the form about the person, and says when both are theirs, gets the same ones every time.
+    """
+
+    def wait(self) -> None:
+        """Return when everybody before has a condition."""
+
+    def over(self) -> None:
+        """Let the next one go on; said again, it changes nothing."""
+
+
 @dataclass
 class Walk:
     """What came of one walk."""
@@ -86,6 +100,8 @@ class Walker:
         Items to rate, for a person who comes back after having done so.
     rng : numpy.random.Generator
         For choices the person does not make: fields about the person, details looked at.
+    turn : Turn
+        When the person may enter a condition.
     """
 
     def __init__(
@@ -99,8 +115,10 @@ class Walker:
         item_ids: Mapping[int, int],
         ratings_asked: int,
         rng: np.random.Generator,
+        turn: Turn | None = None,
     ) -> None:
         self.client = client
+        self.turn = turn or Turn()
         self.entry = entry
         self.facts = facts
         self.person_for = person_for
@@ -152,11 +170,11 @@ class Walker:
             elif offered:
                 # The questions of screening are asked so that "yes" lets someone in.
                 data[name] = "yes" if set(offered) == {"yes", "no"} else str(self.rng.choice(offered))
+        self.turn.wait()
         return self._post(page.url, data, MODELLED)
 
     def _at_rate(self, page: Page) -> Page:
-        self.walk.code = page.text("//footer//*[@class='code']")
-        self.person = self.person_for(self.walk.code)
+        self.person = self._met(page)
         asked = int(page.find("//*[@id='tray']").get("data-asked", "5"))
         for item, rating in self.person.profile(asked).items():
             found = self._get(page.url, {"q": self.item_titles[item]})
@@ -184,14 +202,20 @@ class Walker:
 
     # What the pages have in common -------------------------------------------------------------------
 
+    def _met(self, page: Page) -> SimulatedPerson:
+        """The person behind the code on the page, who has a condition."""
+        self.walk.code = page.text("//footer//*[@class='code']")
+        person = self.person_for(self.walk.code)
+        self.turn.over()
+        return person
+
     def _known_person(self, page: Page) -> SimulatedPerson:
         """The person who answers; one who comes back goes again through what they were asked before this page.
 
         A person's answers follow one another in one stream, and the last depends on those about the items.
         """
         if self.person is None:
-            self.walk.code = page.text("//footer//*[@class='code']")
-            person = self.person_for(self.walk.code)
+            person = self._met(page)
             person.profile(self.ratings_asked)
             for thumb in page.tree.xpath("//ol[@class='thumbs']/li"):
                 if "now" in thumb.get("class", ""):

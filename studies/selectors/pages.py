@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django.db.models import F
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -16,8 +17,26 @@ from catalog.selectors.items import headlines_at, items_at
 from core.errors import ParallaxError
 from studies import flow
 from studies.models import Participant, ProfileRating, RecommendedItem
+from studies.selectors.compiled import Compiled
+from studies.selectors.kept import responses_of
 
 STARS = (1, 2, 3, 4, 5)
+_profile: Compiled[Any] = Compiled(
+    lambda pk: (
+        ProfileRating.objects.filter(participant=pk)
+        .annotate(index=F("item__index"))
+        .only("rating")
+        .order_by("rated_at", "id")
+    )
+)
+_recommended: Compiled[Any] = Compiled(
+    lambda pk: (
+        RecommendedItem.objects.filter(recommendation_list__participant=pk)
+        .annotate(index=F("item__index"))
+        .only("rank")
+        .order_by("rank")
+    )
+)
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
     flow.ABOUT: _("About you"),
@@ -183,8 +202,7 @@ def facts_of(version: DatasetVersion, items: Sequence[Item]) -> dict[int, str]:
 
 def profile_of(participant: Participant) -> dict[int, int]:
     """Return the participant's ratings by the item's index, in the order given."""
-    rows = ProfileRating.objects.filter(participant=participant).order_by("rated_at", "id")
-    return dict(rows.values_list("item__index", "rating"))
+    return {row.index: row.rating for row in _profile.rows(participant.pk)}
 
 
 def cards_of(
@@ -215,8 +233,7 @@ def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: L
 def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
     """Return the participant's list as the pages show it; raises `study.no_list` before there is one."""
     version = participant.study.dataset_version
-    rows = RecommendedItem.objects.filter(recommendation_list__participant=participant.pk).order_by("rank")
-    ranked = list(rows.values_list("rank", "item__index"))
+    ranked = [(row.rank, row.index) for row in _recommended.rows(participant.pk)]
     if not ranked:
         raise ParallaxError("study.no_list", str(_("There are no recommendations yet: the ratings come first.")))
     items = items_at(version, [index for _rank, index in ranked])
@@ -230,8 +247,8 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
 def answers_by_rank(participant: Participant) -> dict[int, dict[str, Any]]:
     """Return the participant's answers: rank (0: about the person or the list) → question → value."""
     found: dict[int, dict[str, Any]] = {}
-    for rank, question, value in participant.responses.values_list("rank", "question", "value"):
-        found.setdefault(rank, {})[question] = value
+    for row in responses_of(participant):
+        found.setdefault(row.rank, {})[row.question] = row.value
     return found
 
 

@@ -24,6 +24,7 @@ from studies.flow import Place
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Event, Participant, ProfileRating, Response
 from studies.questionnaires.schema import ABOUT, ITEMS, questionnaire_from
+from studies.selectors.kept import responses_of
 from studies.services.enrolment import drawn_code
 from studies.services.recommending import finish_rating
 from studies.services.standing import (
@@ -150,7 +151,7 @@ def answer(
         raise not_active(current)
     if not flow.may_change(place_of(current), at) or rank > list_length(current):
         raise out_of_order(current)
-    given = {row.question: row for row in current.responses.filter(rank=rank)}
+    given = {row.question: row for row in responses_of(current) if row.rank == rank}
     if not asked.is_shown({key: row.value for key, row in given.items()}):
         raise ParallaxError(
             "study.not_asked",
@@ -205,7 +206,7 @@ def _withdraw_unasked(participant: Participant, rank: int, given: Mapping[str, R
 
 def missing_of(participant: Participant, rank: int) -> tuple[str, ...]:
     """Questions about the item at `rank` that still want an answer."""
-    given = dict(participant.responses.filter(rank=rank).values_list("question", "value"))
+    given = {row.question: row.value for row in responses_of(participant) if row.rank == rank}
     return flow.missing_of_item(given)
 
 

@@ -23,7 +23,7 @@ from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.models import Participant, Response, Study
 from studies.questionnaires.schema import Question, questionnaire_from
-from studies.selectors.kept import study_given, with_study
+from studies.selectors.kept import participant_by_token
 from studies.services.external_ids import keep_external_ids, parted
 from studies.services.slots import full_quota, locked_study, release_slot, retake_slot, stratum_for, take_slot
 from studies.services.standing import SEEN_EVERY, not_active
@@ -281,12 +281,11 @@ def resume(*, token: str) -> Participant:
     Someone abandoned continues in their own condition where it has room, and meets quota full where it has
     none. Raises `study.unknown_link`.
     """
-    try:
-        participant = study_given(with_study(Participant.objects.filter(token_digest=digest_of_token(token))).get())
-    except Participant.DoesNotExist:
+    participant = participant_by_token(digest_of_token(token))
+    if participant is None:
         raise ParallaxError(
             "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")
-        ) from None
+        )
     if participant.status == ParticipantStatus.ABANDONED:
         return _brought_back(participant)
     now = timezone.now()

@@ -13,7 +13,7 @@ from studies import flow
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.flow import Place
 from studies.models import Participant, RecommendationList
-from studies.selectors.kept import study_given, with_study
+from studies.selectors.kept import locked_participant
 
 SEEN_EVERY = timedelta(seconds=15)
 
@@ -33,7 +33,7 @@ def locked(participant: Participant) -> Participant:
 
     Raises `study.closed` once the study is closed.
     """
-    current = study_given(with_study(Participant.objects.select_for_update(of=("self",))).get(pk=participant.pk))
+    current = locked_participant(participant.pk)
     if current.study.status == StudyStatus.CLOSED and current.status != ParticipantStatus.COMPLETED:
         raise ParallaxError("study.closed", _("This study has ended and takes no more answers."))
     return current
