@@ -26,7 +26,7 @@ from studies.models import Allocation, Participant, Study
 from studies.planted_effects import AffectedPerson, Effect, as_plain, told
 from studies.services.entry_links import entry_link
 from studies.services.slots import locked_study
-from studies.walker import Turn, Walk, Walker
+from studies.walker import PlainTransport, Turn, Walk, Walker
 
 REQUEST_SECONDS = 60.0
 MOST_ATTEMPTS = 3  # of one walk whose connection breaks
@@ -325,7 +325,9 @@ def _walk_one(
         entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
         for attempt in range(1, MOST_ATTEMPTS + 1):
             rng = rng_for(seed, "simulated", study.slug, number)
-            with httpx.Client(base_url=base_url, timeout=REQUEST_SECONDS) as client:
+            with httpx.Client(
+                base_url=base_url, timeout=REQUEST_SECONDS, transport=PlainTransport(REQUEST_SECONDS)
+            ) as client:
                 walker = Walker(
                     client=client,
                     entry=entry,

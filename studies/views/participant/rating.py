@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -78,7 +81,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "page": found,
         "query": query,
         "show": show,
-        "chips": _chips(visit),
+        "chips": _chips(visit, show),
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < found.total else "",
         "error": error,
         "asked_in_words": {"n": asked, "words": NUMBER_WORDS.get(asked, str(asked))},
@@ -87,13 +90,21 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
     return visit.page("rate", flow.RATE, **context)
 
 
-def _chips(visit: Visit) -> list[dict[str, str]]:
+def _chips(visit: Visit, show: str) -> SafeString:
+    """The filters by genre and decade."""
     version = visit.study.dataset_version
-    genres = [{"value": f"genre:{genre}", "label": pages.genre_name(genre)} for genre in genres_of(version)]
-    decades = [
-        {"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades_of(version)
-    ]
-    return genres + decades
+    genres, decades = genres_of(version), decades_of(version)
+    is_offered = show in {*(f"genre:{genre}" for genre in genres), *(f"decade:{decade}" for decade in decades), ""}
+    return _chips_of(genres, decades, show if is_offered else None, visit.language)
+
+
+@lru_cache(maxsize=256)
+def _chips_of(genres: tuple[str, ...], decades: tuple[int, ...], show: str | None, _language: str) -> SafeString:
+    """The filters as HTML in the language that is active; `show` is None where none of them is chosen."""
+    of_genres = [{"value": f"genre:{genre}", "label": pages.genre_name(genre)} for genre in genres]
+    of_decades = [{"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades]
+    told = {"chips": of_genres + of_decades, "show": "other" if show is None else show}
+    return render_to_string("participant/parts/chips.html", told)
 
 
 def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
