@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from studies.views import console, data, planning
-from studies.views.participant import about, details, ending, entry, questions, rating
+from studies.views.participant import about, details, ending, entry, events, questions, rating
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
@@ -46,6 +46,7 @@ participant_urlpatterns = [
     path("p/<str:token>/thanks/", ending.thanks, name="thanks"),
     path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
     path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),
+    path("p/<str:token>/events/", events.events, name="events"),
     path("p/<str:token>/withdraw/", ending.withdraw, name="withdraw"),
     path("<slug:slug>/", entry.consent, name="consent"),
 ]

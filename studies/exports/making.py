@@ -84,6 +84,10 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         table = tables[kind]
         files = [write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source))]
         files += write_codebook(folder, stem, table)
+        if kind == "pages":
+            medians, name = tables["page-medians"], f"study-{study.slug}_page-medians"
+            files.append(write_table(folder, f"{name}_data.csv", medians.variables, medians.rows(source)))
+            files += write_codebook(folder, name, medians)
     if kind != "psych-ds":
         log = tables["allocation"]
         allocation = f"study-{study.slug}_allocation"

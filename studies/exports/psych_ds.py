@@ -22,6 +22,7 @@ SCHEMA_VERSION = "Psych-DS 0.4.0"
 # The standard's file names are pairs of keyword and value; a value has letters and digits alone.
 NAMES = {
     "wide": "participants", "long": "items", "ratings": "ratings", "events": "events", "pages": "pagetimes",
+    "page-medians": "pagemedians",
     "allocation": "allocation",
 }  # fmt: skip
 TOLD = {
@@ -30,6 +31,7 @@ TOLD = {
     "ratings": "one row a rating of a known item",
     "events": "one row an event on a page",
     "pagetimes": "one row a page that a participant finished, by the names of oTree",
+    "pagemedians": "one row a page and mode: how long it takes",
     "allocation": "the allocation log, by which the assignment can be replayed",
 }
 

@@ -156,6 +156,11 @@ class Links:
         """Return the address where the participant can withdraw."""
         return self._of("withdraw")
 
+    @property
+    def events(self) -> str:
+        """Return the address that takes what the pages' script tells."""
+        return self._of("events")
+
     def details(self, item: Item) -> str:
         """Return the address of an item's details."""
         return self.details_of(item.pk)

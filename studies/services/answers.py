@@ -6,9 +6,9 @@ same result. What is out of order is refused with `study.out_of_order` and the s
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from studies.models import Event, Participant, ProfileRating, Response
 from studies.questionnaires.schema import ABOUT, ITEMS, questionnaire_from
 from studies.selectors.kept import responses_of
 from studies.services.enrolment import drawn_code
+from studies.services.events import record_event
 from studies.services.recommending import finish_rating
 from studies.services.standing import (
     advance,
@@ -56,8 +57,6 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 COMPLETION_LENGTH = 8
-LONGEST_KIND = 40
-LARGEST_FACTS = 4000  # characters of JSON
 
 
 def _missing(problems: Mapping[str, Any]) -> ParallaxError:
@@ -68,9 +67,14 @@ def _missing(problems: Mapping[str, Any]) -> ParallaxError:
 
 @transaction.atomic
 def rate_item(
-    *, participant: Participant, item: Item, rating: int | None, provenance: str = Provenance.PERSON
+    *,
+    participant: Participant,
+    item: Item,
+    rating: int | None,
+    provenance: str = Provenance.PERSON,
+    client_at: datetime | None = None,
 ) -> ProfileRating | None:
-    """Rate a known item, change that rating, or take it back with None.
+    """Rate a known item, change that rating, or take it back with None; a change is an event too.
 
     Raises `study.bad_rating`, `study.bad_item`, `study.enough_ratings`, `study.out_of_order`,
     `study.not_active`.
@@ -87,6 +91,14 @@ def rate_item(
     row = ProfileRating.objects.filter(participant=current, item=item).first()
     touch(current)
     mirror(participant, current)
+    if row is not None and row.rating != rating:
+        record_event(
+            participant=current,
+            kind="rating_changed",
+            page=flow.RATE,
+            facts={"item": item.external_id, "from": row.rating, "to": rating},
+            client_at=client_at,
+        )
     if rating is None:
         if row is not None:
             row.delete()
@@ -127,8 +139,11 @@ def answer(
     value: Any,
     rank: int = 0,
     provenance: str = Provenance.PERSON,
+    client_at: datetime | None = None,
 ) -> Response | None:
     """Store an answer, or replace the one before; None takes an answer that is not required back.
+
+    The change of an answer about an item is an event too.
 
     Where the answer about having watched an item becomes yes, the answers that are then no longer asked for
     are withdrawn, and the event log keeps them. Raises `study.bad_answer`, `study.not_asked`,
@@ -168,7 +183,17 @@ def answer(
         ) from problem
     touch(current)
     mirror(participant, current)
-    row = _stored(current, question, rank, checked, provenance, given.get(question))
+    before = given.get(question)
+    if block == ITEMS and before is not None and before.value != checked:
+        record_event(
+            participant=current,
+            kind="rating_changed" if question == "rating" else "answer_changed",
+            page=ITEMS,
+            rank=rank,
+            facts={"question": question, "rank": rank, "from": before.value, "to": checked},
+            client_at=client_at,
+        )
+    row = _stored(current, question, rank, checked, provenance, before)
     if block == ITEMS:
         _withdraw_unasked(current, rank, {**given, question: row})
     return row
@@ -275,14 +300,3 @@ def _completion_code(participant: Participant) -> str:
         # Two equal codes at the same instant are as good as impossible; the database would refuse the second.
         if not Participant.objects.filter(study=participant.study_id, completion_code=code).exists():
             return code
-
-
-def record_event(*, participant: Participant, kind: str, facts: Mapping[str, Any] | None = None) -> Event:
-    """Note something that happened on a page (`page_view`, `search`, `details_opened`, `trailer_opened`, …).
-
-    Raises `study.bad_event` for an empty or long kind or for more facts than a page has to tell.
-    """
-    told = dict(facts or {})
-    if not kind or len(kind) > LONGEST_KIND or len(json.dumps(told)) > LARGEST_FACTS:
-        raise ParallaxError("study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]})
-    return Event.objects.create(participant=participant, kind=kind, facts=told)

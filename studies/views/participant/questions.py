@@ -72,6 +72,7 @@ def store_posted(visit: Visit, block: str, rank: int) -> int:
             value=posted[question.key],
             rank=rank,
             provenance=visit.provenance,
+            client_at=visit.client_at,
         )
     return len(posted)
 
@@ -94,6 +95,7 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
     ]
     context = {
         "step": "item",
+        "rank": rank,
         "slot": slots[rank - 1],
         "questions": asked,
         "here_url": visit.links.to(place),

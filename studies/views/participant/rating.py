@@ -71,7 +71,13 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         limit=PAGE_SIZE,
     )
     if query and not offset:
-        answers.record_event(participant=visit.participant, kind="search", facts={"query": query, "found": found.total})
+        answers.record_event(
+            participant=visit.participant,
+            kind="search",
+            page=flow.RATE,
+            facts={"query": query, "found": found.total},
+            client_at=visit.client_at,
+        )
     profile = pages.profile_of(visit.participant)
     cards = pages.cards_of(version, found.items, links=visit.links, profile=profile)
     rate_url = visit.links.to(flow.Place(flow.RATE))
@@ -132,6 +138,7 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
             item=rated,
             rating=(whole_number(raw) or 0) if raw else None,  # what is no rating is refused like a 0
             provenance=visit.provenance,
+            client_at=visit.client_at,
         )
     except ParallaxError as refusal:
         error = refusal.message
