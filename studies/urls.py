@@ -15,6 +15,7 @@ console_urlpatterns = [
     path("<slug:slug>/design/", console.study_design, name="design"),
     path("<slug:slug>/design.json", console.study_design_file, name="design-file"),
     path("<slug:slug>/power/", planning.study_power, name="power"),
+    path("<slug:slug>/estimate/", planning.study_estimate, name="estimate"),
     path("<slug:slug>/imbalance/", planning.study_imbalance, name="imbalance"),
     path("<slug:slug>/preregistration/<str:form>.md", planning.study_preregistration, name="preregistration"),
     path("<slug:slug>/preview/", console.study_preview, name="preview"),

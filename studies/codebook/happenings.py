@@ -136,16 +136,16 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
         Variable("epoch_time_completed", "When it was finished", "number", lambda p: p.finished_at.timestamp(),
                  allowed="seconds since 1970-01-01 UTC",
                  derivation="time of the last thing that the server stored of the page"),
+        Variable("round_number", "Rank of the item on pages about items, else 1", "integer", lambda p: p.round,
+                 minimum=1),
+        Variable("timeout_happened", "Whether the page ended by itself", "boolean", lambda p: False, values=YES_NO),
+        Variable("is_wait_page", "Whether it is a page to wait on", "boolean", lambda p: False, values=YES_NO),
         Variable("dwell_seconds", "Time that the page was in sight", "number", lambda p: p.spent.seconds,
                  allowed="seconds; empty where the browser told none", minimum=0,
                  derivation="sum over all views of the page, of the time that it was in sight"),
         Variable("hidden_seconds", "Time that the page was open and out of sight", "number",
                  lambda p: p.spent.hidden_seconds, allowed="seconds; empty where the browser told none", minimum=0),
         Variable("n_views", "How often the server showed the page", "integer", lambda p: p.spent.n_views, minimum=0),
-        Variable("round_number", "Rank of the item on pages about items, else 1", "integer", lambda p: p.round,
-                 minimum=1),
-        Variable("timeout_happened", "Whether the page ended by itself", "boolean", lambda p: False, values=YES_NO),
-        Variable("is_wait_page", "Whether it is a page to wait on", "boolean", lambda p: False, values=YES_NO),
     )  # fmt: skip
 
 

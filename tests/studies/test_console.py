@@ -47,6 +47,7 @@ ROLES_OF = {
     "design-file": READERS,
     "power": READERS,
     "imbalance": READERS,
+    "estimate": READERS,
     "preregistration": READERS,
     "preview": READERS,
     "launch": OWNERS,

@@ -252,6 +252,7 @@ def test_pages_have_the_columns_of_otree_and_rising_times(study: Study) -> None:
     assert list(rows[0]) == [
         "session_code", "participant_id_in_session", "participant_code", "page_index", "app_name", "page_name",
         "epoch_time_completed", "round_number", "timeout_happened", "is_wait_page",
+        "dwell_seconds", "hidden_seconds", "n_views",
     ]  # fmt: skip
     first = [row for row in rows if row["participant_id_in_session"] == "1"]
     assert [row["page_name"] for row in first] == ["consent", "about", "rate", *["items"] * 5, "overall"]
