@@ -293,7 +293,7 @@ def test_a_psych_ds_package_describes_every_column_of_its_tables(study: Study) -
     names = set(export.content)
     assert {"dataset_description.json", "README.md", "CHANGES.md", "materials/questionnaire.json"} <= names
     tables = [name for name in names if name.startswith("data/") and name.endswith("_data.csv")]
-    assert len(tables) == 6
+    assert len(tables) == 7
     assert all(re.fullmatch(r"data/study-[a-zA-Z0-9]+_description-[a-z]+_data\.csv", name) for name in tables)
     description = json.loads(export.content["dataset_description.json"])
     assert (description["@context"], description["@type"]) == ("https://schema.org/", "Dataset")
