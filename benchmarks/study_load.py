@@ -10,6 +10,7 @@ the script's batch of events, and compares every answer that the server took wit
 is kept in --var, so that a second run begins at once.
 """
 
+# ruff: noqa: PLC0415 -- Django is set up once the options are read, and what needs it is imported after that
 from __future__ import annotations
 
 import argparse
