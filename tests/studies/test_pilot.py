@@ -64,8 +64,8 @@ def test_a_group_is_the_same_whatever_the_parallelism_and_effects_are_planted_an
     alone = everything(study)
     assert sorted(alone) == list(range(2 * N))
 
-    with pytest.raises(CommandError, match="No effects were planted. Simulated participants of that kind"):
-        (tmp_path / "effects.yaml").write_text("PureSVD4: {accuracy: 1.5, son: -0.2}\n")
+    (tmp_path / "effects.yaml").write_text("PureSVD4: {accuracy: 1.5, son: -0.2}\n")
+    with pytest.raises(CommandError, match=r"No effects were planted\. Simulated participants of that kind"):
         simulated(study, live_server.url, "--effects", str(tmp_path / "effects.yaml"))
     before = {one.condition: one for one in outcomes_of(study, Mode.SIMULATED)}
     out = StringIO()

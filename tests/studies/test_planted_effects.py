@@ -88,9 +88,11 @@ def walked(person: SimulatedPerson, model: Algorithm) -> ParticipantMeasures:
     listed = model.answer(list(profile), list(profile.values()), Scale(1.0, 5.0, 1.0), LENGTH)
     answers = [{key: a.value for key, a in person.about_item(int(item)).items()} for item in listed.items]
     items = [
-        item_measures(watched=a["watched"], heard=a.get("heard"), trailer_seen=a.get("trailer_seen"), rating=a["rating"])
+        item_measures(
+            watched=a["watched"], heard=a.get("heard"), trailer_seen=a.get("trailer_seen"), rating=a["rating"]
+        )
         for a in answers
-    ]  # fmt: skip
+    ]
     return participant_measures(items, person.satisfaction().value)
 
 
@@ -186,7 +188,8 @@ def test_a_planted_effect_comes_out_maximal_and_nothing_comes_out_of_nothing() -
         null = one_way(values)
         assert isinstance(null, AnovaResult)
         n_significant += null.p < 0.05
-        # Sums of five ratings: whole numbers, and the tests are the same. Only the condition that an effect is planted in answers otherwise.
+        # Sums of five ratings: whole numbers, and the tests are the same. Only the condition that has an effect
+        # answers otherwise.
         model, side, _users = world()
         values[planted] = [
             walked(
