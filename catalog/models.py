@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils.functional import cached_property
 
 from core.models import TimeStampedModel
 from core.provenance import digest_of
@@ -92,7 +93,7 @@ class Item(models.Model):
         """What its drawn poster follows from: the same item looks the same in every version."""
         return f"{self.external_id} {self.title}"
 
-    @property
+    @cached_property
     def poster_url(self) -> str:
         """Its poster, by an address that changes when the poster would, because browsers keep it for a year."""
         changes_with = digest_of([self.poster_key, self.year])[:12]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,12 @@ class TrainingSide:
         if self.item_offsets.shape != self.popularity.shape:
             raise DataError("There has to be one offset and one count of ratings for each item.")
 
+    @cached_property
+    def half_known(self) -> float:
+        """Number of ratings of an item that half of the people have heard of, >= 1."""
+        counts = self.popularity
+        return max(1.0, float(np.quantile(counts, HEARD_QUANTILE)) if counts.size else 1.0)
+
 
 def stars(rating: float, low: float, high: float) -> int:
     """A dataset's rating as whole stars: mapped to 1..5 unless the scale ends at 5, then up to the next whole.
@@ -137,8 +144,6 @@ class SimulatedPerson:
             rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
-        counts = training.popularity
-        self.half_known = max(1.0, float(np.quantile(counts, HEARD_QUANTILE)) if counts.size else 1.0)
         self.given: list[int] = []
 
     def profile(self, n: int) -> dict[int, int]:
@@ -164,7 +169,7 @@ class SimulatedPerson:
         h is the number of ratings at the catalogue's 90 % quantile.
         """
         count = float(self.training.popularity[item])
-        return count / (count + self.half_known)
+        return count / (count + self.training.half_known)
 
     def about_item(self, item: int) -> dict[str, Answer]:
         """Answer the questions about one recommended item."""

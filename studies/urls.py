@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from studies.views import console, data, interviewer, planning, recruiting
-from studies.views.participant import about, details, ending, entry, questions, rating
+from studies.views.participant import about, details, ending, entry, events, questions, rating
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
@@ -15,6 +15,7 @@ console_urlpatterns = [
     path("<slug:slug>/design/", console.study_design, name="design"),
     path("<slug:slug>/design.json", console.study_design_file, name="design-file"),
     path("<slug:slug>/power/", planning.study_power, name="power"),
+    path("<slug:slug>/estimate/", planning.study_estimate, name="estimate"),
     path("<slug:slug>/imbalance/", planning.study_imbalance, name="imbalance"),
     path("<slug:slug>/preregistration/<str:form>.md", planning.study_preregistration, name="preregistration"),
     path("<slug:slug>/preview/", console.study_preview, name="preview"),
@@ -55,6 +56,7 @@ participant_urlpatterns = [
     path("p/<str:token>/thanks/", ending.thanks, name="thanks"),
     path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
     path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),
+    path("p/<str:token>/events/", events.events, name="events"),
     path("p/<str:token>/withdraw/", ending.withdraw, name="withdraw"),
     path("p/<str:token>/exit/", ending.leave, name="exit"),
     path("<slug:slug>/", entry.consent, name="consent"),

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.enums import VARIABLE_OF, Metric
 from analysis.tables.cells import Side, listed, p_alone, written
 from inference import apa
+from studies.planted_effects import told
 
 Result = Mapping[str, Any]
 ALPHA = 0.05
@@ -248,9 +249,11 @@ def simulated_notice(results: Result) -> str:
         shares = f" Of their {answers['n']:,} answers {true:.0f} % are true, from the users' own ratings, and " + (
             f"{100 - true:.0f} % are modelled."
         )
+    planted = told(results.get("planted_effects", {}))
+    planted = f" {planted} What is found below was put in." if planted else ""
     return (
         "These participants are simulated: they answer from ratings of users whom no model has seen, so this report "
-        f"shows that the study runs and is no evidence about people.{shares}"
+        f"shows that the study runs and is no evidence about people.{shares}{planted}"
     )
 
 

@@ -176,6 +176,7 @@ def compute(
         objective |= rankings
     progress("Comparing both sides")
     primary = (plan["primary"]["perceived"], plan["primary"]["objective"])
+    planted = study.settings.get("planted_effects", {})
     whole = {
         "format": FORMAT,
         "study": {
@@ -185,6 +186,8 @@ def compute(
             "ratings_asked": study.settings["ratings_asked"],
         },
         "mode": mode,
+        # Nothing where nothing was planted, so that the results of such studies stay the same bytes.
+        **({"planted_effects": planted} if planted and mode == Mode.SIMULATED else {}),
         "conditions": [
             {
                 "label": condition.label,

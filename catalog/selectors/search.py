@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion, Feature, Item
+from catalog.selectors.items import items_at
 from catalog.selectors.matching import Document, Matcher
 from core.errors import ParallaxError
 from core.provenance import rng_for
@@ -171,5 +172,4 @@ def search_items(
         found = found[(years >= decade) & (years < decade + 10)]
     offset = max(offset, 0)
     shown = found[offset : offset + limit].tolist()
-    rows = {item.index: item for item in version.items.filter(index__in=shown)}
-    return SearchPage([rows[at] for at in shown], len(found), offset, limit)
+    return SearchPage(items_at(version, shown), len(found), offset, limit)

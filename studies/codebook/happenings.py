@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from studies.codebook.cells import told_time
 from studies.codebook.participants import Person, same_as
 from studies.codebook.variable import INDIRECTLY, YES_NO, Variable
 from studies.enums import AllocationKind, Mode, Provenance
+from studies.flow import STEPS
 from studies.models import Allocation, Event, ProfileRating, Study
+from studies.selectors.page_times import PageSummary, Spent
 
 CLOCK = "ISO 8601, UTC, the server's clock"
 
@@ -43,6 +46,7 @@ class PageTime:
     name: str
     round: int
     finished_at: datetime
+    spent: Spent = field(default_factory=Spent)
 
 
 @dataclass(frozen=True)
@@ -92,16 +96,26 @@ def event_variables(study: Study) -> tuple[Variable[Happened], ...]:
         Variable("event.order", "Number of the event among the participant's", "integer", lambda h: h.order,
                  minimum=1),
         Variable("event.kind", "What happened", "text", lambda h: h.event.kind,
-                 allowed="page_view, page_left, search, details_opened, trailer_opened, rating_changed, "
-                         "answer_withdrawn and others"),
-        Variable("event.page", "Page it happened on", "text", _fact("page")),
+                 allowed="page_view, search, details_opened, trailer_opened, rating_changed, answer_changed and "
+                         "answer_withdrawn are noted by the server, page_shown and page_left told by the browser"),
+        Variable("event.source", "Who tells it", "category", lambda h: "browser" if h.event.key else "server",
+                 values=same_as(("server", "browser"))),
+        Variable("event.page", "Page it happened on", "text", lambda h: h.event.page or _fact("page")(h)),
         Variable("event.item", "Item it is about", "text", _fact("item"), allowed="the dataset's own id"),
-        Variable("event.rank", "Rank of the recommended item it is about", "integer", _fact("rank")),
-        Variable("event.dwell_seconds", "Time spent on the page", "number", _fact("dwell_seconds", "seconds"),
-                 allowed="seconds", minimum=0),
+        Variable("event.rank", "Rank of the recommended item it is about", "integer",
+                 lambda h: h.event.rank or _fact("rank")(h)),
+        Variable("event.view", "View of the page, the same for everything the browser tells of it", "text",
+                 _fact("view")),
+        Variable("event.dwell_seconds", "Time that the page was in sight, since it was last out of sight", "number",
+                 lambda h: _fact("dwell_seconds")(h) if h.event.seconds is None else h.event.seconds,
+                 allowed="seconds; empty for anything but page_left", minimum=0,
+                 derivation="a page that was out of sight meanwhile has several; their sum is the time spent on it"),
+        Variable("event.hidden_seconds", "Time that the page was open and out of sight before that", "number",
+                 lambda h: h.event.hidden_seconds, allowed="seconds; empty for anything but page_left", minimum=0),
         Variable("event.time_server_utc", "When the server noted it", "datetime", lambda h: h.event.at, allowed=CLOCK),
         Variable("event.time_client_utc", "When the browser says it happened", "text",
-                 _fact("client_time", "client_at"), allowed="ISO 8601; the browser's clock may be wrong"),
+                 lambda h: told_time(h.event.client_at) if h.event.client_at else _fact("client_time", "client_at")(h),
+                 allowed="ISO 8601; the browser's clock may be wrong, and without its script there is none"),
         Variable("event.facts", "Everything noted about it", "text", lambda h: h.event.facts, allowed="JSON object",
                  identifies=INDIRECTLY),
     )  # fmt: skip
@@ -126,6 +140,30 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
                  minimum=1),
         Variable("timeout_happened", "Whether the page ended by itself", "boolean", lambda p: False, values=YES_NO),
         Variable("is_wait_page", "Whether it is a page to wait on", "boolean", lambda p: False, values=YES_NO),
+        Variable("dwell_seconds", "Time that the page was in sight", "number", lambda p: p.spent.seconds,
+                 allowed="seconds; empty where the browser told none", minimum=0,
+                 derivation="sum over all views of the page, of the time that it was in sight"),
+        Variable("hidden_seconds", "Time that the page was open and out of sight", "number",
+                 lambda p: p.spent.hidden_seconds, allowed="seconds; empty where the browser told none", minimum=0),
+        Variable("n_views", "How often the server showed the page", "integer", lambda p: p.spent.n_views, minimum=0),
+    )  # fmt: skip
+
+
+def page_summary_variables(study: Study) -> tuple[Variable[PageSummary], ...]:
+    """How long a page takes, over the participants who completed the study."""
+    return (
+        Variable("page_name", "The page", "category", lambda s: s.page, values=same_as(STEPS)),
+        Variable("participant_mode", "Whose times they are", "category", lambda s: s.mode, values=same_as(Mode.values)),
+        Variable("n_participants", "Participants whose browser told the time", "integer", lambda s: s.n, minimum=0),
+        Variable("n_pages", "Pages of that name they had: one for each item, else one", "integer",
+                 lambda s: s.n_pages, minimum=0),
+        Variable("median_seconds", "Median time that one such page was in sight", "number", lambda s: s.median,
+                 allowed="seconds; empty where nobody's browser told it", minimum=0,
+                 derivation="of the sums of dwell_seconds by participant and page"),
+        Variable("quartile_1_seconds", "First quartile of the same", "number", lambda s: s.quartile_1,
+                 allowed="seconds", minimum=0),
+        Variable("quartile_3_seconds", "Third quartile of the same", "number", lambda s: s.quartile_3,
+                 allowed="seconds", minimum=0),
     )  # fmt: skip
 
 

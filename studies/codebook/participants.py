@@ -125,6 +125,11 @@ def identity_variables(study: Study) -> Iterator[Of]:
                  values=same_as(study.settings.get("languages", [])))  # fmt: skip
     yield _field("participant.source_user", "User of the dataset a simulated participant stands on", "text",
                  "source_user", allowed="the dataset's own id")  # fmt: skip
+    planted = study.settings.get("planted_effects", {})
+    yield Variable("participant.planted_effects", "Effects planted in a simulated participant's answers", "text",
+                   lambda p: planted.get(_condition(p)) if p.record.participant.mode == Mode.SIMULATED else None,
+                   allowed="JSON object of variable and shift; empty where nothing was planted",
+                   derivation="stated when the simulated participants were made")  # fmt: skip
     for name, meaning, field in (
         ("consented", "When consent was given", "consented_at"),
         ("assigned", "When a slot was taken", "assigned_at"),

@@ -84,6 +84,10 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         table = tables[kind]
         files = [write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source))]
         files += write_codebook(folder, stem, table)
+        if kind == "pages":
+            medians, name = tables["page-medians"], f"study-{study.slug}_page-medians"
+            files.append(write_table(folder, f"{name}_data.csv", medians.variables, medians.rows(source)))
+            files += write_codebook(folder, name, medians)
     if kind != "psych-ds":
         log = tables["allocation"]
         allocation = f"study-{study.slug}_allocation"
@@ -142,6 +146,7 @@ def facts_of(study: Study, kind: str, source: Source, options: Options, files: S
         "seed": study.seed,
         "modes": list(source.modes),
         "contains_simulated": Mode.SIMULATED in source.modes,
+        "planted_effects": study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {},
         "contains_identifying": options.include_external_ids,
         "leaves_out_excluded": options.without_excluded,
         "excluded": [{"reason": reason, "n": n} for reason, n in exclusion_reasons(study, source.modes)],

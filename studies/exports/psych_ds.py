@@ -16,11 +16,13 @@ from studies.exports.rows import Source
 from studies.exports.tables import Options, Table, write_codebook
 from studies.exports.writing import Written, write_json, write_table, write_text
 from studies.models import Study
+from studies.planted_effects import told
 
 SCHEMA_VERSION = "Psych-DS 0.4.0"
 # The standard's file names are pairs of keyword and value; a value has letters and digits alone.
 NAMES = {
     "wide": "participants", "long": "items", "ratings": "ratings", "events": "events", "pages": "pagetimes",
+    "page-medians": "pagemedians",
     "allocation": "allocation",
 }  # fmt: skip
 TOLD = {
@@ -29,6 +31,7 @@ TOLD = {
     "ratings": "one row a rating of a known item",
     "events": "one row an event on a page",
     "pagetimes": "one row a page that a participant finished, by the names of oTree",
+    "pagemedians": "one row a page and mode: how long it takes",
     "allocation": "the allocation log, by which the assignment can be replayed",
 }
 
@@ -95,6 +98,7 @@ def _materials(study: Study, folder: Path) -> list[Written]:
 
 
 def _readme(study: Study, files: list[Written], source: Source, options: Options) -> str:
+    planted = study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {}
     lines = [
         f"# {study.title}",
         "",
@@ -102,6 +106,7 @@ def _readme(study: Study, files: list[Written], source: Source, options: Options
         "",
         f"Participants: {' and '.join(source.modes)}."
         + (" Simulated participants are no evidence about people." if Mode.SIMULATED in source.modes else ""),
+        *([told(planted)] if planted else ()),
         "Those whom the researcher excluded are left out."
         if options.without_excluded
         else "Those whom the researcher excluded are in it, marked by `participant.is_excluded` with the reason.",

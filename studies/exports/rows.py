@@ -14,6 +14,7 @@ from studies.codebook.participants import Person
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.completeness import why_incomplete
+from studies.selectors.page_times import PageSummary, Spent, page_summaries, spent_by_page
 from studies.selectors.quality import excluded, flags_by_participant
 from studies.selectors.responses import public_ids, records
 
@@ -87,9 +88,16 @@ class Source:
 
     def pages(self) -> Iterator[PageTime]:
         """The pages that everybody finished, by order of entry and of the way."""
+        spent = spent_by_page(self.study, self.modes)
         for person in self.people():
+            own = spent.get(person.record.participant.pk, {})
             for index, (name, number, at) in enumerate(self._finished(person), start=1):
-                yield PageTime(person, index, name, number, at)
+                rank = number if name == flow.ITEMS else 0
+                yield PageTime(person, index, name, number, at, own.get((name, rank), Spent()))
+
+    def page_summaries(self) -> Iterator[PageSummary]:
+        """How long each page takes, by mode and in the order of the way."""
+        yield from page_summaries(self.study, self.modes)
 
     def _finished(self, person: Person) -> Iterator[tuple[str, int, datetime]]:
         """Pages with the time of the last thing stored of each; a page of which nothing is stored has none."""

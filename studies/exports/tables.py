@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from studies.codebook.happenings import allocation_variables, event_variables, page_variables, rating_variables
+from studies.codebook.happenings import (
+    allocation_variables,
+    event_variables,
+    page_summary_variables,
+    page_variables,
+    rating_variables,
+)
 from studies.codebook.items import long_variables, wide_variables
 from studies.codebook.variable import HEADS, Variable, as_json, line, table_schema
 from studies.exports.rows import Source
@@ -19,6 +25,7 @@ KEYS = {
     "wide": ("participant.id",),
     "events": ("participant.id", "event.order"),
     "pages": ("participant_code", "page_index"),
+    "page-medians": ("page_name", "participant_mode"),
     "ratings": ("participant.id", "rating.order"),
     "allocation": ("allocation.number",),
 }
@@ -54,6 +61,7 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
         "wide": Table("wide", wide_variables(study, with_identifying=with_identifying), Source.people),
         "events": Table("events", event_variables(study), Source.happened),
         "pages": Table("pages", page_variables(study), Source.pages),
+        "page-medians": Table("page-medians", page_summary_variables(study), Source.page_summaries),
         "ratings": Table("ratings", rating_variables(study), Source.rated),
         "allocation": Table("allocation", allocation_variables(study), Source.allotted),
     }

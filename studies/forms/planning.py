@@ -1,7 +1,8 @@
-"""What a researcher states on the power page."""
+"""What a researcher states on the pages about power and cost."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -67,3 +68,24 @@ class PowerForm(forms.Form):
         if any(not 1.0 <= mean <= 5.0 for mean in means):
             raise ValidationError("Each mean lies on the answer scale, from 1 to 5.")
         return means
+
+
+class CostForm(forms.Form):
+    """What a participant is paid, and what the panel adds."""
+
+    reward = forms.DecimalField(
+        label="Reward of one participant",
+        min_value=Decimal(0),
+        max_value=Decimal(100_000),
+        decimal_places=2,
+        required=False,
+        help_text="In any currency. May be empty.",
+    )
+    fee = forms.DecimalField(
+        label="Fee of the panel, in percent",
+        min_value=Decimal(0),
+        max_value=Decimal(500),
+        decimal_places=2,
+        required=False,
+        help_text="Of the rewards.",
+    )

@@ -84,16 +84,31 @@ class RecommendedItem(models.Model):
 
 
 class Event(models.Model):
-    """Something that happened on a page: a view, a search, details or a trailer opened."""
+    """Something that happened on a page: a view, a search, details or a trailer opened.
+
+    What the server notes by itself has no `key`. What a browser tells has one that the browser made: told twice, it
+    is stored once. `at` is the server's clock, `client_at` the browser's.
+    """
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40)
+    key = models.CharField(max_length=36, blank=True)
+    page = models.CharField(max_length=20, blank=True)  # a step of studies.flow
+    rank = models.PositiveSmallIntegerField(default=0)  # of the item in question, in the step "items"
+    seconds = models.FloatField(null=True, blank=True)  # the page was in sight, where a browser tells
+    hidden_seconds = models.FloatField(null=True, blank=True)  # it was open and out of sight before that
     facts = models.JSONField(default=dict)
     at = models.DateTimeField(auto_now_add=True)
+    client_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]
         indexes = [models.Index(fields=["participant", "kind"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["participant", "key"], condition=~models.Q(key=""), name="event_of_browser_once"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} by {self.participant}"

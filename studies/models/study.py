@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from accounts.models import User
 from catalog.models import DatasetVersion
@@ -19,6 +21,19 @@ RESEARCHER = settings.AUTH_USER_MODEL  # by its own name: a study has a field `s
 def new_salt() -> str:
     """A secret of the study's own, for the ids that its exports print."""
     return secrets.token_hex(32)
+
+
+COUNTS = frozenset({"n_opened", "n_declined"})  # raised by every visitor, and read by no participant's page
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    """Studies; what is written to them moves `updated_at`, by which processes know that theirs is out of date."""
+
+    def update(self, **changes: Any) -> int:
+        """Write `changes`, and when."""
+        if not COUNTS.issuperset(changes):
+            changes.setdefault("updated_at", timezone.now())
+        return super().update(**changes)
 
 
 class Study(TimeStampedModel):
@@ -44,6 +59,8 @@ class Study(TimeStampedModel):
     external_ids_kept_days = models.PositiveIntegerField(null=True, blank=True)
     answers_kept_days = models.PositiveIntegerField(null=True, blank=True)
     outcomes_opened_at = models.DateTimeField(null=True, blank=True)  # before the close; the log says by whom and why
+
+    objects = StudyQuerySet.as_manager()
     researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(
         RESEARCHER, through="StudyMembership", related_name="studies"
     )
@@ -54,6 +71,12 @@ class Study(TimeStampedModel):
 
     def __str__(self) -> str:
         return self.title
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Write the row, and always when it changed."""
+        if kwargs.get("update_fields") is not None:
+            kwargs["update_fields"] = {*kwargs["update_fields"], "updated_at"}
+        super().save(*args, **kwargs)
 
 
 class StudyMembership(models.Model):

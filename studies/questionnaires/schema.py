@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from core.errors import ParameterError
@@ -289,6 +290,15 @@ def _question(given: Mapping[str, Any], where: str) -> Question:
     )
 
 
+class Kept(dict[str, Any]):
+    """Plain data of a questionnaire that nobody changes any more: read once, and not at every request."""
+
+    @cached_property
+    def questionnaire(self) -> Questionnaire:
+        """What it says; raises ParameterError as `questionnaire_from`."""
+        return questionnaire_from(dict(self))
+
+
 def questionnaire_from(mapping: Mapping[str, Sequence[Mapping[str, Any]]]) -> Questionnaire:
     """Read a questionnaire from plain data, as a preset's YAML or a study's JSON holds it.
 
@@ -313,6 +323,8 @@ def questionnaire_from(mapping: Mapping[str, Sequence[Mapping[str, Any]]]) -> Qu
     >>> asked.overall[0].key
     'comment'
     """
+    if isinstance(mapping, Kept):
+        return mapping.questionnaire
     unknown = set(mapping) - set(BLOCKS)
     if unknown:
         raise ParameterError(f"A questionnaire has the blocks {', '.join(BLOCKS)}; got {', '.join(sorted(unknown))}.")

@@ -29,11 +29,11 @@ def are_outcomes_open(study: Study) -> bool:
     return study.status == StudyStatus.CLOSED or study.outcomes_opened_at is not None
 
 
-def outcomes_of(study: Study) -> list[Outcome]:
-    """One line a condition, of people alone, in the order of the design."""
-    out = excluded(study, [Mode.LIVE])
+def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
+    """One line a condition, of one mode alone, in the order of the design."""
+    out = excluded(study, [mode])
     found: dict[str, list[ParticipantMeasures]] = defaultdict(list)
-    for record in records(study, [Mode.LIVE], completed_only=True):
+    for record in records(study, [mode], completed_only=True):
         condition = record.participant.condition
         if condition is not None and record.measures is not None and record.participant.pk not in out:
             found[condition.label].append(record.measures)

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
+from django.db.models import F
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from catalog.models import Feature, Item
+from catalog.models import DatasetVersion, Item
+from catalog.selectors.items import headlines_at, items_at
+from core.errors import ParallaxError
 from studies import flow
 from studies.models import Participant, ProfileRating, RecommendedItem
+from studies.selectors.compiled import Compiled
+from studies.selectors.kept import responses_of
 
 STARS = (1, 2, 3, 4, 5)
+_profile: Compiled[Any] = Compiled(
+    lambda pk: (
+        ProfileRating.objects.filter(participant=pk)
+        .annotate(index=F("item__index"))
+        .only("rating", "changed_at")
+        .order_by("rated_at", "id")
+    )
+)
+_recommended: Compiled[Any] = Compiled(
+    lambda pk: (
+        RecommendedItem.objects.filter(recommendation_list__participant=pk)
+        .annotate(index=F("item__index"))
+        .only("rank")
+        .order_by("rank")
+    )
+)
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
     flow.ABOUT: _("About you"),
@@ -103,34 +125,62 @@ class Thumb:
     is_done: bool
 
 
+@lru_cache(maxsize=64)
+def _shape(name: str) -> tuple[str, str, str]:
+    """What stands before, between and after token and number in an address: a page has a hundred of them."""
+    number = "0" if name in NUMBERED else ""
+    address = reverse(f"participant:{name}", args=["TOKEN", number] if number else ["TOKEN"])
+    before, _token, rest = address.partition("TOKEN")
+    between, _number, after = rest.rpartition(number) if number else (rest, "", "")
+    return before, between, after
+
+
+NUMBERED = frozenset({"item", "details", "trailer", "rate_item"})
+
+
 @dataclass(frozen=True)
 class Links:
     """The addresses of one participant's pages."""
 
     token: str
 
+    def _of(self, name: str, number: int | str = "") -> str:
+        before, between, after = _shape(name)
+        return f"{before}{self.token}{between}{number}{after}"
+
     def to(self, place: flow.Place) -> str:
         """Return the address of a place on the way."""
-        if place.step == flow.ITEMS:
-            return reverse("participant:item", args=[self.token, place.rank])
-        return reverse(f"participant:{place.step}", args=[self.token])
+        return self._of("item", place.rank) if place.step == flow.ITEMS else self._of(place.step)
 
     @property
     def withdraw(self) -> str:
         """Return the address where the participant can withdraw."""
-        return reverse("participant:withdraw", args=[self.token])
+        return self._of("withdraw")
+
+    @property
+    def events(self) -> str:
+        """Return the address that takes what the pages' script tells."""
+        return self._of("events")
 
     def details(self, item: Item) -> str:
         """Return the address of an item's details."""
-        return reverse("participant:details", args=[self.token, item.pk])
+        return self.details_of(item.pk)
+
+    def details_of(self, item_id: int) -> str:
+        """Return the address of the details of the item with that key."""
+        return self._of("details", item_id)
 
     def trailer(self, item: Item) -> str:
         """Return the address that records the click and leads to the trailer."""
-        return reverse("participant:trailer", args=[self.token, item.pk])
+        return self._of("trailer", item.pk)
 
     def rating(self, item: Item) -> str:
         """Return the address that takes a rating of the item."""
-        return reverse("participant:rate_item", args=[self.token, item.pk])
+        return self.rating_of(item.pk)
+
+    def rating_of(self, item_id: int) -> str:
+        """Return the address that takes a rating of the item with that key."""
+        return self._of("rate_item", item_id)
 
 
 def way_at(step: str) -> Way:
@@ -146,37 +196,27 @@ def genre_name(genre: str) -> str:
     return str(GENRES.get(genre, genre))
 
 
-def facts_of(items: Sequence[Item]) -> dict[int, str]:
-    """Return year, first genre and first director of each item, by its primary key, in one query."""
-    found: dict[int, dict[str, str]] = {item.pk: {} for item in items}
-    rows = Feature.objects.filter(item__in=found, kind__in=["genre", "director"]).order_by("kind", "position", "pk")
-    for item_id, kind, value in rows.values_list("item_id", "kind", "value"):
-        found[item_id].setdefault(kind, value)
-    return {
-        item.pk: " · ".join(
-            part
-            for part in (
-                str(item.year or ""),
-                genre_name(found[item.pk].get("genre", "")),
-                found[item.pk].get("director", ""),
-            )
-            if part
-        )
-        for item in items
-    }
+def facts_of(version: DatasetVersion, items: Sequence[Item]) -> dict[int, str]:
+    """Return year, first genre and first director of each item, by its primary key."""
+    found = headlines_at(version, [item.index for item in items])
+    told: dict[int, str] = {}
+    for item in items:
+        genre, director = found[item.index]
+        told[item.pk] = " · ".join(filter(None, (str(item.year or ""), genre_name(genre), director)))
+    return told
 
 
 def profile_of(participant: Participant, since: datetime | None = None) -> dict[int, int]:
-    """Return the participant's ratings by the item's primary key, in the order given; only newer ones than `since`."""
-    rows = ProfileRating.objects.filter(participant=participant)
-    if since is not None:
-        rows = rows.filter(changed_at__gte=since)
-    return dict(rows.values_list("item_id", "rating"))
+    """Return the participant's ratings by the item's index, in the order given; only newer ones than `since`."""
+    rows = _profile.rows(participant.pk)
+    return {row.index: row.rating for row in rows if since is None or row.changed_at >= since}
 
 
-def cards_of(items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = "") -> list[Card]:
-    """Return the items as cards that may be rated."""
-    facts = facts_of(items)
+def cards_of(
+    version: DatasetVersion, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
+) -> list[Card]:
+    """Return the items as cards that may be rated; `profile` holds the ratings by the item's index."""
+    facts = facts_of(version, items)
     return [
         Card(
             item,
@@ -184,35 +224,30 @@ def cards_of(items: Sequence[Item], *, links: Links, profile: Mapping[int, int],
             item.poster_url,
             links.details(item),
             links.rating(item),
-            profile.get(item.pk),
+            profile.get(item.index),
             suffix,
         )
         for item in items
     ]
 
 
-def rated_cards(participant: Participant, *, links: Links, since: datetime | None = None) -> list[Card]:
-    """Return what the participant has rated, for the tray; only what is newer than `since`."""
-    rows = ProfileRating.objects.filter(participant=participant).select_related("item")
-    if since is not None:
-        rows = rows.filter(changed_at__gte=since)
-    return [Card(row.item, "", row.item.poster_url, links.details(row.item), rating=row.rating) for row in rows]
+def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: Links) -> list[Card]:
+    """Return what the participant has rated, for the tray; `profile` as `profile_of` gives it."""
+    items = items_at(version, list(profile))
+    return [Card(item, "", item.poster_url, links.details(item), rating=profile[item.index]) for item in items]
 
 
-def slots_of(recommended: Iterable[RecommendedItem], *, links: Links) -> list[Slot]:
-    """Return the recommended items as the pages show them."""
-    rows = list(recommended)
-    facts = facts_of([row.item for row in rows])
+def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
+    """Return the participant's list as the pages show it; raises `study.no_list` before there is one."""
+    version = participant.study.dataset_version
+    ranked = [(row.rank, row.index) for row in _recommended.rows(participant.pk)]
+    if not ranked:
+        raise ParallaxError("study.no_list", str(_("There are no recommendations yet: the ratings come first.")))
+    items = items_at(version, [index for _rank, index in ranked])
+    facts = facts_of(version, items)
     return [
-        Slot(
-            row.rank,
-            row.item,
-            facts[row.item_id],
-            row.item.poster_url,
-            links.details(row.item),
-            links.trailer(row.item),
-        )
-        for row in rows
+        Slot(rank, item, facts[item.pk], item.poster_url, links.details(item), links.trailer(item))
+        for (rank, _index), item in zip(ranked, items, strict=True)
     ]
 
 
@@ -222,9 +257,9 @@ def answers_by_rank(participant: Participant, since: datetime | None = None) -> 
     With `since`, only those given or changed after it.
     """
     found: dict[int, dict[str, Any]] = {}
-    rows = participant.responses.all() if since is None else participant.responses.filter(answered_at__gte=since)
-    for rank, question, value in rows.values_list("rank", "question", "value"):
-        found.setdefault(rank, {})[question] = value
+    for row in responses_of(participant):
+        if since is None or row.answered_at >= since:
+            found.setdefault(row.rank, {})[row.question] = row.value
     return found
 
 

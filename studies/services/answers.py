@@ -6,9 +6,9 @@ same result. What is out of order is refused with `study.out_of_order` and the s
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -24,7 +24,9 @@ from studies.flow import Place
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Event, Participant, ProfileRating, Response
 from studies.questionnaires.schema import ABOUT, ITEMS, questionnaire_from
+from studies.selectors.kept import responses_of
 from studies.services.codes import new_code
+from studies.services.events import record_event
 from studies.services.recommending import finish_rating
 from studies.services.standing import (
     advance,
@@ -54,9 +56,6 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-LONGEST_KIND = 40
-LARGEST_FACTS = 4000  # characters of JSON
-
 
 def _missing(problems: Mapping[str, Any]) -> ParallaxError:
     return ParallaxError(
@@ -66,9 +65,14 @@ def _missing(problems: Mapping[str, Any]) -> ParallaxError:
 
 @transaction.atomic
 def rate_item(
-    *, participant: Participant, item: Item, rating: int | None, provenance: str = Provenance.PERSON
+    *,
+    participant: Participant,
+    item: Item,
+    rating: int | None,
+    provenance: str = Provenance.PERSON,
+    client_at: datetime | None = None,
 ) -> ProfileRating | None:
-    """Rate a known item, change that rating, or take it back with None.
+    """Rate a known item, change that rating, or take it back with None; a change is an event too.
 
     Raises `study.bad_rating`, `study.bad_item`, `study.enough_ratings`, `study.out_of_order`,
     `study.not_active`.
@@ -85,6 +89,14 @@ def rate_item(
     row = ProfileRating.objects.filter(participant=current, item=item).first()
     touch(current)
     mirror(participant, current)
+    if row is not None and row.rating != rating:
+        record_event(
+            participant=current,
+            kind="rating_changed",
+            page=flow.RATE,
+            facts={"item": item.external_id, "from": row.rating, "to": rating},
+            client_at=client_at,
+        )
     if rating is None:
         if row is not None:
             row.delete()
@@ -125,8 +137,11 @@ def answer(
     value: Any,
     rank: int = 0,
     provenance: str = Provenance.PERSON,
+    client_at: datetime | None = None,
 ) -> Response | None:
     """Store an answer, or replace the one before; None takes an answer that is not required back.
+
+    The change of an answer about an item is an event too.
 
     Where the answer about having watched an item becomes yes, the answers that are then no longer asked for
     are withdrawn, and the event log keeps them. Raises `study.bad_answer`, `study.not_asked`,
@@ -149,7 +164,7 @@ def answer(
         raise not_active(current)
     if not flow.may_change(place_of(current), at) or rank > list_length(current):
         raise out_of_order(current)
-    given = {row.question: row for row in current.responses.filter(rank=rank)}
+    given = {row.question: row for row in responses_of(current) if row.rank == rank}
     if not asked.is_shown({key: row.value for key, row in given.items()}):
         raise ParallaxError(
             "study.not_asked",
@@ -166,7 +181,17 @@ def answer(
         ) from problem
     touch(current)
     mirror(participant, current)
-    row = _stored(current, question, rank, checked, provenance, given.get(question))
+    before = given.get(question)
+    if block == ITEMS and before is not None and before.value != checked:
+        record_event(
+            participant=current,
+            kind="rating_changed" if question == "rating" else "answer_changed",
+            page=ITEMS,
+            rank=rank,
+            facts={"question": question, "rank": rank, "from": before.value, "to": checked},
+            client_at=client_at,
+        )
+    row = _stored(current, question, rank, checked, provenance, before)
     if block == ITEMS:
         _withdraw_unasked(current, rank, {**given, question: row})
     return row
@@ -204,7 +229,7 @@ def _withdraw_unasked(participant: Participant, rank: int, given: Mapping[str, R
 
 def missing_of(participant: Participant, rank: int) -> tuple[str, ...]:
     """Questions about the item at `rank` that still want an answer."""
-    given = dict(participant.responses.filter(rank=rank).values_list("question", "value"))
+    given = {row.question: row.value for row in responses_of(participant) if row.rank == rank}
     return flow.missing_of_item(given)
 
 
@@ -265,14 +290,3 @@ def finish(*, participant: Participant) -> Participant:
         logger.info("completed study=%s participant=%s", current.study.slug, current.code)
     mirror(participant, current)
     return current
-
-
-def record_event(*, participant: Participant, kind: str, facts: Mapping[str, Any] | None = None) -> Event:
-    """Note something that happened on a page (`page_view`, `search`, `details_opened`, `trailer_opened`, …).
-
-    Raises `study.bad_event` for an empty or long kind or for more facts than a page has to tell.
-    """
-    told = dict(facts or {})
-    if not kind or len(kind) > LONGEST_KIND or len(json.dumps(told)) > LARGEST_FACTS:
-        raise ParallaxError("study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]})
-    return Event.objects.create(participant=participant, kind=kind, facts=told)

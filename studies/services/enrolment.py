@@ -23,18 +23,18 @@ from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.models import Interview, Participant, Response, Study
 from studies.questionnaires.schema import Question, questionnaire_from
+from studies.selectors.kept import participant_by_token
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services.doors import Door, digest_of_key, door_of
 from studies.services.external_ids import keep_external_ids, known_id, parted
 from studies.services.slots import full_quota, locked_study, release_slot, retake_slot, stratum_for, take_slot
-from studies.services.standing import not_active
+from studies.services.standing import SEEN_EVERY, not_active
 
 logger = logging.getLogger(__name__)
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is taken for another: no 0 O 1 I L
 CODE_LENGTH = 6
 SHORTEST_ENTRY_KEY = 20
-SEEN_EVERY = timedelta(seconds=15)  # a page view writes the time only when the last one is older
 MOST_PARAMETERS = 50
 LONGEST_PARAMETER = 500
 
@@ -289,16 +289,18 @@ def accept_about(
 def _store_about(participant: Participant, answers: Mapping[str, Any], provenance: str) -> None:
     """Write the answers; one given before and the same again is left as it is."""
     before = {row.question: row for row in participant.responses.filter(rank=0)}
+    fresh = []
     for key, value in answers.items():
         row = before.pop(key, None)
         if value is None:
             if row is not None:
                 row.delete()
         elif row is None:
-            Response.objects.create(participant=participant, question=key, value=value, provenance=provenance)
+            fresh.append(Response(participant=participant, question=key, value=value, provenance=provenance))
         elif row.value != value:
             row.value, row.provenance, row.n_changes = value, provenance, row.n_changes + 1
             row.save()
+    Response.objects.bulk_create(fresh)
     for row in before.values():  # questions that are no longer shown
         row.delete()
 
@@ -313,9 +315,7 @@ def resume(*, token: str) -> Participant:
     Someone abandoned continues in their own condition where it has room, and meets quota full where it has
     none. Raises `study.unknown_link`.
     """
-    participant = (
-        Participant.objects.select_related("study", "condition").filter(token_digest=digest_of_token(token)).first()
-    )
+    participant = participant_by_token(digest_of_token(token))
     if participant is None:
         raise ParallaxError(
             "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")

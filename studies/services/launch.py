@@ -22,7 +22,8 @@ from studies.questionnaires.schema import NUMBER, questionnaire_from
 logger = logging.getLogger(__name__)
 
 
-NOT_DESIGN = frozenset({"simulated_per_condition"})  # settings of a trial run, which people never meet
+# Settings of a trial run, which people never meet.
+NOT_DESIGN = frozenset({"simulated_per_condition", "planted_effects"})
 
 
 def design_snapshot(study: Study) -> dict[str, Any]:

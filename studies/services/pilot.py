@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import httpx
-import numpy as np
 from django.db import connection, transaction
 
 from catalog.models import Item
 from catalog.selectors.ratings import ratings_of
 from core.errors import ParallaxError
-from core.provenance import derived_seed, digest_of, rng_for
+from core.models import LogEntry
+from core.provenance import digest_of, rng_for
 from evaluation.selectors import cases as run_cases
 from studies.answer_model import SimulatedPerson, SourceUser, TrainingSide, demographics
 from studies.enums import Mode, ParticipantStatus, StudyStatus
-from studies.models import Participant, Study
+from studies.models import Allocation, Participant, Study
+from studies.planted_effects import AffectedPerson, Effect, as_plain, told
 from studies.services.entry_links import entry_link
 from studies.services.slots import locked_study
-from studies.walker import Walk, Walker
+from studies.walker import PlainTransport, Turn, Walk, Walker
 
 REQUEST_SECONDS = 60.0
+MOST_ATTEMPTS = 3  # of one walk whose connection breaks
 MOST_SPARE = 3  # walks tried beyond the slots that were open, before giving up
 
 
@@ -39,6 +44,11 @@ class Pool:
     ratings_asked: int
     low_age: int
     high_age: int
+
+    @cached_property
+    def by_id(self) -> dict[str, SourceUser]:
+        """The users by their id."""
+        return {user.external_id: user for user in self.users}
 
 
 @dataclass(frozen=True)
@@ -123,13 +133,15 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
     return chosen
 
 
-def set_simulated_target(*, study: Study, per_condition: int) -> Study:
-    """Say how many simulated participants each condition is to have.
+def set_simulated_target(*, study: Study, per_condition: int, effects: Mapping[str, Effect] | None = None) -> Study:
+    """Say how many simulated participants each condition is to have, and what is planted in them.
 
-    Not part of the frozen design: it says nothing about people.
+    Not part of the frozen design: it says nothing about people. Raises `pilot.other_effects` where simulated
+    participants are there already in whom something else was planted.
     """
     if per_condition < 1:
         raise ParallaxError("pilot.bad_number", "Each condition needs at least one simulated participant.")
+    planted = as_plain(effects or {})
     with transaction.atomic():
         current = locked_study(study.pk)
         if current.status != StudyStatus.LIVE:
@@ -138,9 +150,46 @@ def set_simulated_target(*, study: Study, per_condition: int) -> Study:
                 f"The study {study.slug} is {current.status}; launch it first.",
                 {"status": current.status},
             )
+        before = current.settings.get("planted_effects", {})
+        if planted != before and current.participants.filter(mode=Mode.SIMULATED).exists():
+            raise ParallaxError(
+                "pilot.other_effects",
+                f"{told(before) or 'No effects were planted.'} Simulated participants of that kind are in "
+                f"the study {study.slug}; remove them first, with simulate_participants {study.slug} --remove.",
+                {"planted": before},
+            )
         current.settings["simulated_per_condition"] = per_condition
+        current.settings["planted_effects"] = planted
+        if not planted:
+            del current.settings["planted_effects"]
         current.save(update_fields=["settings", "updated_at"])
     return current
+
+
+@transaction.atomic
+def remove_simulated(*, study: Study, actor: Any = None) -> int:
+    """Remove every simulated participant with what they answered, their allocation and what was planted; count them.
+
+    People's data are untouched, and the study's log keeps that it was done.
+    """
+    current = locked_study(study.pk)
+    simulated = Participant.objects.filter(study=current, mode=Mode.SIMULATED)
+    n = simulated.count()
+    Allocation.objects.filter(study=current, mode=Mode.SIMULATED).delete()
+    simulated.delete()
+    for name in ("simulated_per_condition", "planted_effects"):
+        current.settings.pop(name, None)
+    current.save(update_fields=["settings", "updated_at"])
+    LogEntry.objects.create(
+        actor=actor,
+        kind="studies.study",
+        object_id=current.pk,
+        from_status=current.status,
+        to_status=current.status,
+        reason=f"Removed {n} simulated participants.",
+        facts={"act": "simulated_removed", "n": n},
+    )
+    return n
 
 
 def _counts(study: Study) -> Counter[str]:
@@ -148,20 +197,65 @@ def _counts(study: Study) -> Counter[str]:
     return Counter(rows)
 
 
+class _Turns:
+    """People enter conditions by their numbers, however their walks overtake one another."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waited_for: list[int] = []
+
+    def of(self, number: int) -> _Turn:
+        """The next number's turn; they are given out in the order in which they are to be taken."""
+        with self._changed:
+            self._waited_for.append(number)
+        return _Turn(self, number)
+
+    def wait(self, number: int) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: number in self._waited_for[:1] or number not in self._waited_for)
+
+    def over(self, number: int) -> None:
+        with self._changed:
+            if number in self._waited_for:
+                self._waited_for.remove(number)
+                self._changed.notify_all()
+
+
+class _Turn(Turn):
+    def __init__(self, turns: _Turns, number: int) -> None:
+        self._turns = turns
+        self._number = number
+
+    def wait(self) -> None:
+        self._turns.wait(self._number)
+
+    def over(self) -> None:
+        self._turns.over(self._number)
+
+
 def walk_group(
-    *, study: Study, per_condition: int, seed: int, base_url: str, parallel: int, tell: Callable[[Progress], None]
+    *,
+    study: Study,
+    per_condition: int,
+    seed: int,
+    base_url: str,
+    parallel: int,
+    tell: Callable[[Progress], None],
+    effects: Mapping[str, Effect] | None = None,
 ) -> Progress:
     """Walk simulated participants through the pages at `base_url` until every condition stands at its target.
 
-    Participant number n of a seed is the same person every time: a group that was interrupted goes on where it
-    was. Raises ParallaxError of the first walk that failed, after the others ended.
+    Participant number n of a seed is the same person every time, in the same condition and with the same answers,
+    however many walk at the same time; a group that was interrupted goes on where it was. Raises ParallaxError of
+    the first walk that failed, after the others ended.
     """
-    study = set_simulated_target(study=study, per_condition=per_condition)
+    study = set_simulated_target(study=study, per_condition=per_condition, effects=effects)
     pool = pool_of(study)
     wanted = per_condition * study.conditions.count()
     done = _counts(study)[ParticipantStatus.COMPLETED]
     outcomes: Counter[str] = Counter()
     n_requests = 0
+    turns = _Turns()
     tell(Progress(done, wanted, 0, {}))
     with ThreadPoolExecutor(max_workers=parallel) as threads:
         running: set[Future[Walk]] = set()
@@ -169,7 +263,9 @@ def walk_group(
         try:
             while done < wanted:
                 while len(running) < min(parallel, wanted - done):
-                    running.add(threads.submit(_walk_one, study, pool, next(numbers), seed, base_url))
+                    number = next(numbers)
+                    turn = turns.of(number)
+                    running.add(threads.submit(_walk_one, study, pool, number, seed, base_url, turn, effects or {}))
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in ended:
                     walk = future.result()
@@ -210,31 +306,49 @@ def digest_of_key(entry_key: str) -> str:
     return hashlib.sha256(entry_key.encode()).hexdigest()
 
 
-def _walk_one(study: Study, pool: Pool, number: int, seed: int, base_url: str) -> Walk:
-    """Walk one person; runs in a thread, with a database connection of its own that is closed at the end."""
-    rng = rng_for(seed, "simulated", study.slug, number)
-    facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
-    by_id = {user.external_id: user for user in pool.users}
+def _walk_one(
+    study: Study,
+    pool: Pool,
+    number: int,
+    seed: int,
+    base_url: str,
+    turn: Turn | None = None,
+    effects: Mapping[str, Effect] | None = None,
+) -> Walk:
+    """Walk one person; runs in a thread, with a database connection of its own that is closed at the end.
 
-    def person_for(code: str) -> SimulatedPerson:
-        chosen = assign_source_user(study=study, code=code, external_ids=tuple(by_id))
-        stream = np.random.Generator(np.random.PCG64(derived_seed(seed, "answers", study.slug, number)))
-        return SimulatedPerson(by_id[chosen], pool.training, stream)
-
+    A walk whose connection broke goes on by its link, as a person would, a few times.
+    """
+    turn = turn or Turn()
+    n_before = 0
     try:
         entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
-        with httpx.Client(base_url=base_url, timeout=REQUEST_SECONDS) as client:
-            walker = Walker(
-                client=client,
-                entry=entry,
-                facts=facts,
-                person_for=person_for,
-                item_titles=pool.item_titles,
-                item_ids=pool.item_ids,
-                ratings_asked=pool.ratings_asked,
-                rng=rng,
-            )
-            return walker.run()
+        for attempt in range(1, MOST_ATTEMPTS + 1):
+            rng = rng_for(seed, "simulated", study.slug, number)
+            with httpx.Client(
+                base_url=base_url, timeout=REQUEST_SECONDS, transport=PlainTransport(REQUEST_SECONDS)
+            ) as client:
+                walker = Walker(
+                    client=client,
+                    entry=entry,
+                    facts=demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age),
+                    person_for=partial(_person_for, study, pool, number, seed, effects or {}),
+                    item_titles=pool.item_titles,
+                    item_ids=pool.item_ids,
+                    ratings_asked=pool.ratings_asked,
+                    rng=rng,
+                    turn=turn,
+                )
+                try:
+                    walk = walker.run()
+                except httpx.HTTPError as problem:
+                    n_before += walker.walk.n_requests
+                    if attempt == MOST_ATTEMPTS or isinstance(problem, httpx.ConnectError):
+                        raise
+                    continue
+                walk.n_requests += n_before
+                return walk
+        raise AssertionError("a walk ends or raises")
     except httpx.HTTPError as problem:
         raise ParallaxError(
             "pilot.no_answer",
@@ -242,4 +356,25 @@ def _walk_one(study: Study, pool: Pool, number: int, seed: int, base_url: str) -
             "Start it with `python manage.py up`.",
         ) from problem
     finally:
+        turn.over()
         connection.close()
+
+
+def _person_for(
+    study: Study, pool: Pool, number: int, seed: int, effects: Mapping[str, Effect], code: str
+) -> SimulatedPerson:
+    """The person of a number, once they have a condition: on which user they stand is drawn within it."""
+    by_id = pool.by_id
+    chosen = assign_source_user(study=study, code=code, external_ids=tuple(by_id))
+    stream = rng_for(seed, "answers", study.slug, number)
+    if not effects:
+        return SimulatedPerson(by_id[chosen], pool.training, stream)
+    label = Participant.objects.filter(study=study, code=code).values_list("condition__label", flat=True).get()
+    return AffectedPerson(
+        by_id[chosen],
+        pool.training,
+        stream,
+        effect=effects.get(label or "", Effect()),
+        list_length=int(study.settings["list_length"]),
+        effect_rng=rng_for(seed, "effects", study.slug, number),
+    )

@@ -20,7 +20,7 @@ from core.errors import ParallaxError
 from studies.enums import ParticipantStatus
 from studies.models import Event, ExternalId, Participant, Study
 from studies.selectors.recruiting import HowRecruited
-from studies.services.enrolment import here_again, resume
+from studies.services.enrolment import digest_of_token, here_again, resume
 from studies.services.external_ids import known_id
 from studies.services.slots import locked_study
 
@@ -47,19 +47,40 @@ def arrived(*, token: str) -> Arrived:
     """
     if SEPARATOR not in token:
         return Arrived(resume(token=token))
+    participant, at = _signed(token)
+    return Arrived(here_again(participant), at)
+
+
+def whose(*, token: str) -> Participant:
+    """Find who a token in an address belongs to, and note nothing.
+
+    Raises `study.unknown_link`.
+    """
+    if SEPARATOR in token:
+        return _signed(token)[0]
+    found = Participant.objects.filter(token_digest=digest_of_token(token)).first()
+    if found is None:
+        raise _unknown()
+    return found
+
+
+def _signed(token: str) -> tuple[Participant, datetime]:
+    """Who is meant by a token that `resume_known` gave, and when it did."""
     try:
         said = signing.loads(token, salt=SALT, max_age=VALID_SECONDS)
     except signing.BadSignature as problem:
-        raise ParallaxError(
-            "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")
-        ) from problem
+        raise _unknown() from problem
     participant = Participant.objects.select_related("study", "condition").filter(pk=said["participant"]).first()
     # Whoever withdrew has no ids any more, and the door that they opened closes behind them.
     if participant is None or not ExternalId.objects.filter(pk=said["id"], participant=participant).exists():
-        raise ParallaxError(
-            "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")
-        )
-    return Arrived(here_again(participant), datetime.fromtimestamp(said["at"], tz=UTC))
+        raise _unknown()
+    return participant, datetime.fromtimestamp(said["at"], tz=UTC)
+
+
+def _unknown() -> ParallaxError:
+    return ParallaxError(
+        "study.unknown_link", _("This link belongs to no participant. Please check that it is complete.")
+    )
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -12,6 +13,9 @@ from studies import flow
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.flow import Place
 from studies.models import Participant, RecommendationList
+from studies.selectors.kept import locked_participant
+
+SEEN_EVERY = timedelta(seconds=15)
 
 
 def place_of(participant: Participant) -> Place:
@@ -29,19 +33,20 @@ def locked(participant: Participant) -> Participant:
 
     Raises `study.closed` once the study is closed.
     """
-    current = (
-        Participant.objects.select_for_update(of=("self",))
-        .select_related("study", "condition__model")
-        .get(pk=participant.pk)
-    )
+    current = locked_participant(participant.pk)
     if current.study.status == StudyStatus.CLOSED and current.status != ParticipantStatus.COMPLETED:
         raise ParallaxError("study.closed", _("This study has ended and takes no more answers."))
     return current
 
 
 def touch(participant: Participant, **changes: Any) -> None:
-    """Note that the participant is here, with other fields written by the same update."""
+    """Note that the participant is here, with other fields written by the same update.
+
+    Where there are none and the last note is young it stands: the limit of being idle is counted in minutes.
+    """
     now = timezone.now()
+    if not changes and now - participant.last_seen_at < SEEN_EVERY:
+        return
     Participant.objects.filter(pk=participant.pk).update(last_seen_at=now, updated_at=now, **changes)
     participant.last_seen_at = now
     for name, value in changes.items():

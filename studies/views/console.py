@@ -21,10 +21,13 @@ from studies.forms.data import ExportForm
 from studies.models import Study, StudyMembership
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
+from studies.planted_effects import told
 from studies.selectors import allocation, console, monitor
 from studies.selectors.consort import consort_of
+from studies.selectors.estimate import NAMES as STEP_TITLES
 from studies.selectors.markdown import rendered
 from studies.selectors.outcomes import are_outcomes_open
+from studies.selectors.page_times import are_peoples, step_times_lately
 from studies.selectors.recruiting import is_nested
 from studies.services import launch, members
 from studies.services.design import age_limits, change_design, create_study
@@ -68,6 +71,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
     shown = []
     for mode in monitor.modes_of(study):
         counts = monitor.counts_by_condition(study, mode)
+        times = step_times_lately(study, mode)
         bars = progress_bars([(c.label, c.target, c.completed, c.active, c.abandoned) for c in counts])
         shown.append(
             {
@@ -79,6 +83,10 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "statuses": monitor.counts_by_status(study, mode),
                 "funnel": monitor.funnel(study, mode),
                 "happenings": monitor.newest_happenings(study, mode),
+                "times": [(STEP_TITLES[one.step], one) for one in times],
+                "has_times": any(one.n for one in times),
+                "are_times_of_people": are_peoples(mode),
+                "planted": told(study.settings.get("planted_effects", {})) if mode == Mode.SIMULATED else "",
             }
         )
     return shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,11 +14,12 @@ from studies.assignment.methods import method_from
 from studies.assignment.strata import strata_from
 from studies.charts import power_curve
 from studies.forms.assignment import METHOD_LABELS, AssignmentForm
-from studies.forms.planning import PowerForm
+from studies.forms.planning import CostForm, PowerForm
 from studies.narrative.plan import needed_sentence, planned_sentence, share, simulated_sentence
 from studies.narrative.preregistration import FORMS, preregistration
 from studies.permissions import READERS, Seat, seated
 from studies.selectors import planning
+from studies.selectors.estimate import cost_of, estimate_of
 
 
 def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
@@ -92,6 +94,31 @@ def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
             context["lines"] = [(METHOD_LABELS[name], is_chosen, one) for name, is_chosen, one in found.methods]
     part = "_imbalance" if request.headers.get("HX-Request") else "imbalance"
     return render(request, f"console/studies/{part}.html", context)
+
+
+@require_safe
+@seated(READERS)
+def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """How long the study takes a participant, and what it costs at a reward."""
+    form = CostForm(request.GET or None)
+    found = estimate_of(seat.study)
+    cost = None
+    if form.is_valid() and form.cleaned_data["reward"] is not None:
+        said = form.cleaned_data
+        cost = cost_of(found, reward=said["reward"], fee_percent=said["fee"] or Decimal(0))
+    lines = [
+        (step, None if step.quartile_1 is None else step.quartile_1 / 60, (step.quartile_3 or 0.0) / 60)
+        for step in found.steps
+    ]
+    context = {
+        "study": seat.study,
+        "form": form,
+        "estimate": found,
+        "lines": lines,
+        "has_quartiles": any(low is not None for _step, low, _high in lines),
+        "cost": cost,
+    }
+    return render(request, "console/studies/estimate.html", context)
 
 
 @require_safe

@@ -52,6 +52,7 @@ ROLES_OF = {
     "design-file": READERS,
     "power": READERS,
     "imbalance": READERS,
+    "estimate": READERS,
     "preregistration": READERS,
     "preview": READERS,
     "launch": OWNERS,

@@ -252,6 +252,7 @@ def test_pages_have_the_columns_of_otree_and_rising_times(study: Study) -> None:
     assert list(rows[0]) == [
         "session_code", "participant_id_in_session", "participant_code", "page_index", "app_name", "page_name",
         "epoch_time_completed", "round_number", "timeout_happened", "is_wait_page",
+        "dwell_seconds", "hidden_seconds", "n_views",
     ]  # fmt: skip
     first = [row for row in rows if row["participant_id_in_session"] == "1"]
     assert [row["page_name"] for row in first] == ["consent", "about", "rate", *["items"] * 5, "overall"]
@@ -292,7 +293,7 @@ def test_a_psych_ds_package_describes_every_column_of_its_tables(study: Study) -
     names = set(export.content)
     assert {"dataset_description.json", "README.md", "CHANGES.md", "materials/questionnaire.json"} <= names
     tables = [name for name in names if name.startswith("data/") and name.endswith("_data.csv")]
-    assert len(tables) == 6
+    assert len(tables) == 7
     assert all(re.fullmatch(r"data/study-[a-zA-Z0-9]+_description-[a-z]+_data\.csv", name) for name in tables)
     description = json.loads(export.content["dataset_description.json"])
     assert (description["@context"], description["@type"]) == ("https://schema.org/", "Dataset")

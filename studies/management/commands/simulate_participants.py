@@ -2,13 +2,20 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import yaml
 from django.core.management.base import BaseCommand, CommandError
 
-from core.errors import ParallaxError
+from core.errors import ParallaxError, ParameterError
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Participant, Study
+from studies.planted_effects import Effect, as_plain, effects_from, told
+from studies.selectors.outcomes import outcomes_of
 from studies.selectors.texts import study_by_slug
-from studies.services.pilot import Progress, walk_group
+from studies.services.pilot import Progress, remove_simulated, walk_group
 
 
 class Command(BaseCommand):
@@ -21,35 +28,77 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--per-condition", type=int, default=30)
-        parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--parallel", type=int, default=2, help="participants at the same time")
+        parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same people and answers")
+        parser.add_argument("--parallel", type=int, default=8, help="participants at the same time")
         parser.add_argument("--base-url", default="http://127.0.0.1:8000/")
+        parser.add_argument(
+            "--effects", type=Path, help="YAML of shifts to plant: condition, then accuracy, satisfaction, fon or son"
+        )
+        parser.add_argument("--remove", action="store_true", help="remove every simulated participant instead")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_by_slug(options["slug"])
         if study is None:
             raise CommandError(f"There is no study called {options['slug']!r}.")
-        self.started = time.monotonic()
+        if options["parallel"] < 1:
+            raise CommandError("At least one participant has to walk: --parallel is 1 or more.")
         try:
+            if options["remove"]:
+                n = remove_simulated(study=study)
+                self.stdout.write(f"{n} simulated participants of {study.slug} are removed.")
+                return
+            effects = self.effects(options["effects"], study)
+            self.started = time.monotonic()
             end = walk_group(
                 study=study,
                 per_condition=options["per_condition"],
                 seed=options["seed"],
                 base_url=options["base_url"],
-                parallel=max(1, options["parallel"]),
+                parallel=options["parallel"],
                 tell=self.tell,
+                effects=effects,
             )
         except ParallaxError as refusal:
             self.stdout.write("")
             raise CommandError(str(refusal)) from refusal
+        self.summary(study, end, effects)
+
+    def effects(self, file: Path | None, study: Study) -> dict[str, Effect]:
+        """What the file plants; its faults are said with its name."""
+        if file is None:
+            return {}
+        try:
+            given = yaml.safe_load(file.read_text(encoding="utf-8"))
+            labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+            return effects_from(given, labels)
+        except OSError as problem:
+            raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
+        except (yaml.YAMLError, UnicodeDecodeError) as problem:
+            raise CommandError(f"{file} is no YAML: {problem}") from problem
+        except ParameterError as problem:
+            raise CommandError(f"{file}: {problem}") from problem
+
+    def summary(self, study: Study, end: Progress, effects: dict[str, Effect]) -> None:
+        """Who completed, where everybody stands, and what was planted beside what came of it."""
         seconds = time.monotonic() - self.started
         self.stdout.write(
             f"\n{end.finished} of {end.total} simulated participants completed the study; "
             f"{end.n_requests} requests in {seconds:.1f} s ({end.n_requests / max(seconds, 1e-9):.0f} a second)."
         )
-        for row in study.conditions.all():
-            n = row.participants.filter(mode="simulated", status="completed").count()
-            self.stdout.write(f"  {row.label:<14}{n:>4}")
+        people = Participant.objects.filter(study=study, mode=Mode.SIMULATED)
+        statuses = Counter(people.values_list("status", flat=True))
+        others = {status: n for status, n in statuses.items() if status != ParticipantStatus.COMPLETED}
+        if others:
+            self.stdout.write("Not completed: " + ", ".join(f"{n} {status}" for status, n in sorted(others.items())))
+        if effects:
+            self.stdout.write(told(as_plain(effects)))
+        self.stdout.write(f"  {'condition':<14}{'n':>4}{'accuracy':>10}{'FON':>7}{'SON':>7}{'satisfaction':>14}")
+        for line in outcomes_of(study, Mode.SIMULATED):
+            means = "".join(
+                f"{'–' if value is None else f'{value:.2f}':>{width}}"
+                for value, width in ((line.accuracy, 10), (line.fon, 7), (line.son, 7), (line.satisfaction, 14))
+            )
+            self.stdout.write(f"  {line.condition:<14}{line.n:>4}{means}")
 
     def tell(self, progress: Progress) -> None:
         """One line that renews itself on a terminal, and one in ten elsewhere."""

@@ -16,11 +16,23 @@ from studies.services import answers
 from studies.views.participant.visit import Visit, of_participant
 
 
+def _note(visit: Visit, kind: str, item: Item) -> None:
+    here = visit.here
+    answers.record_event(
+        participant=visit.participant,
+        kind=kind,
+        page=here.step,
+        rank=here.rank,
+        facts={"item": item.external_id},
+        client_at=visit.client_at,
+    )
+
+
 @of_participant
 def details(visit: Visit, item_id: int) -> HttpResponse:
     """An item's details, as a sheet over the page or as a page of its own; opening them is noted."""
     shown = get_object_or_404(Item, pk=item_id, version_id=visit.study.dataset_version_id)
-    answers.record_event(participant=visit.participant, kind="details_opened", facts={"item": shown.external_id})
+    _note(visit, "details_opened", shown)
     known = item_details(shown)
     facts = [
         {"label": label, "value": ", ".join(values)}
@@ -42,8 +54,13 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         "back_url": visit.links.to(visit.here),
     }
     if flow.may_change(visit.here, flow.Place(flow.RATE)):
-        profile = pages.profile_of(visit.participant, visit.since)
-        (context["card"],) = pages.cards_of([shown], links=visit.links, profile=profile, suffix="-sheet")
+        (context["card"],) = pages.cards_of(
+            visit.study.dataset_version,
+            [shown],
+            links=visit.links,
+            profile=pages.profile_of(visit.participant, visit.since),
+            suffix="-sheet",
+        )
     if visit.is_htmx:
         return render(visit.request, "participant/parts/details.html", context)
     return visit.page("details", visit.here.step, step="details", **context)
@@ -55,5 +72,5 @@ def trailer(visit: Visit, item_id: int) -> HttpResponse:
     shown = get_object_or_404(
         Item.objects.exclude(trailer_url=""), pk=item_id, version_id=visit.study.dataset_version_id
     )
-    answers.record_event(participant=visit.participant, kind="trailer_opened", facts={"item": shown.external_id})
+    _note(visit, "trailer_opened", shown)
     return HttpResponseRedirect(shown.trailer_url)

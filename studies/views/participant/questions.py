@@ -17,8 +17,7 @@ from studies.views.participant.visit import Visit, of_participant, true_step
 
 def slots_of(visit: Visit) -> list[pages.Slot]:
     """The participant's list, as it was computed once."""
-    made = answers.recommendation_list(visit.participant)
-    return pages.slots_of(made.slots.select_related("item").order_by("rank"), links=visit.links)
+    return pages.slots_of(visit.participant, links=visit.links)
 
 
 @of_participant
@@ -36,10 +35,12 @@ def recommendations(visit: Visit) -> HttpResponse:
 def item(visit: Visit, rank: int) -> HttpResponse:
     """The questions about one recommended item; each answer is stored as it is given."""
     if visit.request.method == "POST":
-        before = pages.answers_by_rank(visit.participant).get(rank, {})
-        store_posted(visit, "items", rank)
-        if "continue" in visit.request.POST:
-            missing = flow.missing_of_item(pages.answers_by_rank(visit.participant).get(rank, {}))
+        does_go_on = "continue" in visit.request.POST
+        before = pages.answers_by_rank(visit.participant).get(rank, {}) if does_go_on else {}
+        n_posted = store_posted(visit, "items", rank)
+        if does_go_on:
+            after = pages.answers_by_rank(visit.participant).get(rank, {}) if n_posted else before
+            missing = flow.missing_of_item(after)
             if not missing:
                 answers.finish_item(participant=visit.participant, rank=rank)
                 length = int(visit.study.settings["list_length"])
@@ -56,8 +57,8 @@ def _passed_over(visit: Visit, missing: tuple[str, ...], before: dict[str, Any])
     return tuple(key for key in missing if key == "watched" or ("watched" in before and asked[key].is_shown(before)))
 
 
-def store_posted(visit: Visit, block: str, rank: int) -> None:
-    """Store every answer of the block that the form holds."""
+def store_posted(visit: Visit, block: str, rank: int) -> int:
+    """Store every answer of the block that the form holds, and count those of which it had one."""
     questions = questionnaire_from(visit.study.questionnaire).block(block)
     posted = {q.key: value_of(q, visit.request.POST[q.key]) for q in questions if q.key in visit.request.POST}
     for question in questions:
@@ -71,7 +72,9 @@ def store_posted(visit: Visit, block: str, rank: int) -> None:
             value=posted[question.key],
             rank=rank,
             provenance=visit.provenance,
+            client_at=visit.client_at,
         )
+    return len(posted)
 
 
 def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> HttpResponse:
@@ -92,6 +95,7 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
     before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
     context = {
         "step": "item",
+        "rank": rank,
         "slot": slots[rank - 1],
         "questions": asked,
         "here_url": visit.links.to(place),

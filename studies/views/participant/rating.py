@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -20,6 +24,7 @@ from studies import flow
 from studies.forms.participant import whole_number
 from studies.selectors import pages
 from studies.services import answers
+from studies.views.participant.cards import card_html
 from studies.views.participant.visit import Visit, of_participant, true_step
 
 PAGE_SIZE = 24
@@ -66,36 +71,51 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         limit=PAGE_SIZE,
     )
     if query and not offset:
-        answers.record_event(participant=visit.participant, kind="search", facts={"query": query, "found": found.total})
+        answers.record_event(
+            participant=visit.participant,
+            kind="search",
+            page=flow.RATE,
+            facts={"query": query, "found": found.total},
+            client_at=visit.client_at,
+        )
     profile = pages.profile_of(visit.participant, visit.since)
+    cards = pages.cards_of(version, found.items, links=visit.links, profile=profile)
     rate_url = visit.links.to(flow.Place(flow.RATE))
     following = urlencode({"q": query, "show": show, "from": offset + PAGE_SIZE})
     context = {
-        "cards": pages.cards_of(found.items, links=visit.links, profile=profile),
+        "cards": [card_html(card, visit.token, visit.language) for card in cards],
         "page": found,
         "query": query,
         "show": show,
-        "chips": _chips(visit),
+        "chips": _chips(visit, show),
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < found.total else "",
         "error": error,
         "asked_in_words": {"n": asked, "words": NUMBER_WORDS.get(asked, str(asked))},
-        **_tray(visit),
+        **_tray(visit, profile),
     }
     return visit.page("rate", flow.RATE, **context)
 
 
-def _chips(visit: Visit) -> list[dict[str, str]]:
+def _chips(visit: Visit, show: str) -> SafeString:
+    """The filters by genre and decade."""
     version = visit.study.dataset_version
-    genres = [{"value": f"genre:{genre}", "label": pages.genre_name(genre)} for genre in genres_of(version)]
-    decades = [
-        {"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades_of(version)
-    ]
-    return genres + decades
+    genres, decades = genres_of(version), decades_of(version)
+    is_offered = show in {*(f"genre:{genre}" for genre in genres), *(f"decade:{decade}" for decade in decades), ""}
+    return _chips_of(genres, decades, show if is_offered else None, visit.language)
 
 
-def _tray(visit: Visit) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def _chips_of(genres: tuple[str, ...], decades: tuple[int, ...], show: str | None, _language: str) -> SafeString:
+    """The filters as HTML in the language that is active; `show` is None where none of them is chosen."""
+    of_genres = [{"value": f"genre:{genre}", "label": pages.genre_name(genre)} for genre in genres]
+    of_decades = [{"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades]
+    told = {"chips": of_genres + of_decades, "show": "other" if show is None else show}
+    return render_to_string("participant/parts/chips.html", told)
+
+
+def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
     asked = int(visit.study.settings["ratings_asked"])
-    rated = pages.rated_cards(visit.participant, links=visit.links, since=visit.since)
+    rated = pages.rated_cards(visit.study.dataset_version, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
         "asked": asked,
@@ -121,6 +141,7 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
             item=rated,
             rating=(whole_number(raw) or 0) if raw else None,  # what is no rating is refused like a 0
             provenance=visit.provenance,
+            client_at=visit.client_at,
         )
     except ParallaxError as refusal:
         error = refusal.message
@@ -142,7 +163,8 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> Htt
     """The tray, and the stars where the page has to be told what they are; elsewhere they show it already."""
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
     profile = pages.profile_of(visit.participant, visit.since)
-    (card,) = pages.cards_of([rated], links=visit.links, profile=profile, suffix=suffix)
+    version = visit.study.dataset_version
+    (card,) = pages.cards_of(version, [rated], links=visit.links, profile=profile, suffix=suffix)
     card.error = error
     is_redrawn = bool(error) or is_taken_back
     context = {
@@ -152,7 +174,7 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_taken_back: bool) -> Htt
         "swap": True,
         "study": visit.study,
         "participant": visit.participant,
-        **_tray(visit),
+        **_tray(visit, profile),
     }
     response = render(visit.request, "participant/parts/rated.html", context)
     if is_redrawn:

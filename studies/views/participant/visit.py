@@ -25,10 +25,13 @@ from studies.models import Participant, Study
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.services import answers, languages, leaving, resuming
+from studies.services.events import client_time, record_event
 from studies.views.participant.calm import calm_page, is_part, outcome, titled
 from studies.views.participant.language import browser_language, switches, without_language
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
+ASIDE = frozenset({"details", "withdraw"})  # pages beside the way
+CLIENT_TIME_HEADER = "X-Client-Time"
 METHODS = ["GET", "HEAD", "POST"]
 
 
@@ -94,6 +97,11 @@ class Visit:
         """Whether a part of the page asks, rather than the address bar."""
         return is_part(self.request)
 
+    @property
+    def client_at(self) -> datetime | None:
+        """When the browser says this happened: the script tells it with what it asks for."""
+        return client_time(self.request.headers.get(CLIENT_TIME_HEADER) or self.request.GET.get("at"))
+
     def lead_to(self, place: flow.Place) -> HttpResponse:
         """Send them to a place; a part of a page makes the whole page go there."""
         return self.go(self.links.to(place))
@@ -120,8 +128,15 @@ class Visit:
         return way.url if is_gone else reverse("participant:exit", args=[self.token])
 
     def page(self, template: str, at: str, **context: Any) -> HttpResponse:
-        """Show one of their pages; `at` is the step that the bar at the top marks."""
+        """Show one of their pages; `at` is the step that the bar at the top marks. That it was shown is noted."""
+        rank = context.get("rank", 0)
+        is_aside = template in ASIDE
+        if self.request.method == "GET" and not self.is_htmx and not is_aside:
+            record_event(participant=self.participant, kind="page_view", page=at, rank=rank)
         whole = {
+            "page_of_events": at,
+            "rank": rank,
+            "events_url": "" if is_aside else self.links.events,
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "way": pages.way_at(at),

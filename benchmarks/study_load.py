@@ -1,0 +1,308 @@
+"""A study under load: simulated participants who walk it at full speed, and open ones who take their time.
+
+    python benchmarks/study_load.py walk [--per-condition 30] [--parallel 8] [--database URL]
+    python benchmarks/study_load.py open [--participants 200] [--seconds 300] [--database URL]
+
+Both make the demo's study, start the web server that `manage.py up` starts, and load it from this process, on the
+same cores. `walk` counts that nobody is lost, that every condition stands at its target and that exports are
+complete. `open` lets that many people stay on the pages with 3 to 8 s between two requests of theirs, each after
+the script's batch of events, and compares every answer that the server took with what is stored. What is prepared
+is kept in --var, so that a second run begins at once.
+"""
+
+# ruff: noqa: PLC0415 -- Django is set up once the options are read, and what needs it is imported after that
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+THINKS = (3.0, 8.0)  # seconds between two requests of an open participant
+DEMO_ALGORITHMS = "toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa"
+GOAL_WALK_SECONDS, GOAL_P95_MS, LEAST_REQUESTS = 30.0, 150.0, 40
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", choices=("walk", "open"))
+    options.add_argument("--per-condition", type=int, default=30)
+    options.add_argument("--parallel", type=int, default=8)
+    options.add_argument("--participants", type=int, default=200)
+    options.add_argument("--seconds", type=float, default=300.0)
+    options.add_argument("--database", default="", help="postgresql://…; SQLite unless given")
+    options.add_argument("--var", type=Path, default=Path(tempfile.gettempdir()) / "parallax-study-load")
+    options.add_argument("--port", type=int, default=8790)
+    options.add_argument("--seed", type=int, default=1)
+    chosen = options.parse_args()
+    os.environ["PARALLAX_VAR"] = str(chosen.var)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "parallax.settings"
+    if chosen.database:
+        os.environ["DATABASE_URL"] = chosen.database
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    import django
+
+    django.setup()
+    with _study_and_server(chosen) as (study, url):
+        is_good = (_walk if chosen.what == "walk" else _open)(study, url, chosen)
+    sys.exit(0 if is_good else 1)
+
+
+def _study_and_server(chosen: argparse.Namespace) -> Any:
+    """A launched study of its own on the demo's models, and the server that `up` starts."""
+    from contextlib import contextmanager
+
+    from django.core.management import call_command
+    from django.db import connection
+
+    from accounts.models import User
+    from accounts.services import create_account
+    from catalog.models import DatasetVersion
+    from catalog.services import load_demo_dataset
+    from evaluation.selectors import newest_succeeded_run
+    from parallax.children import Children
+    from studies.models import Study
+
+    @contextmanager
+    def made() -> Any:
+        call_command("migrate", verbosity=0, interactive=False)
+        owner = User.objects.order_by("pk").first() or create_account(email="load@example.org", name="Load")[0]
+        version = DatasetVersion.objects.filter(dataset__name="demo-films").first()
+        version = version or load_demo_dataset(seed=1, owner=owner)
+        if newest_succeeded_run(version) is None:
+            print("Preparing the demo's models …", flush=True)
+            call_command(
+                "evaluate", "demo-films", algorithms=DEMO_ALGORITHMS, split="probe:share=0.1", reserve=0.15,
+                protocol="one-plus-random", negatives=1000, n=5, relevant=5.0, irrelevant=1.0, seed=1, workers=2,
+                stdout=open(os.devnull, "w"),  # noqa: PTH123, SIM115
+            )  # fmt: skip
+        slug = f"load-{Study.objects.count() + 1}"
+        room = chosen.per_condition if chosen.what == "walk" else 10 * chosen.participants
+        quiet = {"stdout": open(os.devnull, "w")}  # noqa: PTH123, SIM115
+        run = newest_succeeded_run(version)
+        call_command(
+            "create_study", slug, template="cremonesi-2011", dataset="demo-films", run=run.pk, per_condition=room,
+            seed=chosen.seed, owner=owner.email, **quiet,
+        )  # fmt: skip
+        call_command("launch_study", slug, **quiet)
+        with Children(port=chosen.port, workers=0) as children:
+            print(
+                f"{connection.vendor} {_database_version(connection)}, Python {platform.python_version()}, "
+                f"{os.cpu_count()} cores, {children.web_workers} web processes of {children.threads} threads; "
+                "client on the same cores",
+                flush=True,
+            )
+            yield Study.objects.get(slug=slug), children.url
+
+    return made()
+
+
+def _database_version(connection: Any) -> str:
+    question = "SELECT sqlite_version()" if connection.vendor == "sqlite" else "SHOW server_version"
+    with connection.cursor() as cursor:
+        cursor.execute(question)
+        return str(cursor.fetchone()[0])
+
+
+def _integrity() -> int:
+    from parallax.integrity.checking import findings
+
+    found = list(findings(lambda words: None))
+    for finding in found:
+        print(f"  {finding.code} in {finding.where}: {finding.what}")
+    return len(found)
+
+
+def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
+    from studies.enums import Mode
+    from studies.exports import Options, write_export
+    from studies.services import pilot
+
+    walks: list[Any] = []
+    walk_one = pilot._walk_one
+    pilot._walk_one = lambda *args, **kwargs: walks.append(walk_one(*args, **kwargs)) or walks[-1]
+    started, cpu = time.perf_counter(), time.process_time()
+    end = pilot.walk_group(
+        study=study, per_condition=chosen.per_condition, seed=chosen.seed, base_url=url, parallel=chosen.parallel,
+        tell=lambda progress: None,
+    )  # fmt: skip
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    people = study.participants.filter(mode=Mode.SIMULATED)
+    held = Counter(people.filter(status="completed").values_list("condition__label", flat=True))
+    requests = sorted(walk.n_requests for walk in walks)
+    looked = [people_events(study, walk.code) for walk in walks]
+    with tempfile.TemporaryDirectory() as name:
+        files = write_export(study, "wide", Path(name), Options(include_simulated=True))
+        n_rows = next(file.n_rows for file in files if file.name.endswith("wide_data.csv"))
+    print(
+        f"{end.finished} of {end.total} participants in {seconds:.1f} s (goal {GOAL_WALK_SECONDS:g}), {end.n_requests} "
+        f"requests, {end.n_requests / seconds:.0f} a second; client {cpu:.1f} s of processor"
+    )
+    print(
+        f"requests each: {requests[0]} to {requests[-1]} (at least {LEAST_REQUESTS}); searches and details each: at "
+        f"least {min(looked)}; rows exported: {n_rows}; by condition: {dict(held)}"
+    )
+    print(f"check_integrity: {_integrity()} findings")
+    return (
+        end.finished == end.total == n_rows == people.count()
+        and set(held.values()) == {chosen.per_condition}
+        and requests[0] >= LEAST_REQUESTS
+        and min(looked) >= 5
+        and seconds <= GOAL_WALK_SECONDS
+    )
+
+
+def people_events(study: Any, code: str) -> int:
+    from studies.models import Event
+
+    return Event.objects.filter(
+        participant__study=study, participant__code=code, kind__in=("search", "details_opened")
+    ).count()
+
+
+def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
+    import httpx
+    import numpy as np
+
+    from core.provenance import rng_for
+    from studies.answer_model import SimulatedPerson, demographics
+    from studies.models import ProfileRating, Response
+    from studies.services import pilot
+    from studies.walker import Walker
+
+    pool = pilot.pool_of(study)
+    took: dict[str, list[float]] = defaultdict(list)
+    answered: dict[tuple[str, str, str], Any] = {}
+    problems: list[str] = []
+    over = threading.Event()
+
+    class Over(Exception):
+        """The measurement has ended."""
+
+    class Patient(httpx.HTTPTransport):
+        """Waits as long as a person before every request, and measures the answer to its last byte."""
+
+        def __init__(self, rng: np.random.Generator) -> None:
+            super().__init__()
+            self.rng = rng
+            self.is_script = False
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            if not self.is_script and over.wait(self.rng.uniform(*THINKS)):
+                raise Over
+            before = time.perf_counter()
+            response = super().handle_request(request)
+            response.read()
+            kind = "events" if self.is_script else f"{request.method} {_page_of(request.url.path)}"
+            took[kind].append(time.perf_counter() - before)
+            return response
+
+    class Browser(Walker):
+        """A walker that keeps what it answered, and sends what the pages' script would."""
+
+        def _answer(self, page: Any, key: str, answer: Any) -> None:
+            super()._answer(page, key, answer)
+            rank = page.url.rstrip("/").rpartition("/")[2] if "/films/" in page.url else "0"
+            answered[self.walk.code, rank, key] = answer.value
+
+        def _page(self, response: httpx.Response) -> Any:
+            page = super()._page(response)
+            body = page.tree.xpath("//body[@data-events]")
+            if body:
+                self.client._transport.is_script = True
+                try:
+                    self.client.post(body[0].get("data-events"), json=_batch(body[0])).raise_for_status()
+                finally:
+                    self.client._transport.is_script = False
+            return page
+
+    def stay(number: int) -> None:
+        """One browser: people come one after the other, until the measurement ends."""
+        rng = rng_for(chosen.seed, "open", study.slug, number)
+        over.wait(rng.uniform(0, THINKS[1]))
+        while not over.is_set():
+            facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
+            user = pool.users[int(rng.integers(len(pool.users)))]
+            person = SimulatedPerson(user, pool.training, rng)
+            with httpx.Client(base_url=url, timeout=60, transport=Patient(rng)) as client:
+                walker = Browser(
+                    client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code, one=person: one,
+                    item_titles=pool.item_titles, item_ids=pool.item_ids, ratings_asked=pool.ratings_asked, rng=rng,
+                )  # fmt: skip
+                try:
+                    walker.run()
+                except Over:
+                    return
+                except Exception as problem:
+                    problems.append(repr(problem))
+                    return
+
+    threads = [threading.Thread(target=stay, args=(number,), daemon=True) for number in range(chosen.participants)]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    over.wait(chosen.seconds)
+    over.set()
+    for thread in threads:
+        thread.join(timeout=70)
+    seconds = time.perf_counter() - started
+    stored = {
+        (code, str(rank), key): value
+        for code, rank, key, value in Response.objects.filter(participant__study=study).values_list(
+            "participant__code", "rank", "question", "value"
+        )
+    }
+    lost = [key for key, value in answered.items() if stored.get(key) != value]
+    ratings = ProfileRating.objects.filter(participant__study=study).count()
+    everything = np.array([one for kind, times in took.items() if kind != "events" for one in times])
+    offered = chosen.participants / (sum(THINKS) / 2)
+    print(
+        f"{chosen.participants} open participants, {THINKS[0]:g} to {THINKS[1]:g} s between requests, {seconds:.0f} s: "
+        f"offered {offered:.1f} requests a second, achieved {len(everything) / seconds:.1f}, and "
+        f"{len(took['events']) / seconds:.1f} batches of events"
+    )
+    print(f"{'page':<28}{'n':>7}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'max ms':>9}")
+    for name, times in [("all pages", everything), *sorted(took.items())]:
+        p50, p95, p99 = np.percentile(1000 * np.array(times), [50, 95, 99])
+        print(f"{name:<28}{len(times):>7}{p50:>9.1f}{p95:>9.1f}{p99:>9.1f}{1000 * max(times):>9.1f}")
+    print(
+        f"answers taken: {len(answered)}, lost or different: {len(lost)}; ratings stored: {ratings}; participants: "
+        f"{study.participants.count()}, of them completed {study.participants.filter(status='completed').count()}; "
+        f"problems: {problems[:3] or 'none'}"
+    )
+    print(f"check_integrity: {_integrity()} findings")
+    p95 = float(np.percentile(1000 * everything, 95))
+    print(f"p95 over all pages {p95:.0f} ms (goal {GOAL_P95_MS:g})")
+    return p95 <= GOAL_P95_MS and not lost and not problems
+
+
+def _page_of(path: str) -> str:
+    """The page of an address, without the token and numbers."""
+    parts = path.strip("/").split("/")
+    return (
+        parts[3] if parts[:2] == ["s", "p"] and len(parts) > 3 else "resume" if parts[:2] == ["s", "p"] else "consent"
+    )
+
+
+def _batch(body: Any) -> dict[str, Any]:
+    """What the script of a page sends when the next one opens."""
+    import uuid
+
+    now = time.time() * 1000
+    return {
+        "events": [
+            {"id": str(uuid.uuid4()), "kind": "page_shown", "page": body.get("data-step"), "at": now},
+            {"id": str(uuid.uuid4()), "kind": "page_left", "page": body.get("data-step"), "at": now,
+             "seconds": 5.0, "hidden_seconds": 0.0},
+        ]
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

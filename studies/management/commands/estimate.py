@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from studies.selectors.estimate import cost_of, estimate_of
+from studies.selectors.texts import study_by_slug
+
+LARGEST = Decimal(100_000)
+
+
+def amount(raw: str) -> Decimal:
+    """A sum of money or a percentage."""
+    try:
+        value = Decimal(raw)
+    except InvalidOperation:
+        raise ArgumentTypeError(f"{raw!r} is no number; write it like 2.50") from None
+    if not (value.is_finite() and 0 <= value <= LARGEST):
+        raise ArgumentTypeError(f"{raw} is not between 0 and {LARGEST:,}")
+    return value
+
+
+class Command(BaseCommand):
+    help = "Estimate how long a study takes a participant, and what the whole study costs at a reward."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--reward", type=amount, help="of one participant, in any currency")
+        parser.add_argument("--fee", type=amount, default=Decimal(0), help="what the panel adds, in percent")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_by_slug(options["slug"])
+        if study is None:
+            raise CommandError(f"There is no study called {options['slug']!r}.")
+        found = estimate_of(study)
+        self.stdout.write(f"Estimates for {study.slug}, median minutes:")
+        for step in found.steps:
+            self.stdout.write(f"  {step.name:<28}{step.minutes:>6.1f}  {step.basis}")
+        self.stdout.write(f"  {'In all':<28}{found.minutes:>6.1f}")
+        if found.is_assumed:
+            self.stdout.write("Assumed times are guesses: preview the study yourself, or let a few people try it.")
+        if found.n_simulated:
+            self.stdout.write("Simulated participants do not think; their times are not used.")
+        if options["reward"] is None:
+            self.stdout.write("With --reward this says what the study costs.")
+            return
+        cost = cost_of(found, reward=options["reward"], fee_percent=options["fee"])
+        self.stdout.write(
+            f"At {cost.reward:,} for each of {found.n_planned:,} participants: {cost.rewards:,} and {cost.fee:,} of "
+            f"fee ({cost.fee_percent:g} %), {cost.total:,} in all; {cost.remaining:,} for those still to come."
+        )
+        if cost.an_hour is not None:
+            self.stdout.write(f"That pays about {cost.an_hour:,} an hour.")

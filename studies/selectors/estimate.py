@@ -1,0 +1,157 @@
+"""How long a study takes a participant, and what it costs: from people's times, or from stated ones.
+
+Simulated participants do not think, so their times are never used.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from studies import flow
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Participant, Study
+from studies.questionnaires.schema import TEXT, Question, questionnaire_from
+from studies.selectors.page_times import BROWSER, step_times
+from studies.selectors.texts import texts_of
+
+FEWEST_PEOPLE = 5  # live participants from whom a median is taken; fewer say little
+CENT = Decimal("0.01")
+
+# Assumptions, not measurements: what stands in where nobody has been timed yet.
+WORDS_A_MINUTE = 230.0
+SECONDS_A_BOX = 3.0
+SECONDS_A_QUESTION = 7.0
+SECONDS_A_TEXT = 25.0
+SECONDS_A_FILM_RATED = 25.0  # thought of, searched for, found and rated
+SECONDS_A_FILM_SEEN = 4.0  # in the list of recommendations
+SECONDS_OF_DETAILS = 15.0  # of each recommended film
+
+LIVE, PREVIEW, STATED = "live", "preview", "stated"
+NAMES = {
+    flow.CONSENT: "Consent",
+    flow.ABOUT: "About you",
+    flow.RATE: "Rating known items",
+    flow.RECOMMENDATIONS: "The recommendations",
+    flow.ITEMS: "Questions about each item",
+    flow.OVERALL: "The list as a whole",
+}
+
+
+@dataclass(frozen=True)
+class StepEstimate:
+    """Seconds of one step, and where they come from; quartiles where people were timed."""
+
+    step: str
+    name: str
+    seconds: float
+    quartile_1: float | None
+    quartile_3: float | None
+    source: str
+    n: int
+    is_in_sight: bool
+
+    @property
+    def minutes(self) -> float:
+        """The same in minutes."""
+        return self.seconds / 60
+
+    @property
+    def basis(self) -> str:
+        """Where the time comes from, in words."""
+        if self.source == STATED:
+            return "assumed: seconds for each question, film and word"
+        who = "participant" if self.source == LIVE else "preview"
+        clock = "time in sight" if self.is_in_sight else "the server's clock, pauses included"
+        return f"median of {self.n:,} {who}{'s' if self.n != 1 else ''}, {clock}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a participant's way takes, step by step, and how many participants are planned."""
+
+    steps: tuple[StepEstimate, ...]
+    n_planned: int
+    n_completed: int
+    n_simulated: int
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of the whole way: the sum over the steps."""
+        return sum(step.seconds for step in self.steps) / 60
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether any step but consent, which nobody can be timed at, is assumed."""
+        return any(step.source == STATED and step.step != flow.CONSENT for step in self.steps)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a study costs at a reward: for everybody planned, and for those who are still to come."""
+
+    reward: Decimal
+    fee_percent: Decimal
+    rewards: Decimal
+    fee: Decimal
+    total: Decimal
+    remaining: Decimal
+    an_hour: Decimal | None
+
+
+def estimate_of(study: Study) -> Estimate:
+    """Estimate every step: by live participants where enough completed, else by previews, else as stated."""
+    people = Participant.objects.filter(study=study, status=ParticipantStatus.COMPLETED)
+    n = {mode: people.filter(mode=mode).count() for mode in Mode.values}
+    timed = {mode: {one.step: one for one in step_times(study, mode)} for mode in (Mode.LIVE, Mode.PREVIEW) if n[mode]}
+    stated = _stated(study)
+    steps = []
+    for step, seconds in stated.items():
+        found = None
+        for mode, source, fewest in ((Mode.LIVE, LIVE, FEWEST_PEOPLE), (Mode.PREVIEW, PREVIEW, 1)):
+            one = timed.get(mode, {}).get(step)
+            if one is not None and one.median is not None and one.n >= fewest:
+                in_sight = one.source == BROWSER
+                found = StepEstimate(
+                    step, NAMES[step], one.median, one.quartile_1, one.quartile_3, source, one.n, in_sight
+                )
+                break
+        steps.append(found or StepEstimate(step, NAMES[step], seconds, None, None, STATED, 0, False))
+    planned = sum(study.conditions.values_list("target", flat=True))
+    return Estimate(tuple(steps), planned, n[Mode.LIVE], n[Mode.SIMULATED])
+
+
+def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decimal(0)) -> Cost:
+    """Multiply out; amounts are in the currency of the reward, whatever that is, rounded to cents at the end."""
+
+    def cents(amount: Decimal) -> Decimal:
+        return amount.quantize(CENT, ROUND_HALF_UP)
+
+    rewards = reward * estimate.n_planned
+    fee = rewards * fee_percent / 100
+    to_come = max(0, estimate.n_planned - estimate.n_completed)
+    remaining = reward * to_come * (1 + fee_percent / 100)
+    an_hour = cents(reward * 60 / Decimal(estimate.minutes)) if estimate.minutes > 0 else None
+    return Cost(reward, fee_percent, cents(rewards), cents(fee), cents(rewards + fee), cents(remaining), an_hour)
+
+
+def _stated(study: Study) -> dict[str, float]:
+    """Seconds of each step by the assumptions above."""
+    asked = questionnaire_from(study.questionnaire)
+    languages = study.settings.get("languages") or [""]
+    texts = texts_of(study, languages[0])
+    words = len(str(texts.get("consent", "")).split())
+    rated, listed = int(study.settings["ratings_asked"]), int(study.settings["list_length"])
+    return {
+        flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
+        flow.ABOUT: _seconds(asked.about),
+        flow.RATE: SECONDS_A_FILM_RATED * rated,
+        flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
+        flow.ITEMS: listed * (SECONDS_OF_DETAILS + _seconds(asked.items)),
+        flow.OVERALL: _seconds(asked.overall),
+    }
+
+
+def _seconds(questions: tuple[Question, ...]) -> float:
+    return math.fsum(SECONDS_A_TEXT if question.kind == TEXT else SECONDS_A_QUESTION for question in questions)

@@ -1,0 +1,39 @@
+"""What the pages' script tells of them: taken in batches, acknowledged, and never in anybody's way."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from core.errors import ParallaxError
+from studies.services import resuming
+from studies.services.events import LARGEST_BODY, events_of_body, take_events
+
+STATUSES = {"study.unknown_link": 404, "events.erased": 410, "events.too_large": 413}
+
+
+@login_not_required
+@csrf_exempt  # as on every page of a participant the address opens it and no cookie does; see docs/adr/0003
+@never_cache
+@require_http_methods(["POST"])
+def events(request: HttpRequest, token: str) -> HttpResponse:
+    """Take a batch of events; the reply says which were refused, and the others are stored.
+
+    JSON alone is read: a form of another site cannot send it.
+    """
+    if request.content_type != "application/json":
+        return _refused("events.unreadable", "Events are sent as application/json.", 415)
+    try:
+        if int(request.headers.get("Content-Length") or 0) > LARGEST_BODY:
+            raise ParallaxError("events.too_large", f"A batch of events has at most {LARGEST_BODY:,} bytes.")
+        taken = take_events(participant_id=resuming.whose(token=token).pk, events=events_of_body(request.body))
+    except ParallaxError as refusal:
+        return _refused(refusal.code, refusal.message, STATUSES.get(refusal.code, 400))
+    return JsonResponse({"new": taken.n_new, "refused": taken.refused})
+
+
+def _refused(code: str, message: str, status: int) -> JsonResponse:
+    return JsonResponse({"code": code, "message": message}, status=status)

@@ -1,0 +1,149 @@
+"""Groups of simulated participants: the same whatever the parallelism, with effects planted, removed in one step."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from analysis.narrative.verdict import simulated_notice
+from core.models import LogEntry
+from studies.enums import Mode
+from studies.exports import Options, write_export
+from studies.models import Allocation, Participant, Study
+from studies.selectors.outcomes import outcomes_of
+from studies.services.launch import design_snapshot
+from studies.services.pilot import digest_of_key, entry_key_of
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import completed, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
+
+N = 8
+
+
+def simulated(study: Study, url: str, *more: str) -> str:
+    out = StringIO()
+    given = ("--per-condition", str(N), "--seed", "5", "--base-url", url, *more)
+    call_command("simulate_participants", study.slug, *given, stdout=out)
+    return out.getvalue()
+
+
+def everything(study: Study) -> dict[int, Any]:
+    """What each person of the group got and answered, by their number."""
+    numbers = {digest_of_key(entry_key_of(study, 5, number)): number for number in range(4 * N)}
+    people = Participant.objects.filter(study=study, mode=Mode.SIMULATED).select_related("condition")
+    return {
+        numbers[person.entry_key]: (
+            person.condition.label,
+            person.source_user,
+            person.stratum,
+            sorted(person.profile.values_list("item_id", "rating")),
+            list(person.recommendation_list.slots.order_by("rank").values_list("item_id", flat=True)),
+            sorted(map(str, person.responses.values_list("rank", "question", "value", "provenance"))),
+        )
+        for person in people
+    }
+
+
+def test_a_group_is_the_same_whatever_the_parallelism_and_effects_are_planted_and_shown(
+    live_server: Any, tmp_path: Path
+) -> None:
+    study = make_study(per_condition=N, run=make_run_at("succeeded", reserve=0.3))
+    person = completed(study)  # of the people nothing changes
+    design = design_snapshot(study)
+    said = simulated(study, live_server.url, "--parallel", "1")
+    assert f"{2 * N} of {2 * N} simulated participants completed" in said
+    alone = everything(study)
+    assert sorted(alone) == list(range(2 * N))
+
+    (tmp_path / "effects.yaml").write_text("PureSVD4: {accuracy: 1.5, son: -0.2}\n")
+    with pytest.raises(CommandError, match=r"No effects were planted\. Simulated participants of that kind"):
+        simulated(study, live_server.url, "--effects", str(tmp_path / "effects.yaml"))
+    before = {one.condition: one for one in outcomes_of(study, Mode.SIMULATED)}
+    out = StringIO()
+    call_command("simulate_participants", study.slug, "--remove", stdout=out)
+    assert f"{2 * N} simulated participants of {study.slug} are removed." in out.getvalue()
+    assert list(study.participants.values_list("pk", flat=True)) == [person.pk]
+    assert set(Allocation.objects.filter(study=study).values_list("mode", flat=True)) == {Mode.LIVE}
+    study.refresh_from_db()
+    assert design_snapshot(study) == design
+    assert LogEntry.objects.filter(kind="studies.study", facts__act="simulated_removed").count() == 1
+
+    # The same people again, six at a time, with an effect in one condition: only answers in it differ.
+    said = simulated(study, live_server.url, "--parallel", "6", "--effects", str(tmp_path / "effects.yaml"))
+    planted = "Effects were planted: PureSVD4 perceived accuracy +1.5, second-order novelty -0.2."
+    assert planted in said
+    together = everything(study)
+    for number, one in together.items():
+        if one[0] == "PureSVD4":
+            assert one[:5] == alone[number][:5]
+        else:
+            assert one == alone[number]
+    after = {one.condition: one for one in outcomes_of(study, Mode.SIMULATED)}
+    assert after["TopPop"] == before["TopPop"]
+    assert after["PureSVD4"].accuracy > before["PureSVD4"].accuracy + 0.3
+    assert after["PureSVD4"].son <= before["PureSVD4"].son
+    assert after["PureSVD4"].satisfaction == before["PureSVD4"].satisfaction
+
+    study.refresh_from_db()
+    assert design_snapshot(study) == design
+    write_export(study, "wide", tmp_path / "out", Options(include_simulated=True))
+    facts = json.loads((tmp_path / "out" / f"study-{study.slug}_wide_export.json").read_text())
+    assert facts["planted_effects"] == {"PureSVD4": {"accuracy": 1.5, "son": -0.2}}
+    with (tmp_path / "out" / f"study-{study.slug}_wide_data.csv").open() as data:
+        rows = list(csv.DictReader(data))
+    told = {(row["participant.mode"], row["participant.condition"]): row["participant.planted_effects"] for row in rows}
+    assert told["simulated", "PureSVD4"] == '{"accuracy": 1.5, "son": -0.2}'
+    assert told["simulated", "TopPop"] == ""
+    assert {value for (mode, _c), value in told.items() if mode == "live"} == {""}
+    write_export(study, "psych-ds", tmp_path / "package", Options(include_simulated=True))
+    assert planted in (tmp_path / "package" / "README.md").read_text()
+    client = Client()
+    client.force_login(study.memberships.get().researcher)
+    live = client.get(f"/studies/{study.slug}/live/").content.decode()
+    assert live.count(planted) == 1
+    assert live.index(planted) > live.index("Simulated participants")
+
+
+def test_a_report_says_first_what_was_planted() -> None:
+    results = {"mode": "simulated", "answers": {"n": 0}, "planted_effects": {"LSA": {"accuracy": 0.8}}}
+    said = simulated_notice(results)
+    assert "Effects were planted: LSA perceived accuracy +0.8. What is found below was put in." in said
+    assert "planted" not in simulated_notice({"mode": "simulated", "answers": {"n": 0}})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("TopPop: {novelty: 1}", "unknown variable 'novelty'"),
+        ("SVD: {accuracy: 1}", "the study's conditions are TopPop, PureSVD4"),
+        ("TopPop: [", "is no YAML"),
+    ],
+)
+def test_an_effects_file_that_cannot_be_used_is_named_with_its_fault(tmp_path: Path, text: str, words: str) -> None:
+    study = make_study()
+    file = tmp_path / "effects.yaml"
+    file.write_text(text)
+    with pytest.raises(CommandError, match=re.escape(str(file))) as refused:
+        call_command("simulate_participants", study.slug, "--effects", str(file))
+    assert words in str(refused.value)
+    with pytest.raises(CommandError, match="cannot be read: No such file"):
+        call_command("simulate_participants", study.slug, "--effects", str(tmp_path / "none.yaml"))
+    assert "planted_effects" not in Study.objects.get().settings
+
+
+def test_a_server_that_does_not_answer_is_named() -> None:
+    study = make_study(per_condition=3, run=make_run_at("succeeded", reserve=0.3))
+    with pytest.raises(CommandError, match="did not answer a simulated participant"):
+        call_command(
+            "simulate_participants", study.slug, "--per-condition", "3", "--base-url", "http://127.0.0.1:9/",
+            stdout=StringIO(),
+        )  # fmt: skip
