@@ -8,7 +8,7 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.progress import Progress, silent
-from recommenders.threads import each, numeric_threads, one_library_thread
+from recommenders.threads import each, numeric_threads
 
 __all__ = ["leading_right_vectors"]
 
