@@ -41,7 +41,7 @@ def test_baskets_by_hand(how, expected):
 @pytest.mark.parametrize("half", [0, 6000])
 def test_scores_agree_with_loops(make_ratings, monkeypatch, how, half):
     monkeypatch.setattr(layout, "HALF_ITEMS", half)
-    monkeypatch.setattr(products, "BLOCK_WORDS", 30)
+    monkeypatch.setattr(layout, "BLOCK_WORDS", 30)
     ratings = make_ratings(51, 30, 13)
     profiles = Profiles(make_ratings(52, 12, 13, density=0.4).user_items, ratings.scale)
     scores = fitted(ratings, how, positive_from=3.5).score(profiles)
