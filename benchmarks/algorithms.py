@@ -57,8 +57,7 @@ def fits_anew(data: Ratings, *specifications: str) -> dict[str, float]:
 
 def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iterator[Row]:
     machine = rates(threads)
-    per_user = np.diff(data.user_items.indptr).astype(float)
-    pairs = float((per_user**2).sum()) / 2
+    pair_sums = machine.pair_sums(np.diff(data.user_items.indptr), data.n_items, 1, 2)
     profiles = Profiles(data.user_items, data.scale)
     with Peer("implicit", folder, threads) as peer:
         name = f"implicit {peer.versions['implicit']}"
@@ -69,7 +68,7 @@ def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
         )
         yield Row(
             "item-kNN cosine fit, 200 neighbours, W1", ours, name, theirs, 0.30,
-            pairs / machine.scatter, 3, "an addition for each pair of a user's ratings",
+            pair_sums, 3, "an addition for each pair of a user's ratings, or dense rows multiplied",
         )  # fmt: skip
         model = fit(data, "puresvd:factors=50")
         ours, theirs = in_turn(
@@ -100,7 +99,7 @@ def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
     with Peer("sklearn", folder, threads) as peer:
         n = data.n_items
         # Half of the reduction to three diagonals is products of matrices, half of a matrix with vectors.
-        limit = pairs / machine.scatter + 2 / 3 * n**3 * (1 / machine.gemm + 1 / machine.gemv)
+        limit = pair_sums + 2 / 3 * n**3 * (1 / machine.gemm + 1 / machine.gemv)
         limit += 4 * n**2 * 300 / machine.gemm
         # The exact peer takes half a minute of two cores each time: once is enough for a ratio of a fifteenth.
         for task, goal, words, most in (
@@ -114,13 +113,13 @@ def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
             )
             yield Row(
                 "PureSVD 50 and 300 together, W1, exact", ours, words, theirs, goal,
-                limit, 1.6, "pair additions, reduction to three diagonals, 300 vectors back", most,
+                limit, 1.6, "pair sums, reduction to three diagonals, 300 vectors back", most,
             )  # fmt: skip
 
 
 def w2_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iterator[Row]:
     machine = rates(threads)
-    pairs = float((np.diff(data.user_items.indptr).astype(float) ** 2).sum()) / 2
+    pair_sums = machine.pair_sums(np.diff(data.user_items.indptr), data.n_items, 2, 4)
     with Peer("sklearn", folder, threads) as peer:
         ours, theirs = in_turn(
             lambda: fits_anew(data, "puresvd:factors=50"), lambda: peer.do("randomized"), repetitions
@@ -132,7 +131,7 @@ def w2_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
         ours, theirs = in_turn(lambda: fits_anew(data, "corngr"), lambda: peer.do("pearson_fit"), most)
         yield Row(
             "CorNgr fit, W2", ours, f"{words} pearson_baseline", theirs, 0.02,
-            2 * pairs / machine.scatter, 2.5, "two additions for each pair of a user's ratings", most,
+            pair_sums, 2.5, "two additions for each pair of a user's ratings, or dense rows multiplied", most,
         )  # fmt: skip
         ours = median_of(lambda: epoch(data), repetitions)
         theirs = peer.do("svdpp_epoch")

@@ -155,7 +155,8 @@ def main() -> None:
             f"{name} of {chosen.ratings:,} ratings (.csv)",
             *({"seconds": middle[name]["wall"], "cpu": middle[name]["cpu"]}, "pandas read_csv"),
             {"seconds": middle["pandas"]["wall"], "cpu": middle["pandas"]["cpu"]},
-            GOAL if name == "import file" else None,
+            # What does not grow with the ratings, such as 59,000 items' rows, weighs too much in a small file.
+            GOAL if name == "import file" and chosen.ratings >= RATINGS_25M // 2 else None,
         )
         for name in parts
         if name != "pandas"
