@@ -70,9 +70,8 @@ format: $(STAMP_DEV) ## Format code and templates
 	$(BIN)/ruff format .
 	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --target-version 5.2
 
-bench: $(STAMP_DEV) ## Run the benchmarks (tables in var/benchmarks)
-	@PYTHONPATH=. $(BIN)/python benchmarks/algorithms.py
-	@PYTHONPATH=. $(BIN)/python benchmarks/serving.py
+bench: $(STAMP_DEV) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
+	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
 
 clean: ## Remove all that these commands made
 	rm -rf $(VENV) $(LENSKIT) var .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov

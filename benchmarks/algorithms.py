@@ -23,7 +23,7 @@ import numpy as np
 from generator import SHAPES, cached, features
 from machine import description, rates
 from peers import CACHE, Peer
-from table import Row, in_turn
+from table import Row, in_turn, write_rows
 from threadpoolctl import threadpool_limits
 
 from recommenders import lazy, registry
@@ -42,32 +42,33 @@ def timed(work: Callable[[], object]) -> dict[str, float]:
 
 
 def fit(data: Ratings, specification: str) -> Any:
-    """A model; the data are wrapped anew, so that nothing is remembered from the last repetition."""
+    """A model of a specification, such as ``puresvd:factors=50``."""
     ((key, params),) = registry.parse_many(specification)
     found = registry.algorithm(key)
     cast = features(data.n_items) if found.needs_features else None
     return found.fit(data, params, features=cast, rng=np.random.default_rng(1))
 
 
-def anew(data: Ratings) -> Ratings:
-    return Ratings(data.user_items, data.scale)
+def fits_anew(data: Ratings, *specifications: str) -> dict[str, float]:
+    """Time fits on ratings wrapped anew, which is not counted: the peers' matrix is there before the clock starts."""
+    ratings = Ratings(data.user_items, data.scale)
+    return timed(lambda: [fit(ratings, specification) for specification in specifications])
 
 
 def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iterator[Row]:
     machine = rates(threads)
-    per_user = np.diff(data.user_items.indptr).astype(float)
-    pairs = float((per_user**2).sum()) / 2
+    pair_sums = machine.pair_sums(np.diff(data.user_items.indptr), data.n_items, 1, 2)
     profiles = Profiles(data.user_items, data.scale)
     with Peer("implicit", folder, threads) as peer:
         name = f"implicit {peer.versions['implicit']}"
         ours, theirs = in_turn(
-            lambda: timed(lambda: fit(anew(data), "nncosngr:neighbourhood=item")),
+            lambda: fits_anew(data, "nncosngr:neighbourhood=item"),
             lambda: peer.do("cosine_fit"),
             repetitions,
         )
         yield Row(
             "item-kNN cosine fit, 200 neighbours, W1", ours, name, theirs, 0.30,
-            pairs / machine.scatter, 3, "an addition for each pair of a user's ratings",
+            pair_sums, 3, "an addition for each pair of a user's ratings, or dense rows multiplied",
         )  # fmt: skip
         model = fit(data, "puresvd:factors=50")
         ours, theirs = in_turn(
@@ -96,42 +97,41 @@ def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
                 goal,
             )
     with Peer("sklearn", folder, threads) as peer:
-
-        def pair() -> None:
-            ratings = anew(data)
-            fit(ratings, "puresvd:factors=50")
-            fit(ratings, "puresvd:factors=300")
-
         n = data.n_items
         # Half of the reduction to three diagonals is products of matrices, half of a matrix with vectors.
-        limit = pairs / machine.scatter + 2 / 3 * n**3 * (1 / machine.gemm + 1 / machine.gemv)
+        limit = pair_sums + 2 / 3 * n**3 * (1 / machine.gemm + 1 / machine.gemv)
         limit += 4 * n**2 * 300 / machine.gemm
+        # The exact peer takes half a minute of two cores each time: once is enough for a ratio of a fifteenth.
         for task, goal, words, most in (
-            ("randomized_pair", 0.35, f"scikit-learn {peer.versions['scikit-learn']} randomised", repetitions),
-            ("svds_pair", 0.18, f"scipy {peer.versions['scipy']} svds", min(repetitions, 3)),
+            ("randomized_pair", 0.35, f"scikit-learn {peer.versions['scikit-learn']} randomised", min(repetitions, 3)),
+            ("svds_pair", 0.18, f"scipy {peer.versions['scipy']} svds", 1),
         ):
-            ours, theirs = in_turn(lambda: timed(pair), lambda: peer.do(task), most)  # noqa: B023 (called at once)
+            ours, theirs = in_turn(
+                lambda: fits_anew(data, "puresvd:factors=50", "puresvd:factors=300"),
+                lambda: peer.do(task),  # noqa: B023 (called at once)
+                most,
+            )
             yield Row(
                 "PureSVD 50 and 300 together, W1, exact", ours, words, theirs, goal,
-                limit, 1.6, "pair additions, reduction to three diagonals, 300 vectors back", most,
+                limit, 1.6, "pair sums, reduction to three diagonals, 300 vectors back", most,
             )  # fmt: skip
 
 
 def w2_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iterator[Row]:
     machine = rates(threads)
-    pairs = float((np.diff(data.user_items.indptr).astype(float) ** 2).sum()) / 2
+    pair_sums = machine.pair_sums(np.diff(data.user_items.indptr), data.n_items, 2, 4)
     with Peer("sklearn", folder, threads) as peer:
         ours, theirs = in_turn(
-            lambda: timed(lambda: fit(anew(data), "puresvd:factors=50")), lambda: peer.do("randomized"), repetitions
+            lambda: fits_anew(data, "puresvd:factors=50"), lambda: peer.do("randomized"), repetitions
         )
         words = f"scikit-learn {peer.versions['scikit-learn']} randomised"
         yield Row("PureSVD 50, W2, exact", ours, words, theirs, 1.1)
     with Peer("surprise", folder, threads) as peer:
         words, most = f"Surprise {peer.versions['scikit-surprise']}", min(repetitions, 3)
-        ours, theirs = in_turn(lambda: timed(lambda: fit(anew(data), "corngr")), lambda: peer.do("pearson_fit"), most)
+        ours, theirs = in_turn(lambda: fits_anew(data, "corngr"), lambda: peer.do("pearson_fit"), most)
         yield Row(
             "CorNgr fit, W2", ours, f"{words} pearson_baseline", theirs, 0.02,
-            2 * pairs / machine.scatter, 2.5, "two additions for each pair of a user's ratings", most,
+            pair_sums, 2.5, "two additions for each pair of a user's ratings, or dense rows multiplied", most,
         )  # fmt: skip
         ours = median_of(lambda: epoch(data), repetitions)
         theirs = peer.do("svdpp_epoch")
@@ -175,7 +175,7 @@ def arrays(name: str) -> tuple[Ratings, Path]:
     return data, folder
 
 
-def compare(shapes: list[str], threads: int, repetitions: int, out: Path) -> None:
+def compare(shapes: list[str], threads: int, repetitions: int, out: Path, rows_to: Path | None) -> None:
     lines = [f"# Fits, lists and unseen people\n\n{description(threads)}.", ""]
     with threadpool_limits(threads), using(threads):
         for load in (lazy.neighbour_kernels, lazy.product_kernels, lazy.krylov_kernels, lazy.ranking_kernels):
@@ -187,12 +187,15 @@ def compare(shapes: list[str], threads: int, repetitions: int, out: Path) -> Non
             Row.HEAD,
         ]
         print("\n".join(lines), flush=True)
+        found = []
         for name in shapes:
             data, folder = arrays(name)
-            rows = {"w1": w1_rows, "w2": w2_rows}[name]
-            for row in rows(data, folder, threads, repetitions):
+            for row in {"w1": w1_rows, "w2": w2_rows}[name](data, folder, threads, repetitions):
+                found.append(row)
                 lines.append(row.text(repetitions))
                 print(lines[-1], flush=True)
+        words = f"fits, lists and one unseen person: {description(threads)}; {rates(threads)}"
+    write_rows(rows_to, words, found, repetitions)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("\n".join(lines) + "\n")
 
@@ -251,6 +254,7 @@ def main() -> None:
     options.add_argument("--repetitions", type=int, default=5)
     options.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     options.add_argument("--out", type=Path)
+    options.add_argument("--rows", type=Path, help="leave the rows here for the table of all benchmarks")
     options.add_argument("--table", action="store_true", help="time and memory of every algorithm's fit instead")
     options.add_argument("--shape", choices=sorted(SHAPES), default="w1", help="data of --table")
     options.add_argument("--algorithms", help="of --table; all of them if left out")
@@ -261,7 +265,7 @@ def main() -> None:
         measure(chosen.shape, names, chosen.threads, chosen.out or CACHE / f"fits-{chosen.shape}.md")
     else:
         out = chosen.out or CACHE / "algorithms.md"
-        compare(chosen.shapes.split(","), chosen.threads, chosen.repetitions, out)
+        compare(chosen.shapes.split(","), chosen.threads, chosen.repetitions, out, chosen.rows)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ sys.path.append(sys.path.pop(0))
 
 import numpy as np
 from generator import SHAPES, Shape, ratings
+from table import Row, write_rows
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from evaluation.protocols.blocks import joined, measure_block
@@ -102,8 +103,9 @@ def limit(factors: int, cases: Cases) -> float:
     return time.perf_counter() - started
 
 
-def rows(shape: Shape, repeats: int, threads: int) -> None:
+def rows(shape: Shape, repeats: int, threads: int, rows_to: Path | None) -> None:
     """Print a line for each of two models."""
+    left = []
     train, cases = prepared(ratings(shape))
     print(f"{shape.name}: {len(cases):,} cases of {len(np.unique(cases.users)):,} users; {machine(threads)}")
     before = time.perf_counter()
@@ -121,8 +123,12 @@ def rows(shape: Shape, repeats: int, threads: int) -> None:
             model.score(Profiles.of(train, np.arange(2)))
             found = [measured(model, train, cases) for _ in range(repeats)]
             whole, scoring = (statistics.median(column) for column in zip(*found, strict=True))
+            words = f"one plus random, sampled and exact, {len(cases):,} cases, {kind.label(params)}, {shape.name[:2]}"
+            of_limit = (floor, 3, "the scores' multiplications, one reading") if key == "puresvd" else ()
+            left.append(Row(words, {"seconds": whole}, "", None, None, *of_limit))
             own = f"{floor:>9.2f}{whole / floor:>12.2f}" if key == "puresvd" else f"{'–':>9}{'–':>12}"
             print(f"{kind.label(params):<12}{whole:>9.2f}{scoring:>10.2f}{whole - scoring:>8.2f}{own}", flush=True)
+    write_rows(rows_to, f"evaluation: {machine(threads)}", left, repeats)
 
 
 MAKE = """
@@ -243,10 +249,11 @@ def main() -> None:
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--threads", type=int, default=2, help="of the single process")
     options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--rows", type=Path, help="leave the rows here for the table of all benchmarks")
     options.add_argument("--folder", type=Path, help="keep the installation here")
     chosen = options.parse_args()
     if chosen.what in (None, "rows"):
-        rows(SHAPES[chosen.shape], chosen.repeats, chosen.threads)
+        rows(SHAPES[chosen.shape], chosen.repeats, chosen.threads, chosen.rows)
     if chosen.what in (None, "table"):
         with tempfile.TemporaryDirectory() as temporary:
             folder = (chosen.folder or Path(temporary)).resolve()

@@ -44,15 +44,26 @@ class Rates:
     """Rates of the threads together: operations, or bytes, in a second."""
 
     gemm: float  # floating-point operations of a float64 matrix product
+    single: float  # the same of a float32 product
     gemv: float  # the same of a matrix times a vector, which memory limits
     scatter: float  # additions to places of a row that is in the first cache
     axpy: float  # multiply-adds of vectors of 50 that are in the second cache
 
     def __str__(self) -> str:
         return (
-            f"matrix product {self.gemm / 1e9:.0f} GF/s, matrix times vector {self.gemv / 1e9:.1f} GF/s, "
+            f"matrix product {self.gemm / 1e9:.0f} GF/s ({self.single / 1e9:.0f} in float32), "
+            f"matrix times vector {self.gemv / 1e9:.1f} GF/s, "
             f"scattered additions {self.scatter / 1e9:.2f} G/s, multiply-adds of 50 {self.axpy / 1e9:.1f} G/s"
         )
+
+    def pair_sums(self, per_user: np.ndarray, n_items: int, additions: int, products: int) -> float:
+        """Seconds for the sums of all pairs of items: each user's pair by pair, or as a dense row, what is less.
+
+        `per_user` are numbers of ratings; a pair takes so many `additions`, a dense row so many `products` of half a
+        matrix.
+        """
+        by_pairs = additions * per_user.astype(float) ** 2 / 2 / self.scatter
+        return float(np.minimum(by_pairs, products * float(n_items) ** 2 / self.single).sum())
 
 
 @cache
@@ -61,8 +72,11 @@ def rates(n_threads: int) -> Rates:
     assert n_threads == numeric_threads()
     rng = np.random.default_rng(0)
     a = rng.random((1500, 1500))
+    half = a.astype(np.float32)
     large, vector = rng.random((4000, 4000)), rng.random(4000)
-    places = np.sort(rng.integers(0, 2000, 1 << 14)).astype(np.uint32)
+    # As in a user's ratings no place comes twice nearby: an addition would have to wait for the one before.
+    runs = [np.sort(rng.choice(2000, size=128, replace=False)) for _ in range(128)]
+    places = np.concatenate(runs).astype(np.uint32)
     vectors = rng.random((2000, 50))
     rows, outs = np.zeros((n_threads, 2000), dtype=np.uint64), np.zeros((n_threads, 50))
     _scatter(places, rows[0], 1)
@@ -70,6 +84,7 @@ def rates(n_threads: int) -> Rates:
     every = range(n_threads)
     return Rates(
         gemm=2 * 1500**3 / seconds(lambda: a @ a),
+        single=2 * 1500**3 / seconds(lambda: half @ half),
         gemv=2 * 4000**2 / seconds(lambda: large @ vector),
         scatter=n_threads * 200 * places.size / seconds(lambda: each(lambda n: _scatter(places, rows[n], 200), every)),
         axpy=n_threads * 200 * vectors.size / seconds(lambda: each(lambda n: _axpy(vectors, outs[n], 200), every)),

@@ -5,24 +5,28 @@
 Building the input is counted on both sides; the values have to agree to 1e-9. The two take turns, and medians are
 printed, of wall clock and of processor time (one thread each), with the machine's limit: sorting the keys
 user · n + item of the relevant pairs once and searching those of all lists in them once. pytrec_eval runs in an
-environment of its own, made on first use under the folder that PARALLAX_PEERS names, or `var/peers`.
+environment of its own, made on first use (`benchmarks/peers.py`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import subprocess
 import sys
 import tempfile
 import time
-import venv
 from pathlib import Path
 
+# This folder has a module of the name of a package, which has to be found first.
+sys.path.append(sys.path.pop(0))
+
 import numpy as np
-from generator import SHAPES, ratings
+from generator import SHAPES, cached
+from machine import description
+from peers import CACHE, environment
+from table import Row, write_rows
 
 from evaluation.metrics.listed import overall
 from evaluation.metrics.ranks import find_ranks
@@ -34,22 +38,9 @@ N_TEST = 69_039  # five-star test ratings of the paper's scale; a share of the r
 DEPTH = 10
 
 
-def peer_python() -> Path:
-    """The interpreter of the peer's environment, made if it is not there."""
-    folder = Path(os.environ.get("PARALLAX_PEERS", HERE.parent / "var" / "peers")) / "pytrec_eval"
-    python = folder / "bin" / "python"
-    pins = HERE / "peers" / "pytrec_eval.txt"
-    stamp = folder / "installed.txt"
-    if not stamp.is_file() or stamp.read_text() != pins.read_text():
-        venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", pins], check=True)
-        stamp.write_text(pins.read_text())
-    return python
-
-
 def task(shape_name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Lists of ten of every user, by a long tail, and relevant pairs: five-star ratings, as many as the paper has."""
-    data = ratings(SHAPES[shape_name])
+    data = cached(SHAPES[shape_name], CACHE / shape_name)
     users, items, values = data.triples()
     rng = np.random.default_rng(11)
     liked = np.flatnonzero(values == 5)
@@ -87,9 +78,10 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--shape", choices=sorted(SHAPES), default="w1")
     options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--rows", type=Path, help="leave the rows here for the table of all benchmarks")
     chosen = options.parse_args()
     lists, users, items, n_items = task(chosen.shape)
-    python = peer_python()
+    python = environment("pytrec_eval")
     seconds: dict[str, list[np.ndarray]] = {"ours": [], "peer": [], "limit": []}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "task.npz"
@@ -130,6 +122,13 @@ def main() -> None:
             f"{clock:<11}{1e3 * mine:>9.1f}{1e3 * theirs:>9.1f}{1e3 * least:>10.1f}"
             f"{mine / theirs:>11.4f}{mine / least:>12.2f}"
         )
+    mine, theirs, least = (dict(zip(("seconds", "cpu"), map(float, median[who]), strict=True)) for who in median)
+    row = Row(
+        f"precision, recall, nDCG, MAP at 10 of all users, {chosen.shape.upper()}",
+        *(mine, f"pytrec-eval-terrier {peer_version}", theirs, 0.06),
+        *(least["seconds"], 4, "sorting the relevant pairs once and searching for those of the lists"),
+    )
+    write_rows(chosen.rows, f"metrics: {description(1)}", [row], chosen.rounds)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 
@@ -12,9 +14,9 @@ from typing import Any, ClassVar
 class Row:
     task: str
     ours: dict[str, float]  # seconds, and "cpu" seconds of all threads where they mean something
-    peer: str
-    theirs: dict[str, float]
-    goal: float
+    peer: str = ""  # some tasks have none, or none that does the same
+    theirs: dict[str, float] | None = None
+    goal: float | None = None
     limit: float | None = None
     limit_goal: float | None = None
     limit_is: str = ""
@@ -28,22 +30,43 @@ class Row:
 
     def text(self, repetitions: int) -> str:
         """The row as Markdown; `repetitions` are the table's."""
-        ours, theirs = self.ours["seconds"], self.theirs["seconds"]
-        ratio = ours / theirs
-        cells = [self.task, f"{ours:.3g}", self.peer, f"{theirs:.3g}", f"{ratio:.3g}", f"≤ {self.goal:g}"]
-        cells.append("reached" if ratio <= self.goal else "missed")
-        used = [side.get("cpu", 0.0) for side in (self.ours, self.theirs)]
-        cells.append(f"{used[0]:.3g}/{used[1]:.3g} = {used[0] / used[1]:.3g}" if all(used) else "")
-        if self.limit is None:
-            cells += ["", "", "", ""]
+        ours = self.ours["seconds"]
+        cells = [self.task, f"{ours:.3g}", self.peer]
+        if self.theirs is None:
+            cells += ["", ""]
         else:
-            against = ours / self.limit
-            cells += [f"{self.limit:.3g} ({self.limit_is})", f"{against:.2f}"]
-            if self.limit_goal is None:
-                cells += ["", ""]
-            else:
-                cells += [f"≤ {self.limit_goal:g}", "reached" if against <= self.limit_goal else "missed"]
+            cells += [f"{self.theirs['seconds']:.3g}", f"{ours / self.theirs['seconds']:.3g}"]
+        cells += self._judged(ours, self.theirs and self.theirs["seconds"], self.goal)
+        used = [side.get("cpu", 0.0) for side in (self.ours, self.theirs or {})]
+        if all(used):
+            cells.append(f"{used[0]:.3g}/{used[1]:.3g} = {used[0] / used[1]:.3g}")
+        else:
+            cells.append(f"{used[0]:.3g}" if used[0] else "")
+        if self.limit is None:
+            cells += ["", ""]
+        else:
+            cells += [f"{self.limit:.3g} ({self.limit_is})", f"{ours / self.limit:.2f}"]
+        cells += self._judged(ours, self.limit, self.limit_goal)
         return f"| {' | '.join([*cells, str(self.repetitions or repetitions)])} |"
+
+    @staticmethod
+    def _judged(ours: float, other: float | None, goal: float | None) -> list[str]:
+        if other is None or goal is None:
+            return ["", ""]
+        return [f"≤ {goal:g}", "reached" if ours / other <= goal else "missed"]
+
+
+def write_rows(file: Path | None, description: str, rows: Sequence[Row], repetitions: int) -> None:
+    """Leave rows for the table of all benchmarks (`benchmarks/bench.py`), if a file is given."""
+    if file is not None:
+        found = [{**asdict(row), "repetitions": row.repetitions or repetitions} for row in rows]
+        file.write_text(json.dumps({"description": description, "rows": found}))
+
+
+def read_rows(file: Path) -> tuple[str, list[Row]]:
+    """What was left in a file, and a word on how it was measured."""
+    found = json.loads(file.read_text())
+    return str(found["description"]), [Row(**row) for row in found["rows"]]
 
 
 def in_turn(

@@ -72,7 +72,7 @@ class AspectContent(Algorithm):
     key = "aspect-content"
     name = "AspectContent"
     title = "Aspect model of people and item features (AspectContent)"
-    version = 1
+    version = 2  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
     small = {"classes": 2, "held_out": 0.0, "positive_from": 2.0}  # the suite's strangers like little
     needs_features = True

@@ -64,7 +64,7 @@ class IALS(Algorithm):
     key = "ials"
     name = "iALS"
     title = "Implicit alternating least squares (iALS)"
-    version = 2
+    version = 3  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
     explains = True
     small = {"factors": 2}

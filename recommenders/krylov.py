@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -18,7 +20,7 @@ TOLERANCE = 1e-12
 # and from then on when what is left should have fallen to the tolerance at the rate it fell so far, within bounds.
 FIRST_LOOK, FIRST_EXTRA = 4, 200
 LEAST_GROWTH, MOST_GROWTH = 0.05, 0.3
-# A product with a matrix of fewer entries is over before a second thread has begun.
+# Steps with a matrix of fewer entries are over before a second thread has begun.
 SHARED_ENTRIES = 4_000_000
 # Below this share of the largest eigenvalue a new direction is rounding error.
 EXHAUSTED = 1e-10
@@ -31,8 +33,9 @@ def leading_right_vectors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     r"""Right singular vectors and singular values by block Lanczos with full reorthogonalisation.
 
-    The Krylov space of :math:`A^\top A` grows by eight vectors at a time, drawn at the start from `rng`; the
+    The Krylov space of :math:`A^\top A` grows by four vectors at a time, drawn at the start from `rng`; the
     products with the sparse matrix then cost hardly more than one would.
+    Of vectors that share one singular value no more than four are sure to be found, where they are the leading ones.
 
     Parameters
     ----------
@@ -62,6 +65,13 @@ def leading_right_vectors(
     >>> values.round(9).tolist()
     [9.0, 5.0]
     """
+    with one_library_thread() if matrix.nnz < SHARED_ENTRIES else nullcontext():
+        return _leading_right_vectors(matrix, count, rng, progress)
+
+
+def _leading_right_vectors(
+    matrix: sparse.csr_array, count: int, rng: np.random.Generator, progress: Progress
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     width = lazy.krylov_kernels().WIDTH
     n_columns = matrix.shape[1]
     limit = n_columns // 2

@@ -155,7 +155,7 @@ def triangle_ranges(n_items: int) -> list[tuple[int, int]]:
     Examples
     --------
     >>> triangle_ranges(100)
-    [(0, 14), (14, 30), (30, 50), (50, 100)]
+    [(0, 13), (13, 29), (29, 50), (50, 100)]
     """
     shares = np.arange(1, RANGES_A_THREAD * numeric_threads()) / (RANGES_A_THREAD * numeric_threads())
     return _ranges(np.rint(n_items * (1.0 - np.sqrt(1.0 - shares))).astype(np.int64), n_items)

@@ -69,7 +69,7 @@ class LSA(Algorithm):
     key = "lsa"
     name = "LSA"
     title = "Latent semantic analysis of item features (LSA)"
-    version = 3  # since its vectors are those of block Lanczos; 2 since authors are people
+    version = 4  # since block Lanczos takes other steps; 3 since it is used; 2 since authors are people
     score_kind = "order"
     explains = True
     small = {"factors": 2}

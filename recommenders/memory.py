@@ -51,10 +51,10 @@ def co_rated_pairs(n_users: int, n_items: int, n_ratings: int, *, at_least: int 
 
 
 def sums_bytes(n_items: int, n_ratings: int, bytes_a_pair: int) -> int:
-    """Sums over common raters: the ratings laid out, and so many bytes for each pair of items under way."""
+    """Sums over common raters: the ratings laid out, dense rows, and so many bytes for each pair of items under way."""
     all_pairs = n_items**2
     pairs = all_pairs if n_items <= HALF_ITEMS else min(all_pairs, 2 * (BLOCK_WORDS + n_items))
-    return 40 * n_ratings + bytes_a_pair * pairs
+    return 24 * n_ratings + bytes_a_pair * pairs
 
 
 def singular_bytes(n_rows: int, n_columns: int, n_entries: int, factors: int) -> int:

@@ -51,7 +51,7 @@ class PureSVD(Algorithm):
     key = "puresvd"
     name = "PureSVD"
     title = "Singular value decomposition (PureSVD)"
-    version = 3
+    version = 3  # since block Lanczos takes other steps
     score_kind = "order"
     explains = True
     small = {"factors": 2}

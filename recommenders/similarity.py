@@ -205,11 +205,10 @@ def _exact_pearsons(
     ratings: Ratings, values: NDArray[np.float64], shrinkage: float, keep: int | None, progress: Progress
 ) -> Neighbours | None:
     """Return the neighbours from exact sums of whole numbers; nothing where the values are none."""
-    if values.min(initial=0.0) < 0.0 or values.max(initial=0.0) >= 1 << PACKED_BITS:
+    is_code = (values >= 0.0) & (values < 1 << PACKED_BITS) & (values == np.rint(values))
+    if not is_code.all():
         return None
     whole = values.astype(np.uint32)
-    if (whole != values).any():
-        return None
     moments = Moments.of(Codes(ratings.user_items, whole, 1.0))
     if moments is None:
         return None

@@ -1,4 +1,4 @@
-"""Compiled product of a sparse matrix with eight vectors at once; import it through `recommenders.lazy` only.
+"""Compiled product of a sparse matrix with four vectors at once; import it through `recommenders.lazy` only.
 
 Every row is added up by itself in one fixed order, so results do not depend on how rows are shared out.
 """
@@ -14,8 +14,8 @@ from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
 
 __all__ = ["WIDTH", "multiply"]
 
-# Vectors that are multiplied together: what a vector register of the widest kind holds.
-WIDTH = 8
+# Vectors that are multiplied together. More of them cost less each, but more of them are needed.
+WIDTH = 4
 
 
 @numba.njit(
@@ -35,22 +35,14 @@ def multiply(
 ) -> None:
     """Write rows first..last of the product; `vectors` and `out` have `WIDTH` columns."""
     for row in range(first, last):
-        a = b = c = d = e = f = g = h = 0.0
+        a = b = c = d = 0.0
         for t in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             value, vector = values[t], vectors[np.uint32(columns[t])]
             a += value * vector[0]
             b += value * vector[1]
             c += value * vector[2]
             d += value * vector[3]
-            e += value * vector[4]
-            f += value * vector[5]
-            g += value * vector[6]
-            h += value * vector[7]
         out[row, 0] = a
         out[row, 1] = b
         out[row, 2] = c
         out[row, 3] = d
-        out[row, 4] = e
-        out[row, 5] = f
-        out[row, 6] = g
-        out[row, 7] = h

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numba
 import numpy as np
 from numba import boolean, float32, float64, int64
@@ -12,6 +10,11 @@ from numpy.typing import NDArray
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
 
 __all__ = ["answer", "best", "fold"]
+
+# Scores that are compared with a list's last before any of them is looked at by itself.
+TOGETHER = 64
+# The bits of -0.0, seen as a whole number.
+NOTHING = -(2**63)
 
 
 @numba.njit(boolean(float64, int64, int64, float64, int64, int64), cache=True, nogil=True, inline="always")
@@ -57,31 +60,40 @@ def best(
         listed, listed_scores = items[row], values[row]
         used = 0
         cut = -np.inf
-        for i in range(n_items):
-            score = scores[row, i]
-            if score < cut or is_own[i]:
-                continue
-            if np.isnan(score):
-                place: int = row * n_items + i
-                return place
+        for first in range(0, n_items, TOGETHER):
+            last = min(first + TOGETHER, n_items)
             if used == n:
-                last = listed[n - 1]
-                if not _is_before(score, popularity[i], i, cut, popularity[last], last):
+                # Most scores are below the list's last: looked at together they cost next to nothing.
+                n_worth = 0
+                for i in range(first, last):
+                    n_worth += not scores[row, i] < cut
+                if n_worth == 0:
                     continue
-                place = n - 1
-            else:
-                place = used
-                used += 1
-            while place > 0 and _is_before(
-                score, popularity[i], i, listed_scores[place - 1], popularity[listed[place - 1]], listed[place - 1]
-            ):
-                listed[place] = listed[place - 1]
-                listed_scores[place] = listed_scores[place - 1]
-                place -= 1
-            listed[place] = i
-            listed_scores[place] = score
-            if used == n:
-                cut = listed_scores[n - 1]
+            for i in range(first, last):
+                score = scores[row, i]
+                if score < cut or is_own[i]:
+                    continue
+                if np.isnan(score):
+                    place: int = row * n_items + i
+                    return place
+                if used == n:
+                    worst = listed[n - 1]
+                    if not _is_before(score, popularity[i], i, cut, popularity[worst], worst):
+                        continue
+                    place = n - 1
+                else:
+                    place = used
+                    used += 1
+                while place > 0 and _is_before(
+                    score, popularity[i], i, listed_scores[place - 1], popularity[listed[place - 1]], listed[place - 1]
+                ):
+                    listed[place] = listed[place - 1]
+                    listed_scores[place] = listed_scores[place - 1]
+                    place -= 1
+                listed[place] = i
+                listed_scores[place] = score
+                if used == n:
+                    cut = listed_scores[n - 1]
         for place in range(used, n):
             listed[place] = -1
             listed_scores[place] = -np.inf
@@ -167,8 +179,7 @@ def answer(
     for s in range(n):
         bias += float64(ratings[s]) - mean - item_bias[items[s]]
     bias = bias / (n + reg_user) if n + reg_user > 0.0 else 0.0
-    scores, weights = np.full((1, n_items), -0.0), np.zeros(n_items if is_mean else 0)
-    total = scores[0]
+    total, weights = np.full(n_items, -0.0), np.zeros(n_items if is_mean else 0)
     for s in range(n):
         j = items[s]
         signal = float64(ratings[s])
@@ -180,12 +191,16 @@ def answer(
                 weights[other] += similarities[t]
             total[other] += similarities[t] * signal
     level = mean + bias
-    for i in range(n_items):
-        if total[i] == 0.0 and math.copysign(1.0, total[i]) < 0.0:
-            total[i] = -np.inf
-        else:
-            if is_mean:
-                total[i] /= weights[i]
-            if not is_of_ratings:
-                total[i] += level + item_bias[i]
+    if is_mean:
+        for i in range(n_items):
+            total[i] = total[i] / weights[i] if weights[i] > 0.0 else total[i]
+    # What is still -0.0 has no neighbour; told without a branch and written elsewhere, so that several go at once.
+    scores, bits = np.empty((1, n_items)), total.view(np.int64)
+    row = scores[0]
+    if is_of_ratings:
+        for i in range(n_items):
+            row[i] = -np.inf if bits[i] == NOTHING else total[i]
+    else:
+        for i in range(n_items):
+            row[i] = -np.inf if bits[i] == NOTHING else total[i] + (level + item_bias[i])
     return best(scores, popularity, np.array([0, n]), items.astype(np.int32), listed, values) < 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recommenders import products
+from recommenders import layout
 from recommenders.association import ItemItem
 from recommenders.data import Profiles, Ratings, Scale
 
@@ -40,8 +40,8 @@ def test_baskets_by_hand(how, expected):
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("half", [0, 6000])
 def test_scores_agree_with_loops(make_ratings, monkeypatch, how, half):
-    monkeypatch.setattr(products, "HALF_ITEMS", half)
-    monkeypatch.setattr(products, "BLOCK_WORDS", 30)
+    monkeypatch.setattr(layout, "HALF_ITEMS", half)
+    monkeypatch.setattr(layout, "BLOCK_WORDS", 30)
     ratings = make_ratings(51, 30, 13)
     profiles = Profiles(make_ratings(52, 12, 13, density=0.4).user_items, ratings.scale)
     scores = fitted(ratings, how, positive_from=3.5).score(profiles)

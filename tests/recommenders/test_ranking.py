@@ -106,6 +106,29 @@ def test_scanned_and_sorted_lists_are_the_same(monkeypatch):
         assert one.is_filled.tolist() == other.is_filled.tolist()
 
 
+@pytest.mark.parametrize("rising", [False, True])
+def test_long_rows_are_the_same_looked_at_together_or_one_by_one(monkeypatch, rising):
+    """Falling scores leave nothing to find after the first few, rising ones put every item on the list."""
+    rng = np.random.default_rng(3)
+    scores = np.sort(rng.integers(0, 40, (6, 300)), axis=1).astype(float)[:, :: 1 if rising else -1].copy()
+    scores[:, 290] = [50.0, -np.inf, 50.0, 39.0, 0.0, 50.0]  # the last to be looked at may be the best
+    popularity = rng.integers(0, 3, 300)
+    profiles = Profiles(sparse.csr_array(rng.random((6, 300)) < 0.1).astype(np.float32), Scale(1, 5, 1))
+    scanned = top_n_batch(scores, popularity, profiles, 7)
+    monkeypatch.setattr(ranking, "LONGEST_SCANNED", 0)
+    by_sorting = top_n_batch(scores, popularity, profiles, 7)
+    for one, other in zip(scanned, by_sorting, strict=True):
+        assert one.items.tolist() == other.items.tolist()
+        assert one.scores.tolist() == other.scores.tolist()
+
+
+def test_what_is_no_number_is_found_far_down_a_row():
+    scores = np.linspace(9.0, 1.0, 200)
+    scores[170] = np.nan
+    with pytest.raises(DataError, match="score of item 170 is not a number"):
+        top_n(scores, np.ones(200, dtype=np.int64), [], 3)
+
+
 @pytest.mark.parametrize("longest", [0, 100])
 def test_a_score_that_is_no_number_and_items_that_are_none_are_refused(monkeypatch, longest):
     monkeypatch.setattr(ranking, "LONGEST_SCANNED", longest)
