@@ -176,6 +176,7 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     from studies.services import pilot
     from studies.walker import Walker
 
+    study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
     pool = pilot.pool_of(study)
     took: dict[str, list[float]] = defaultdict(list)
     answered: dict[tuple[str, str, str], Any] = {}
