@@ -42,8 +42,8 @@ class Command(BaseCommand):
         self.stdout.write(f"  {'In all':<28}{found.minutes:>6.1f}")
         if found.is_assumed:
             self.stdout.write(
-                "Assumed times are guesses, of seconds for each question, film and word: preview the study yourself, or "
-                "let a few people try it."
+                "Assumed times are guesses, of seconds for each question, film and word: preview the study yourself, "
+                "or let a few people try it."
             )
         if found.n_simulated:
             self.stdout.write("Simulated participants do not think; their times are not used.")
