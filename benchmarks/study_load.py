@@ -24,6 +24,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+ARRIVE_SECONDS = 30.0  # in which the open participants come; measured too
 THINKS = (3.0, 8.0)  # seconds between two requests of an open participant
 DEMO_ALGORITHMS = "toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa"
 GOAL_WALK_SECONDS, GOAL_P95_MS, LEAST_REQUESTS = 30.0, 150.0, 40
@@ -176,6 +177,7 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     from studies.services import pilot
     from studies.walker import Walker
 
+    study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
     pool = pilot.pool_of(study)
     took: dict[str, list[float]] = defaultdict(list)
     answered: dict[tuple[str, str, str], Any] = {}
@@ -225,7 +227,7 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     def stay(number: int) -> None:
         """One browser: people come one after the other, until the measurement ends."""
         rng = rng_for(chosen.seed, "open", study.slug, number)
-        over.wait(rng.uniform(0, THINKS[1]))
+        over.wait(rng.uniform(0, ARRIVE_SECONDS))
         while not over.is_set():
             facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
             user = pool.users[int(rng.integers(len(pool.users)))]
@@ -263,8 +265,9 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     everything = np.array([one for kind, times in took.items() if kind != "events" for one in times])
     offered = chosen.participants / (sum(THINKS) / 2)
     print(
-        f"{chosen.participants} open participants, {THINKS[0]:g} to {THINKS[1]:g} s between requests, {seconds:.0f} s: "
-        f"offered {offered:.1f} requests a second, achieved {len(everything) / seconds:.1f}, and "
+        f"{chosen.participants} open participants who came within {ARRIVE_SECONDS:g} s, {THINKS[0]:g} to "
+        f"{THINKS[1]:g} s between requests, {seconds:.0f} s: offered {offered:.1f} requests a second, achieved "
+        f"{len(everything) / seconds:.1f}, and "
         f"{len(took['events']) / seconds:.1f} batches of events"
     )
     print(f"{'page':<28}{'n':>7}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'max ms':>9}")

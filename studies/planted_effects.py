@@ -69,7 +69,9 @@ def effects_from(given: Any, conditions: Sequence[str]) -> dict[str, Effect]:
     {'LSA': Effect(accuracy=0.8, satisfaction=0.0, fon=0.0, son=0.0)}
     """
     if not isinstance(given, Mapping):
-        raise ParameterError("Effects are written as condition, then variable, then shift; see the how-to on pilots.")
+        raise ParameterError(
+            "Effects are written as condition, then variable, then shift; see docs/how-to/pilot-a-study.md."
+        )
     unknown = [str(name) for name in given if name not in conditions]
     if unknown:
         raise ParameterError(

@@ -61,7 +61,7 @@ class StepEstimate:
     def basis(self) -> str:
         """Where the time comes from, in words."""
         if self.source == STATED:
-            return "assumed: seconds for each question, film and word"
+            return "assumed"
         who = "participant" if self.source == LIVE else "preview"
         clock = "time in sight" if self.is_in_sight else "the server's clock, pauses included"
         return f"median of {self.n:,} {who}{'s' if self.n != 1 else ''}, {clock}"

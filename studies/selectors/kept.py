@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import OrderedDict
 from threading import Lock
 from typing import Any
@@ -40,7 +39,9 @@ def study_as_of(study_id: int, changed: Any) -> Study:
             _kept[study_id, changed] = study
             while len(_kept) > STUDIES_KEPT:
                 _kept.popitem(last=False)
-    return copy.copy(study)
+    given = Study.__new__(Study)
+    given.__dict__.update(study.__dict__)
+    return given
 
 
 def _given(participant: Any) -> Participant | None:

@@ -125,16 +125,16 @@ def test_events_of_a_killed_page_are_told_by_the_next_and_exported(
     page.wait_for_url("**/rate/")
     until(page, lambda: Event.objects.filter(key="aaaaaaaaaaaa").exists())
     write_export(study, "events", tmp_path)
-    rows = list(csv.DictReader((tmp_path / f"study-{study.slug}_events_data.csv").open()))
+    rows = list(csv.DictReader((tmp_path / f"study-{study.slug}_events_data.csv").read_text().splitlines()))
     (row,) = [row for row in rows if row["event.dwell_seconds"] == "12.5"]
     assert (row["event.kind"], row["event.source"], row["event.page"]) == ("page_left", "browser", "about")
     assert row["event.time_client_utc"].endswith("Z")
     write_export(study, "pages", tmp_path)
-    about = next(r for r in csv.DictReader((tmp_path / f"study-{study.slug}_pages_data.csv").open())
+    about = next(r for r in csv.DictReader((tmp_path / f"study-{study.slug}_pages_data.csv").read_text().splitlines())
                  if r["page_name"] == "about")  # fmt: skip
     assert float(about["dwell_seconds"]) >= 12.5
     assert about["n_views"] == "1"
-    medians = list(csv.DictReader((tmp_path / f"study-{study.slug}_page-medians_data.csv").open()))
+    medians = list(csv.DictReader((tmp_path / f"study-{study.slug}_page-medians_data.csv").read_text().splitlines()))
     assert [row["page_name"] for row in medians] == ["about", "rate", "recommendations", "items", "overall"]
     assert "median_seconds" in (tmp_path / f"study-{study.slug}_page-medians_codebook.csv").read_text()
     context.close()

@@ -41,7 +41,10 @@ class Command(BaseCommand):
             self.stdout.write(f"  {step.name:<28}{step.minutes:>6.1f}  {step.basis}")
         self.stdout.write(f"  {'In all':<28}{found.minutes:>6.1f}")
         if found.is_assumed:
-            self.stdout.write("Assumed times are guesses: preview the study yourself, or let a few people try it.")
+            self.stdout.write(
+                "Assumed times are guesses, of seconds for each question, film and word: preview the study yourself, "
+                "or let a few people try it."
+            )
         if found.n_simulated:
             self.stdout.write("Simulated participants do not think; their times are not used.")
         if options["reward"] is None:
