@@ -124,6 +124,7 @@ class Visit:
         whole = {
             "study": titled(self.study, self.language),
             "participant": self.participant,
+            "is_limited": self.is_limited,
             "way": pages.way_at(at),
             "step": at,
             "withdraw_url": self.withdraw_url,
