@@ -137,7 +137,7 @@ class Panel:
         return None
 
     def is_unfilled(self, name: str, value: str) -> bool:
-        """Whether a value is the placeholder itself, as in links that are tried out.
+        """Whether a value is the placeholder itself, as in links that are tried out, or no text that could be an id.
 
         Parameters
         ----------
@@ -148,4 +148,4 @@ class Panel:
         -------
         bool
         """
-        return bool(value) and value == self.placeholders.get(name)
+        return "\x00" in value or (bool(value) and value == self.placeholders.get(name))

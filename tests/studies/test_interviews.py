@@ -212,6 +212,12 @@ def test_a_session_for_another_device_shows_its_link_once(owner: User) -> None:
     assert "at most 200" in too_long.text
     stranger = _signed_in(_interviewer(study))
     assert "B1" not in stranger.get(url).text
+    study.conditions.update(target=0)
+    full = client.post(url, {"where": "here"})
+    assert "the number of people it needs" in full.text
+    assert "_auth_user_id" in client.session  # nobody is signed out for nothing
+    Study.objects.update(status="paused")
+    assert "takes no participants at the moment" in client.get(url).text
 
 
 def test_an_interviewer_who_left_stays_in_the_data_by_number(owner: User) -> None:

@@ -26,8 +26,9 @@ from studies.models import (
 )
 from studies.recruiting.exits import Exit
 from studies.selectors.recruiting import entrance_counts, link_counts, recruiting_of
-from studies.services import resuming
+from studies.services import codes, enrolment, resuming
 from studies.services.attention import fail_attention
+from studies.services.codes import code_of
 from studies.services.entry_links import entry_link
 from studies.services.leaving import way_out
 from studies.services.privacy import withdraw
@@ -367,9 +368,7 @@ def test_someone_abandoned_comes_back_by_their_id_to_their_own_condition(study: 
     first.post("about/", ABOUT)
     condition = first.me.condition
     Participant.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
-    from studies.services.enrolment import release_idle
-
-    assert release_idle() == 1
+    assert enrolment.release_idle() == 1
     again = _back(study)
     assert leads(again.get("")) == "rate"
     assert (first.me.status, first.me.condition) == (ParticipantStatus.ACTIVE, condition)
@@ -485,6 +484,19 @@ def test_a_unique_code_for_another_outcome_is_drawn_once(study: Study) -> None:
     shown = {tree(person.get("")).xpath("string(//*[@id='completion-code'])") for _time in range(2)}
     assert shown == {person.me.completion_code}
     assert person.get("exit/").headers["Location"] == f"https://a.example/{person.me.completion_code}"
+
+
+def test_two_pages_that_look_at_once_show_one_code_and_none_is_drawn_twice(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = enter(study).participant
+    stale = Participant.objects.get(pk=person.pk)
+    own = code_of(participant=person, exit_=Exit("unique"))
+    assert code_of(participant=stale, exit_=Exit("unique")) == own
+    monkeypatch.setattr(enrolment, "LETTERS", "AB")  # two codes there are, and one is taken
+    monkeypatch.setattr(codes, "COMPLETION_LENGTH", 1)
+    drawn = {code_of(participant=enter(study).participant, exit_=Exit("unique")) for _person in range(2)}
+    assert drawn == {"A", "B"}
 
 
 def test_simulated_participants_are_led_nowhere(study: Study) -> None:

@@ -12,7 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from core.models import LogEntry
 from studies.models import PersonalLink, Study
+from studies.recruiting.submissions import LARGEST
 from studies.selectors.recruiting import recruiting_of
 from studies.services.recruiting import set_panel
 from tests.factories.accounts import UserFactory
@@ -115,5 +117,10 @@ def test_the_guest_list_is_replaced_by_the_one_sent(study: Study, client: Client
     url = _url("set-guests", study)
     assert "The guest list has 2 ids." in client.post(url, {"text": "a\nb\n"}, follow=True).text
     assert "at most 500 characters" in client.post(url, {"text": "ok\n" + "x" * 501}).text
+    large = SimpleUploadedFile("x.csv", b"x" * (LARGEST + 1))
+    assert "at most 10,000,000 are read" in client.post(url, {"file": large}).text
+    n = LogEntry.objects.count()
+    assert "The guest list has 2 ids." in client.post(url, {"text": "b\na\n"}, follow=True).text
+    assert LogEntry.objects.count() == n  # nothing was changed
     assert list(study.guests.values_list("value", flat=True)) == ["a", "b"]
     assert "2 ids on the list" in client.get(_url("recruiting", study)).text

@@ -18,6 +18,7 @@ from studies.enums import AllocationKind, ParticipantStatus
 from studies.models import Exclusion, ExternalId, Participant, Study, Submission
 from studies.recruiting.exits import Exit
 from studies.recruiting.panel import Columns
+from studies.recruiting.submissions import LARGEST
 from studies.selectors.approvals import APPROVE, LOOK, NOTHING, approvals_of
 from studies.services.quality import exclude
 from studies.services.recruiting import set_exits, set_panel
@@ -138,6 +139,7 @@ def test_the_list_says_whom_to_approve_and_why_not(study: Study, owner: User) ->
         "torn": named(completed(study), "torn"),
         "halfway": named(assigned(study), "halfway"),
         "paid": named(completed(study), "paid"),
+        "early": named(assigned(study), "early"),
         "back": named(completed(study), "back"),
         "unlisted": named(completed(study), "unlisted"),
     }
@@ -148,18 +150,20 @@ def test_the_list_says_whom_to_approve_and_why_not(study: Study, owner: User) ->
         study,
         "1,right,AWAITING REVIEW,C1\n2,uncoded,AWAITING REVIEW,NOCODE\n3,wrong,AWAITING REVIEW,C9\n"
         "4,out,AWAITING REVIEW,C1\n5,torn,AWAITING REVIEW,C1\n6,halfway,AWAITING REVIEW,C1\n7,paid,APPROVED,C1\n"
-        "8,back,RETURNED,\n9,stranger,AWAITING REVIEW,C1\n10,gone,RETURNED,\n11,bad,REJECTED,\n",
+        "12,early,APPROVED,C1\n8,back,RETURNED,\n9,stranger,AWAITING REVIEW,C1\n10,gone,RETURNED,\n11,bad,REJECTED,\n",
     )
     found = {one.person: one for one in approvals_of(study)}
     assert {name: one.verdict for name, one in found.items()} == {
         "right": APPROVE, "uncoded": APPROVE, "wrong": LOOK, "out": LOOK, "torn": LOOK, "halfway": LOOK,
-        "paid": NOTHING, "back": LOOK, "stranger": LOOK, "gone": NOTHING, "bad": LOOK, "unlisted": APPROVE,
+        "paid": NOTHING, "early": LOOK, "back": LOOK, "stranger": LOOK, "gone": NOTHING, "bad": LOOK,
+        "unlisted": APPROVE,
     }  # fmt: skip
     assert found["uncoded"].reason == "Gave no code; the data are complete."
     assert found["wrong"].reason == "Gave another code than the one shown here."
     assert found["out"].reason == "Excluded from analyses: Spoke to a friend"
     assert found["torn"].reason == "Finished without the answer to satisfaction."
     assert found["halfway"].reason.startswith("Did not finish: active")
+    assert found["early"].reason == "Approved, and here active."
     assert found["right"].is_code_right
     assert not found["wrong"].is_code_right
     assert (found["right"].is_complete, found["halfway"].is_complete, found["stranger"].is_complete) == (1, 0, 0)
@@ -190,6 +194,8 @@ def test_a_list_is_loaded_from_its_page_and_comes_out_as_a_file(study: Study, ow
     assert "Nothing of this file was taken in." in page
     assert '<td class="n">2</td><td>Status</td>' in page
     assert not Submission.objects.exists()
+    large = SimpleUploadedFile("x.csv", b"x" * (LARGEST + 1))
+    assert "at most 10,000,000 are read" in client.post(url, {"file": large}).text
     good = SimpleUploadedFile("x.csv", (HEAD + "s1,=p1,AWAITING REVIEW,C1\ns2,p2,RETURNED,\n").encode())
     page = client.post(url, {"file": good}, follow=True).content.decode()
     assert "2 submissions read: 2 new, 0 changed; 1 places are free again." in page

@@ -139,6 +139,7 @@ class Visit:
             "events_url": "" if is_aside else self.links.events,
             "study": titled(self.study, self.language),
             "participant": self.participant,
+            "is_limited": self.is_limited,
             "way": pages.way_at(at),
             "step": at,
             "withdraw_url": self.withdraw_url,

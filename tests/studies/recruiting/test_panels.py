@@ -13,7 +13,7 @@ from studies.recruiting.generic import panel_with
 from studies.recruiting.lists import MOST_ENTRIES, entries_of
 from studies.recruiting.panel import STATES, Columns
 from studies.recruiting.registry import KEYS, OPEN, panel_of
-from studies.recruiting.submissions import LARGEST, MOST_PROBLEMS, read_submissions
+from studies.recruiting.submissions import LARGEST, MOST_PROBLEMS, MOST_ROWS, read_submissions
 
 pytestmark = pytest.mark.unit
 
@@ -34,6 +34,7 @@ def test_every_panel_speaks_the_one_vocabulary() -> None:
         ("prolific", {"STUDY_ID": "s", "SESSION_ID": "x"}, ("SESSION_ID", "x")),
         ("prolific", {"STUDY_ID": "s"}, None),
         ("prolific", {"prolific_pid": "Ab"}, None),
+        ("prolific", {"PROLIFIC_PID": "A\x00"}, None),  # PostgreSQL would not even look for it
         ("prolific", {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, None),
         ("mturk", {"workerId": "W", "assignmentId": "A", "turkSubmitTo": "t"}, ("workerId", "W")),
         ("sona", {"id": "77"}, ("id", "77")),
@@ -99,6 +100,8 @@ def test_sona_grants_credit_to_the_code_that_came_in() -> None:
         "https://x.sona-systems.com/webstudy_credit.aspx?experiment_id=9&credit_token=ab&survey_code=4%202"
     )
     assert checked_exit("complete", Exit(url="https://a.example/"), sona.PANEL).url == "https://a.example/"
+    with pytest.raises(ParameterError, match="begins with https://"):
+        checked_exit("complete", Exit(url="https://[a?survey_code=1"), sona.PANEL)
 
 
 def test_blanks_are_escaped_and_half_an_address_leads_nowhere() -> None:
@@ -140,6 +143,7 @@ def test_a_list_is_read_line_by_line_with_case_kept() -> None:
     assert entries_of("\ufeffAb\r\n\r\n ab , more\nAb\n", 5) == ("Ab", "ab")
     assert entries_of("", 5) == ()
     for text, told in (("ok\nmuch too long\n", "Line 2: an entry has at most 5"), ("a\x00", "Line 1: .*NUL"),
+                       ("x" * 200_000, "Line 1: this is no list"),
                        ("\n".join(map(str, range(MOST_ENTRIES + 1))), "at most 20,000")):  # fmt: skip
         with pytest.raises(DataError, match=told):
             entries_of(text, 5)
@@ -208,6 +212,11 @@ def test_a_bad_list_is_refused_with_line_column_and_reason(
     assert rows == ()
     assert (problems[0].line, problems[0].column) == (line, column)
     assert reason in problems[0].reason
+
+
+def test_a_list_beyond_measure_is_refused() -> None:
+    rows, problems = read_submissions(b"who\n" + b"p\n" * (MOST_ROWS + 1), Columns(("who",)), {})
+    assert (rows, problems[0].line) == ((), MOST_ROWS + 2)
 
 
 def test_every_problem_is_told_up_to_a_limit() -> None:
