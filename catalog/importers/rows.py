@@ -186,9 +186,9 @@ def _check(
         scale, is_kept = _on_scale(table, columns, columns.rating, scale, problems)
     is_kept &= _usable_ids(table, columns, columns.user, problems)
     ids = table.columns[columns.item]
+    codes = np.empty(0, dtype=np.int32)
     if items is None:
         is_kept &= _usable_ids(table, columns, columns.item, problems)
-        codes = None
     else:
         codes = codes_among([item.external_id for item in items], ids)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalog.importers.addresses import address_problem
 from catalog.importers.auto import parse
@@ -134,6 +135,7 @@ def _arrays_of(parsed: ParsedDataset) -> tuple[artefacts.Arrays, Scale]:
         raise DataError("there are none.")
     scale = Scale(parsed.scale.low, parsed.scale.high, parsed.scale.step)
     order: Any = slice(None)
+    starts: NDArray[Any]
     if is_in_order(parsed.users, parsed.items_rated) and parsed.scale.is_on(parsed.values).all():
         # Most sources are in the order of the matrix, and need no second look.
         starts = np.searchsorted(parsed.users, np.arange(parsed.n_users + 1, dtype=parsed.users.dtype))

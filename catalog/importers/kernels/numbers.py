@@ -36,7 +36,7 @@ def parse_numbers(
     delimiter: NDArray[np.uint8],
     wholes: NDArray[np.integer[Any]],
     numbers: NDArray[np.floating[Any]],
-) -> int:
+) -> np.uint64:
     """Write the fields of whole lines, column by column; return the rows read, or `UNUSUAL`.
 
     `kinds` says of each column whether it holds numbers (0), whole numbers (1) or ids in digits (2). `data` ends
