@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -65,6 +65,30 @@ def store(
     whole = {"format_version": FORMAT_VERSION, "digest": digest, "arrays": sorted(arrays), "meta": dict(meta)}
     _write_once(storage, f"{folder}/meta.json", canonical_json(whole).encode())
     return digest
+
+
+def store_file(name: str, content: bytes) -> str:
+    """Write a file that is named by its content, unless it is there, and return its name."""
+    storage = storages["artefacts"]
+    if not storage.exists(name):
+        _write_once(storage, name, content)
+    return name
+
+
+def opened_file(name: str) -> IO[bytes]:
+    """Open a file that `store_file` has written.
+
+    Raises
+    ------
+    ArtefactError
+        It is missing.
+    """
+    try:
+        return cast(IO[bytes], storages["artefacts"].open(name))
+    except FileNotFoundError as missing:
+        raise ArtefactError(
+            "artefact.missing", f"The stored file {name} is missing. Restore it from a backup, or add it again."
+        ) from missing
 
 
 def _is_whole(storage: Storage, kind: str, digest: str) -> bool:

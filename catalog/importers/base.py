@@ -193,6 +193,8 @@ class ParsedItem:
         Kinds: genre, tag, decade, alias, director, …; no pair twice.
     image_url, trailer_url : str
         Empty where the source has none.
+    image : str
+        The stored name of a picture of its own; empty where it has none.
     links : tuple of (place, id)
         The item's id elsewhere ("imdb", "0114709").
     """
@@ -205,6 +207,7 @@ class ParsedItem:
     image_url: str = ""
     trailer_url: str = ""
     links: tuple[tuple[str, str], ...] = ()
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ from recommenders.data import Scale
 CONTENT_FORMAT = 1
 ROWS_AT_ONCE = 2_000
 ITEM_COLUMNS = (
-    "index", "external_id", "title", "sort_title", "year", "plot", "image_url", "trailer_url", "links", "n_ratings",
+    "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url", "trailer_url", "links",
+    "n_ratings",
 )  # fmt: skip
 
 
@@ -112,6 +113,7 @@ def _item_facts(item: ParsedItem) -> tuple[Any, ...]:
         item.image_url,
         item.trailer_url,
         item.links,
+        *((item.image,) if item.image else ()),  # content without pictures keeps the hash it has always had
     )
 
 
@@ -120,14 +122,14 @@ def _item_rows(items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> list[t
     prepared = Item._meta.get_field("links").get_db_prep_save
     no_links = prepared({}, connection)
     return [
-        (index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, item.image_url,
+        (index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, item.image, item.image_url,
          item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links, n_ratings)
         for index, (item, n_ratings) in enumerate(zip(items, counts.tolist(), strict=True))
     ]  # fmt: skip
 
 
 def _create_items(version: DatasetVersion, items: Sequence[ParsedItem], rows: list[tuple[Any, ...]]) -> None:
-    _insert(Item, ITEM_COLUMNS, rows, {"version": version.pk, "image": ""})
+    _insert(Item, ITEM_COLUMNS, rows, {"version": version.pk})
     if not any(item.features for item in items):
         return
     keys = dict(version.items.order_by().values_list("index", "pk"))
