@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from charting import marks
@@ -16,7 +17,7 @@ from evaluation.metrics.curves import trapezoid
 
 SCORE_DECIMALS = 4  # sizes of one algorithm differ by little
 
-READING = ("omniscient", "random")
+WITH_AREAS = ("croc", "groc")  # means over people have none
 Values = Mapping[str, Sequence[float | None]]
 Estimate = tuple[float, float, float]
 Line = tuple[ArrayLike, ArrayLike]
@@ -112,15 +113,59 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     return both_modes(curves(drawn, title=title, y_title="Fallout", at_n=n, emphasised=(worst,)))
 
 
-def roc(lines: Mapping[str, tuple[Any, Any]]) -> dict[str, Spec] | None:
-    """Draw ROCs, in light and dark; None where there is none. Lines called omniscient and random are read against."""
-    drawn = {label: line for label, line in lines.items() if label not in READING}
-    if not drawn:
-        return None
-    areas = {label: trapezoid(x, y) for label, (x, y) in drawn.items()}
-    best = max(areas, key=lambda label: areas[label])
-    title = f"{best} has the largest area, {number(areas[best], 3, is_share=True)}"
-    return both_modes(rates(lines, title=title, emphasised=(best,), quiet=READING))
+class Kind(Protocol):
+    """What a curve is."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def x_title(self) -> str: ...
+
+    @property
+    def y_title(self) -> str: ...
+
+    @property
+    def is_roc(self) -> bool: ...
+
+
+class OfRun(Protocol):
+    """One of a run's curves."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def drawn(self) -> Kind: ...
+
+    @property
+    def lines(self) -> Mapping[str, Line]: ...
+
+    @property
+    def reading(self) -> Mapping[str, Line]: ...
+
+
+def curve_of_run(one: OfRun) -> dict[str, Spec]:
+    """Draw one of a run's curves, in light and dark: a line an algorithm, and quietly those it is read against."""
+    kind = one.drawn
+    if not kind.is_roc:
+        lines = {label: (np.asarray(x).tolist(), np.asarray(y).tolist()) for label, (x, y) in one.lines.items()}
+        return both_modes(marks.plane(lines, title=kind.title, x_title=kind.x_title, y_title=kind.y_title))
+    title, best = kind.title, ""
+    if one.name in WITH_AREAS:
+        areas = {label: trapezoid(np.asarray(x), np.asarray(y)) for label, (x, y) in one.lines.items()}
+        best = max(areas, key=lambda label: areas[label])
+        title = f"{best} has the largest area by {one.name.upper()}, {number(areas[best], 3, is_share=True)}"
+    return both_modes(
+        rates(
+            {**one.lines, **one.reading},
+            title=title,
+            x_title=kind.x_title,
+            y_title=kind.y_title,
+            emphasised=(best,) if best else (),
+            quiet=tuple(one.reading),
+        )
+    )
 
 
 def _complete(values: Values) -> dict[str, list[float]]:

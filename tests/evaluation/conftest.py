@@ -59,14 +59,14 @@ class Installation:
         self.processes.append(process)
         return process
 
-    def evaluate(self, dataset: str, *options: str) -> list[str]:
+    def evaluate(self, dataset: str, *options: str, split: str = "probe:share=0.2") -> list[str]:
         """The command line of a short evaluation."""
         return [
             "manage.py",
             "evaluate",
             dataset,
             "--split",
-            "probe:share=0.2",
+            split,
             "--reserve",
             "0.1",
             "--relevant",
