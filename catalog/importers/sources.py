@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,7 +17,9 @@ from typing import BinaryIO, cast
 from catalog.importers.base import ImportProblem, ImportRefused, Limits
 
 # What reading a damaged archive raises, besides the refusals of our own.
-_DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile)
+_DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError)
+# What opening one raises: its directory may point anywhere, and ask for what nobody can unpack.
+_DAMAGED_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError, struct.error)
 _BUFFER = 1 << 16  # larger reads go past it, straight to where they are wanted
 FOLDER_OF_RATINGS = "training_set"  # the one folder inside a folder that is looked into: Netflix has its ratings there
 
@@ -60,6 +64,8 @@ class Watched(io.RawIOBase):
         try:
             n = self._stream.readinto(buffer)  # type: ignore[attr-defined]  # every buffered stream has it
         except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # the disk's fault, not the file's: those of unpacking have no number
             raise refuse(
                 self._name,
                 f"the compressed file is damaged or cut short after {self.bytes_read:,} bytes ({error})",
@@ -208,7 +214,7 @@ def _archive(path: Path, limits: Limits) -> Source:
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-    except (zipfile.BadZipFile, OSError) as error:
+    except _DAMAGED_ARCHIVE as error:
         raise refuse(
             path.name,
             f"this is no ZIP archive, or a damaged one ({error})",
@@ -227,7 +233,7 @@ def _archive(path: Path, limits: Limits) -> Source:
     found: dict[str, tuple[PurePosixPath, SourceFile]] = {}
     for member in members:
         inside = PurePosixPath(member.filename.replace("\\", "/"))
-        if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
+        if not inside.name or inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
             raise refuse(path.name, f"the archive names a file outside itself ({member.filename!r})")
         if "__MACOSX" in inside.parts or inside.name.startswith("."):
             continue
@@ -251,7 +257,7 @@ def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], BinaryIO
         with zipfile.ZipFile(path) as archive:  # the archive's file stays open until the member is closed
             try:
                 return cast(BinaryIO, archive.open(member))
-            except (NotImplementedError, zipfile.BadZipFile) as error:
+            except _DAMAGED_ARCHIVE as error:
                 raise refuse(member.filename, f"the archive cannot be read here ({error})") from error
 
     return opened

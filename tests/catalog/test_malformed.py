@@ -354,7 +354,7 @@ def format_of(name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", SOUND)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(harms=HARMS, policy=st.sampled_from(["refuse", "drop"]))
 def test_whatever_happens_to_a_source_of_any_format_the_import_is_whole_or_nothing(
     tmp_path: Path, name: str, policy: str, harms: list[tuple[int, int, bytes, int]]
