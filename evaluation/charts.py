@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from charting import marks
 from charting.frame import number
@@ -17,9 +17,10 @@ from evaluation.metrics.curves import trapezoid
 
 SCORE_DECIMALS = 4  # sizes of one algorithm differ by little
 
-WITH_AREAS = ("croc", "groc")  # means over people have none
+AT_RATE = 0.1
 Values = Mapping[str, Sequence[float | None]]
 Estimate = tuple[float, float, float]
+Points = NDArray[np.float64]
 Line = tuple[ArrayLike, ArrayLike]
 
 
@@ -148,24 +149,49 @@ class OfRun(Protocol):
 def curve_of_run(one: OfRun) -> dict[str, Spec]:
     """Draw one of a run's curves, in light and dark: a line an algorithm, and quietly those it is read against."""
     kind = one.drawn
+    points = {label: (np.asarray(x), np.asarray(y)) for label, (x, y) in one.lines.items()}
+    # What each title says of the best algorithm, and the number that makes it the best.
+    said, of = {
+        "croc": ("has the largest area by CROC", trapezoid),
+        "groc": ("has the largest area by GROC", trapezoid),
+        "mean-roc": (
+            f"has the highest mean hit rate at a false-alarm rate of {AT_RATE:.1f}".replace("0.", "."),
+            _at_rate,
+        ),
+        "eleven-points": ("has the highest precision over all recalls", _mean_height),
+        "notes": ("finds the most where half of the list is good", _recall_of_half),
+    }[one.name]
+    values = {label: of(x, y) for label, (x, y) in points.items()}
+    best = max(values, key=lambda label: values[label])
+    title = f"{best} {said}, {number(values[best], 3, is_share=True)}"
     if not kind.is_roc:
-        lines = {label: (np.asarray(x).tolist(), np.asarray(y).tolist()) for label, (x, y) in one.lines.items()}
-        return both_modes(marks.plane(lines, title=kind.title, x_title=kind.x_title, y_title=kind.y_title))
-    title, best = kind.title, ""
-    if one.name in WITH_AREAS:
-        areas = {label: trapezoid(np.asarray(x), np.asarray(y)) for label, (x, y) in one.lines.items()}
-        best = max(areas, key=lambda label: areas[label])
-        title = f"{best} has the largest area by {one.name.upper()}, {number(areas[best], 3, is_share=True)}"
+        lines = {label: (x.tolist(), y.tolist()) for label, (x, y) in points.items()}
+        return both_modes(
+            marks.plane(lines, title=title, x_title=kind.x_title, y_title=kind.y_title, emphasised=(best,))
+        )
     return both_modes(
         rates(
             {**one.lines, **one.reading},
             title=title,
             x_title=kind.x_title,
             y_title=kind.y_title,
-            emphasised=(best,) if best else (),
+            emphasised=(best,),
             quiet=tuple(one.reading),
         )
     )
+
+
+def _at_rate(x: Points, y: Points) -> float:
+    return float(np.interp(AT_RATE, x, y))
+
+
+def _mean_height(x: Points, y: Points) -> float:
+    return float(y.mean())
+
+
+def _recall_of_half(x: Points, y: Points) -> float:
+    """The highest recall of a list at least half of which is good."""
+    return float(y[x <= 0.5].max(initial=0.0))
 
 
 def _complete(values: Values) -> dict[str, list[float]]:

@@ -23,7 +23,7 @@ from tests.factories.catalog import make_version
 make_version(name="tiny", n_users=60, n_items=40, per_user=15)
 make_version(name="mid", n_users=2500, n_items=500, per_user=40)
 """
-PATIENCE = 50.0
+PATIENCE = 90.0
 
 
 @dataclass
