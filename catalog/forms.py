@@ -11,6 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from catalog.selectors.search import ORDERS, POPULARITY
 
 MOST_UPLOADED = 8 * 2**20
+MOST_PICTURES = 64 * 2**20
 ORDER_WORDS = {
     "popularity": "Most rated first",
     "title": "By title",
@@ -62,6 +63,11 @@ class MetadataForm(forms.Form):
             "trailer), or JSON Lines; also gzipped. Ids are those of the dataset."
         ),
     )
+    images = forms.FileField(
+        label="Pictures",
+        required=False,
+        help_text="A ZIP archive of the JPEG, PNG, GIF or WebP files that the facts name as images, if they name any.",
+    )
     on_bad_row = forms.ChoiceField(
         label="Rows that cannot be taken",
         choices=[("refuse", "Refuse the file"), ("drop", "Leave them out and count them")],
@@ -69,10 +75,17 @@ class MetadataForm(forms.Form):
 
     def clean_file(self) -> Any:
         """The file, if it is not too large for a page."""
-        upload = self.cleaned_data["file"]
-        if upload.size > MOST_UPLOADED:
-            raise forms.ValidationError(
-                f"The file has {filesizeformat(upload.size)}; a page takes {filesizeformat(MOST_UPLOADED)}. "
-                "Use the command add_metadata for larger ones."
-            )
-        return upload
+        return _checked(self.cleaned_data["file"], MOST_UPLOADED)
+
+    def clean_images(self) -> Any:
+        """The archive, if there is one and it is not too large for a page."""
+        return _checked(self.cleaned_data["images"], MOST_PICTURES)
+
+
+def _checked(upload: Any, most: int) -> Any:
+    if upload is not None and upload.size > most:
+        raise forms.ValidationError(
+            f"The file has {filesizeformat(upload.size)}; a page takes {filesizeformat(most)}. "
+            "Use the command add_metadata for larger ones."
+        )
+    return upload

@@ -96,7 +96,7 @@ class Item(models.Model):
     @cached_property
     def poster_url(self) -> str:
         """Its poster, by an address that changes when the poster would, because browsers keep it for a year."""
-        changes_with = digest_of([self.poster_key, self.year])[:12]
+        changes_with = digest_of([self.poster_key, self.year, *([self.image] if self.image else [])])[:12]
         return f"{reverse('catalog:poster', args=[self.pk])}?v={changes_with}"
 
 

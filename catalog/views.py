@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from catalog import charts
 from catalog.forms import BrowseForm, MetadataForm
 from catalog.importers.auto import FORMATS
+from catalog.importers.pictures import MEDIA_TYPES
 from catalog.models import DatasetVersion, Item
 from catalog.permissions import may_add_metadata, may_retire
 from catalog.posters import poster_svg
@@ -23,6 +24,7 @@ from catalog.selectors.datasets import (
     genres_of,
     item_details,
     newest_version,
+    picture_of,
     version_in_console,
     versions_of,
 )
@@ -103,6 +105,7 @@ def add_facts(request: HttpRequest, name: str, number: int) -> HttpResponse:
                 upload=form.cleaned_data["file"],
                 actor=request.user,
                 on_bad_row=form.cleaned_data["on_bad_row"],
+                images=form.cleaned_data["images"],
             )
         except ParallaxError as refusal:
             form.add_error("file", str(refusal))
@@ -154,14 +157,18 @@ def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpR
 @login_not_required
 @require_safe
 def poster(request: HttpRequest, item_id: int) -> HttpResponse:
-    """The item's drawn poster; open to all, since participants see it without an account, and kept for a year."""
-    item = get_object_or_404(Item.objects.only("external_id", "title", "year"), pk=item_id)
-    try:
-        svg = poster_svg(item.title, item.year, item.poster_key)
-    except ParameterError:  # a title without a printable character
-        svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
-    response = HttpResponse(svg, content_type="image/svg+xml")
-    etag = quote_etag(digest_of(svg)[:32])
+    """The item's picture, or its drawn poster: open to all, as participants have no account, and kept for a year."""
+    item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image"), pk=item_id)
+    if item.image:
+        response = HttpResponse(picture_of(item), content_type=MEDIA_TYPES[item.image.rpartition(".")[2]])
+        etag = quote_etag(digest_of(item.image)[:32])
+    else:
+        try:
+            svg = poster_svg(item.title, item.year, item.poster_key)
+        except ParameterError:  # a title without a printable character
+            svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
+        response = HttpResponse(svg, content_type="image/svg+xml")
+        etag = quote_etag(digest_of(svg)[:32])
     response["ETag"] = etag
     patch_cache_control(response, public=True, max_age=A_YEAR, immutable=True)
     return get_conditional_response(request, etag=etag, response=response) or response

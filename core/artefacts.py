@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -37,21 +37,25 @@ class Artefact:
     meta: dict[str, Any]
 
 
-def _digest(arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, Any]) -> str:
-    return digest_of([FORMAT_VERSION, digest_of_arrays(arrays), dict(meta)])
+def digest_of_artefact(arrays_digest: str, meta: Mapping[str, Any]) -> str:
+    """What arrays of this digest (`digest_of_arrays`) are stored under with this metadata."""
+    return digest_of([FORMAT_VERSION, arrays_digest, dict(meta)])
 
 
-def store(kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, Any]) -> str:
+def store(
+    kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, Any], *, arrays_digest: str = ""
+) -> str:
     """Write the arrays once and return their digest; a second writer of the same digest writes nothing.
 
     What stands there already is checked, and written again where it is damaged.
 
-    `meta` is part of what is named: keep times and places out of it.
+    `meta` is part of what is named: keep times and places out of it. `arrays_digest` is `digest_of_arrays` of the
+    arrays, for those who have it already.
     """
     for name, array in arrays.items():
         if array.dtype.hasobject:
             raise ArtefactError("artefact.object_array", f"The array {name} holds Python objects; store plain types.")
-    digest = _digest(arrays, meta)
+    digest = digest_of_artefact(arrays_digest or digest_of_arrays(arrays), meta)
     storage = storages["artefacts"]
     folder = f"{kind}/{digest}"
     if storage.exists(f"{folder}/meta.json") and _is_whole(storage, kind, digest):
@@ -61,6 +65,30 @@ def store(kind: str, arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[s
     whole = {"format_version": FORMAT_VERSION, "digest": digest, "arrays": sorted(arrays), "meta": dict(meta)}
     _write_once(storage, f"{folder}/meta.json", canonical_json(whole).encode())
     return digest
+
+
+def store_file(name: str, content: bytes) -> str:
+    """Write a file that is named by its content, unless it is there, and return its name."""
+    storage = storages["artefacts"]
+    if not storage.exists(name):
+        _write_once(storage, name, content)
+    return name
+
+
+def opened_file(name: str) -> IO[bytes]:
+    """Open a file that `store_file` has written.
+
+    Raises
+    ------
+    ArtefactError
+        It is missing.
+    """
+    try:
+        return cast(IO[bytes], storages["artefacts"].open(name))
+    except FileNotFoundError as missing:
+        raise ArtefactError(
+            "artefact.missing", f"The stored file {name} is missing. Restore it from a backup, or add it again."
+        ) from missing
 
 
 def _is_whole(storage: Storage, kind: str, digest: str) -> bool:
@@ -136,7 +164,10 @@ def _opened(folder: Path, kind: str, digest: str) -> Artefact:
         ) from missing
     except ValueError as broken:
         raise _damaged(kind, digest) from broken
-    if whole["format_version"] != FORMAT_VERSION or _digest(arrays, whole["meta"]) != digest:
+    if (
+        whole["format_version"] != FORMAT_VERSION
+        or digest_of_artefact(digest_of_arrays(arrays), whole["meta"]) != digest
+    ):
         raise _damaged(kind, digest)
     return Artefact(kind, digest, arrays, whole["meta"])
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from charting import marks
 from charting.frame import number
@@ -16,9 +17,10 @@ from evaluation.metrics.curves import trapezoid
 
 SCORE_DECIMALS = 4  # sizes of one algorithm differ by little
 
-READING = ("omniscient", "random")
+AT_RATE = 0.1
 Values = Mapping[str, Sequence[float | None]]
 Estimate = tuple[float, float, float]
+Points = NDArray[np.float64]
 Line = tuple[ArrayLike, ArrayLike]
 
 
@@ -112,15 +114,84 @@ def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
     return both_modes(curves(drawn, title=title, y_title="Fallout", at_n=n, emphasised=(worst,)))
 
 
-def roc(lines: Mapping[str, tuple[Any, Any]]) -> dict[str, Spec] | None:
-    """Draw ROCs, in light and dark; None where there is none. Lines called omniscient and random are read against."""
-    drawn = {label: line for label, line in lines.items() if label not in READING}
-    if not drawn:
-        return None
-    areas = {label: trapezoid(x, y) for label, (x, y) in drawn.items()}
-    best = max(areas, key=lambda label: areas[label])
-    title = f"{best} has the largest area, {number(areas[best], 3, is_share=True)}"
-    return both_modes(rates(lines, title=title, emphasised=(best,), quiet=READING))
+class Kind(Protocol):
+    """What a curve is."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def x_title(self) -> str: ...
+
+    @property
+    def y_title(self) -> str: ...
+
+    @property
+    def is_roc(self) -> bool: ...
+
+
+class OfRun(Protocol):
+    """One of a run's curves."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def drawn(self) -> Kind: ...
+
+    @property
+    def lines(self) -> Mapping[str, Line]: ...
+
+    @property
+    def reading(self) -> Mapping[str, Line]: ...
+
+
+def curve_of_run(one: OfRun) -> dict[str, Spec]:
+    """Draw one of a run's curves, in light and dark: a line an algorithm, and quietly those it is read against."""
+    kind = one.drawn
+    points = {label: (np.asarray(x), np.asarray(y)) for label, (x, y) in one.lines.items()}
+    # What each title says of the best algorithm, and the number that makes it the best.
+    said, of = {
+        "croc": ("has the largest area by CROC", trapezoid),
+        "groc": ("has the largest area by GROC", trapezoid),
+        "mean-roc": (
+            f"has the highest mean hit rate at a false-alarm rate of {AT_RATE:.1f}".replace("0.", "."),
+            _at_rate,
+        ),
+        "eleven-points": ("has the highest precision over all recalls", _mean_height),
+        "notes": ("finds the most where half of the list is good", _recall_of_half),
+    }[one.name]
+    values = {label: of(x, y) for label, (x, y) in points.items()}
+    best = max(values, key=lambda label: values[label])
+    title = f"{best} {said}, {number(values[best], 3, is_share=True)}"
+    if not kind.is_roc:
+        lines = {label: (x.tolist(), y.tolist()) for label, (x, y) in points.items()}
+        return both_modes(
+            marks.plane(lines, title=title, x_title=kind.x_title, y_title=kind.y_title, emphasised=(best,))
+        )
+    return both_modes(
+        rates(
+            {**one.lines, **one.reading},
+            title=title,
+            x_title=kind.x_title,
+            y_title=kind.y_title,
+            emphasised=(best,),
+            quiet=tuple(one.reading),
+        )
+    )
+
+
+def _at_rate(x: Points, y: Points) -> float:
+    return float(np.interp(AT_RATE, x, y))
+
+
+def _mean_height(x: Points, y: Points) -> float:
+    return float(y.mean())
+
+
+def _recall_of_half(x: Points, y: Points) -> float:
+    """The highest recall of a list at least half of which is good."""
+    return float(y[x <= 0.5].max(initial=0.0))
 
 
 def _complete(values: Values) -> dict[str, list[float]]:

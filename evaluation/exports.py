@@ -5,26 +5,27 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
-
-from numpy.typing import NDArray
 
 from catalog.selectors.ratings import user_ids_of
 from charting.render import svg
 from core import artefacts
 from evaluation import charts
 from evaluation.models import EvaluationRun
+from evaluation.protocols.observation_curves import GROC, KINDS, Drawn
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.comparing import Comparison
+from evaluation.selectors.lists import overlaps
+from evaluation.selectors.orders import other_order
 from evaluation.selectors.results import case_counts, curves, metrics_by_user, model_rows, table, user_values
 from evaluation.selectors.runs import metric_names
 
 FORMULA = ("=", "+", "@", "\t", "\r")
 FIGURES = {
     "one-plus-random": ("recall", "fallout"),
-    "test-observations": ("roc",),
-    "unconstrained": ("roc",),
+    "test-observations": tuple(KINDS),
+    "unconstrained": ("groc",),
 }
 
 
@@ -44,6 +45,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
     if has_cases:
         for row, (above, tied) in zip(algorithms, case_counts(run), strict=True):
             row |= {"above": above.tolist(), "tied": tied.tolist()}
+    shared = overlaps(run)
     return {
         "run": run.pk,
         "dataset": run.version.dataset.name,
@@ -70,6 +72,8 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         "environment": run.environment,
         "algorithms": algorithms,
         "at_profile_length": {str(length): _rows(run, length) for length in run.profile_lengths},
+        **({"overlap": [asdict(one) for one in shared]} if shared else {}),
+        **_other_order(run),
     }
 
 
@@ -173,29 +177,61 @@ def csv_lines(rows: Iterable[list[Any]]) -> Iterator[str]:
         yield line.getvalue()
 
 
-def roc_values(run: EvaluationRun) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
-    """Give the ROC of each algorithm that has one (CROC of test observations, GROC of one list), and reading lines."""
-    name = {"test-observations": "croc", "unconstrained": "groc"}.get(run.protocol["name"], "")
-    lines: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
-    reading: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
-    for row in model_rows(run) if name else ():
-        kept = artefacts.load("results", row.users_digest).arrays
-        if f"{name}_x" not in kept:
-            continue
-        lines[row.label] = (kept[f"{name}_x"], kept[f"{name}_y"])
-        if "omniscient_x" in kept:
-            reading["omniscient"] = (kept["omniscient_x"], kept["omniscient_y"])
-            reading["random"] = (kept["random_x"], kept["random_y"])
-    return {**lines, **reading}
+def _other_order(run: EvaluationRun) -> dict[str, Any]:
+    """Where the other of one plus random and full ranking orders the algorithms differently, if both were run."""
+    found = other_order(run)
+    if found is None:
+        return {}
+    return {
+        "other_order": {
+            "run": found.other.pk,
+            "protocol": found.other.protocol["name"],
+            "by": f"recall@{found.n}",
+            "n_pairs": found.n_pairs,
+            "turned": [asdict(one) for one in found.turned],
+        }
+    }
+
+
+@dataclass(frozen=True)
+class CurveOfRun:
+    """One of a run's curves: its lines, those it is read against, and what is to be known of it."""
+
+    name: str
+    drawn: Drawn
+    lines: dict[str, charts.Line]
+    reading: dict[str, charts.Line]
+    n_left_out: int | None  # people, where each has a curve of their own
+
+
+def curves_of(run: EvaluationRun) -> list[CurveOfRun]:
+    """Give the curves of test observations, or of one list over all pairs, that any algorithm has; else none."""
+    kinds = {"test-observations": KINDS, "unconstrained": {"groc": GROC}}.get(run.protocol["name"], {})
+    kept = {row.label: artefacts.load("results", row.users_digest).arrays for row in model_rows(run)} if kinds else {}
+    found = []
+    for name, drawn in kinds.items():
+        has = {label: arrays for label, arrays in kept.items() if f"{name}_x" in arrays}
+        if has:
+            first = next(iter(has.values()))  # the lines to read against are the same for all
+            found.append(
+                CurveOfRun(
+                    name,
+                    drawn,
+                    {label: (arrays[f"{name}_x"], arrays[f"{name}_y"]) for label, arrays in has.items()},
+                    {line: (first[f"{line}_x"], first[f"{line}_y"]) for line in drawn.lines},
+                    int(first[f"{name}_people"][1]) if f"{name}_people" in first else None,
+                )
+            )
+    return found
 
 
 def figure(run: EvaluationRun, name: str) -> str | None:
     """Draw one of the run's figures as SVG; None where it has none of that name, or nothing to draw."""
     if name not in FIGURES.get(run.protocol["name"], ()):
         return None
-    if name == "roc":
-        drawn = charts.roc(roc_values(run))
-    else:
+    if run.protocol["name"] == "one-plus-random":
         draw = charts.recall_by_n if name == "recall" else charts.fallout_by_n
         drawn = draw({one.label: getattr(one, name) for one in curves(run)}, n=run.n)
+    else:
+        drawn = next((charts.curve_of_run(one) for one in curves_of(run) if one.name == name), None)
     return None if drawn is None else svg(drawn["light"])

@@ -28,7 +28,9 @@ from evaluation.permissions import may_cancel, may_resume
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.comparing import compared
 from evaluation.selectors.experiments import shipped_experiments
+from evaluation.selectors.lists import overlaps
 from evaluation.selectors.models import ModelLine, models_on
+from evaluation.selectors.orders import other_order
 from evaluation.selectors.paired import CORRECTIONS, HIT_TESTS, chosen_on_development, kinds_of_test, run_tests_of
 from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
 from evaluation.selectors.runs import algorithms_of, metric_names, progress, runs_by_time, succeeded_runs
@@ -307,8 +309,9 @@ def _results(run: EvaluationRun) -> dict[str, Any]:
         "figures": exports.FIGURES.get(run.protocol["name"], ()),
         "choice": chosen_on_development(run),
     }
-    drawn = exports.roc_values(run)
-    context["chart_roc"] = charts.roc(drawn) if drawn else None
+    context["curves"] = [(one, f"chart-{one.name}", charts.curve_of_run(one)) for one in exports.curves_of(run)]
+    context["other_order"] = other_order(run)
+    context["overlaps"] = [(one.first, one.second, tables.share(one.share)) for one in overlaps(run)]
     if context["is_hits"]:
         measured = curves(run)
         context |= {

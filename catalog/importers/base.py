@@ -13,12 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.importers import lazy
 from core.errors import DataError, ParameterError
 
 LONGEST_ID = 100  # characters; what the catalogue's rows can hold
 LONGEST_TITLE = 300
 LONGEST_FEATURE = 200
-_VALUES_AT_A_TIME = 1 << 16  # what a cache holds
 
 # Called now and then while a file is read: its name, and the rows read of it so far.
 Progress = Callable[[str, int], None]
@@ -193,6 +193,8 @@ class ParsedItem:
         Kinds: genre, tag, decade, alias, director, …; no pair twice.
     image_url, trailer_url : str
         Empty where the source has none.
+    image : str
+        The stored name of a picture of its own; empty where it has none.
     links : tuple of (place, id)
         The item's id elsewhere ("imdb", "0114709").
     """
@@ -205,6 +207,7 @@ class ParsedItem:
     image_url: str = ""
     trailer_url: str = ""
     links: tuple[tuple[str, str], ...] = ()
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +242,8 @@ class RatingScale:
     def is_on(self, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
         """Whether each value is one of the scale's, to 1e-4 of a step; NaN is not."""
         answer = np.empty(len(values), dtype=np.bool_)
-        most = (self.high - self.low) / self.step + 0.5
-        for start in range(0, len(values), _VALUES_AT_A_TIME):
-            part = slice(start, start + _VALUES_AT_A_TIME)
-            steps = (values[part].astype(np.float64) - self.low) / self.step
-            with np.errstate(invalid="ignore"):
-                on_grid = np.abs(steps - np.rint(steps)) <= 1e-4
-                answer[part] = on_grid & (steps > -0.5) & (steps < most)
+        plain = np.ascontiguousarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
+        lazy.scale_kernels().mark_points(plain, self.low, self.high, self.step, answer)
         return answer
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,35 +23,75 @@ BLOCK = 1 << 20  # bytes: what a processor keeps at hand, and no less than the l
 THREADS = 2
 _Columns = dict[str, NDArray[Any]]
 _WHOLE, _NUMBER, _ID = 1, 0, 2  # as the compiled reader knows them
+_TYPES: dict[Kind, type[Any]] = {"number": np.float32, "time": np.int64}  # at first; times are kept in 64 bits
 _CODES: dict[Kind, int] = {"whole": _WHOLE, "time": _WHOLE, "number": _NUMBER, "id": _ID}
 
 
 class _Growing:
-    """Columns that blocks are added to, grown in place: joining blocks at the end would touch every value again."""
+    """Columns that blocks are written into from several threads, each at rows of its own.
 
-    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+    To join blocks at the end would touch every value again. Whoever makes room or widens a column sees to it that
+    nobody writes meanwhile.
+    """
+
+    def __init__(self, kinds: Mapping[str, Kind], n_rows: int) -> None:
         self._columns: _Columns = {
-            name: np.empty(0, dtype=np.float32 if kind == "number" else np.int32) for name, kind in kinds.items()
+            name: np.empty(n_rows, dtype=_TYPES.get(kind, np.int32)) for name, kind in kinds.items()
         }
-        self._n_rows = 0
+        self._room = n_rows
+        self._pieces: list[tuple[int, int]] = []  # first row of each block, and how many it has
+        self.is_narrow = True  # as every column is until a value needs more than 32 bits
 
-    def add(self, columns: _Columns) -> None:
-        """Add the rows of a block."""
-        n_rows = len(next(iter(columns.values())))
-        end = self._n_rows + n_rows
+    def has_room(self, end: int) -> bool:
+        """Whether there are as many rows as this."""
+        return end <= self._room
+
+    def make_room(self, end: int) -> None:
+        """Have at least as many rows as this."""
+        self._room = end + end // 2
+        for column in self._columns.values():
+            column.resize(self._room, refcheck=False)  # nobody else holds it
+
+    def write(self, first: int, columns: _Columns) -> bool:
+        """Write a block's rows; False, and nothing is written, where a column is too narrow for them."""
+        if any(column.dtype.itemsize > self._columns[name].dtype.itemsize for name, column in columns.items()):
+            return False
         for name, column in columns.items():
-            if n_rows and column.dtype.itemsize > self._columns[name].dtype.itemsize:
+            self._columns[name][first : first + len(column)] = column
+        return True
+
+    def widen(self, columns: _Columns) -> None:
+        """Make columns wide enough for those of a block."""
+        for name, column in columns.items():
+            if column.dtype.itemsize > self._columns[name].dtype.itemsize:
                 self._columns[name] = self._columns[name].astype(column.dtype)
-            if end > len(self._columns[name]):
-                self._columns[name].resize(end + end // 4, refcheck=False)  # nobody else holds it
-            self._columns[name][self._n_rows : end] = column
-        self._n_rows = end
+                self.is_narrow = False
+
+    def keep(self, first: int, n_rows: int) -> None:
+        """Count rows that have been written, block after block."""
+        self._pieces.append((first, n_rows))
 
     def take(self) -> _Columns:
-        """The columns, cut to their rows."""
+        """The columns of all rows kept, without the gaps that rows left out have made."""
+        n_rows = 0
+        for first, n in self._pieces:
+            if first != n_rows:
+                for column in self._columns.values():
+                    column[n_rows : n_rows + n] = column[first : first + n]
+            n_rows += n
         for column in self._columns.values():
-            column.resize(self._n_rows, refcheck=False)
+            column.resize(n_rows, refcheck=False)
         return self._columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A block that a thread reads: the rows it may write are those from `first` on."""
+
+    block: bytearray
+    n_lines: int
+    first: int
+    parsed: Future[_Columns | None]
 
 
 def is_for_blocks(layout: Layout) -> bool:
@@ -71,15 +112,15 @@ def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: 
     parse = lazy.number_kernels().parse_numbers
     is_strict = layout.has_free_text
     found = Problems()  # merged at the end: a file that is given up is read again
-    growing = _Growing(layout.kinds)
     places: list[tuple[int, Stretches | int, str]] = []
     rows, ends_open, is_swept = 0, False, True
-    lines_before = 0
+    lines_before, sent = 0, 0
+    growing: _Growing | None = None
     with file.open() as (stream, watch), ThreadPoolExecutor(THREADS) as threads:
         if layout.has_header:
             stream.readline(LONGEST_LINE)
             lines_before = 1
-        waiting: deque[tuple[bytes, Future[_Columns | None]]] = deque()
+        waiting: deque[_Sent] = deque()
         blocks = whole_lines(stream)
         is_read = False
         while waiting or not is_read:
@@ -88,26 +129,44 @@ def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: 
             if block is not None:
                 if layout.has_quotes and b'"' in block:
                     return None
-                waiting.append((block, threads.submit(_columns_of, parse, block, layout)))
+                n_lines = _n_lines(block)
+                if growing is None:
+                    growing = _Growing(layout.kinds, _rows_expected(file.n_bytes, len(block), n_lines))
+                if not growing.has_room(sent + n_lines):
+                    wait([one.parsed for one in waiting])
+                    growing.make_room(sent + n_lines)
+                parsed = threads.submit(_read, parse, block, n_lines, layout, growing, sent)
+                waiting.append(_Sent(block, n_lines, sent, parsed))
+                sent += n_lines
                 if len(waiting) <= 2 * THREADS:
                     continue
-            if waiting:
-                block, parsed = waiting.popleft()
-                columns = parsed.result()
+            if waiting and growing is not None:
+                one = waiting.popleft()
+                columns = one.parsed.result()
                 if columns is None and is_strict:
                     return None
-                part = _table(columns, block, file.name, layout, found, lines_before)
-                growing.add(part.columns)
-                places.append((len(part), part.lines, ""))
-                is_swept &= part.is_swept
-                rows += part.rows_read
-                ends_open = part.ends_open
-                lines_before += part.rows_read if part.is_swept else block.count(b"\n")
+                if columns is None:
+                    part = read_part(io.BytesIO(one.block), file.name, layout, found, lines_before=lines_before)
+                    columns = {name: narrow(column) for name, column in part.columns.items()}
+                    n_kept, lines = len(part), part.lines
+                    rows += part.rows_read
+                    ends_open, is_swept = part.ends_open, False
+                else:
+                    n_kept, lines = one.n_lines, lines_before + 1
+                    rows += n_kept
+                    ends_open = False
+                if columns and not growing.write(one.first, columns):
+                    wait([other.parsed for other in waiting])
+                    growing.widen(columns)
+                    growing.write(one.first, columns)
+                growing.keep(one.first, n_kept)
+                places.append((n_kept, lines, ""))
+                lines_before += one.n_lines
                 if progress is not None:
                     progress(file.name, rows)
         if watch.bytes_read == 0:
             raise refuse(file.name, "the file is empty", line=1)
-    if rows == 0:
+    if rows == 0 or growing is None:
         raise refuse(file.name, "there is no row after the header", line=2)
     problems.merge(found)
     return Table(
@@ -119,48 +178,77 @@ def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: 
     )
 
 
-def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
+def _rows_expected(n_bytes: int, block_bytes: int, block_rows: int) -> int:
+    """The rows of a file whose first block has so many, and a few more; lines grow longer as numbers do.
+
+    Memory that is asked for and never written is never taken.
+    """
+    return max(block_rows, int(n_bytes / block_bytes * block_rows * 1.02))
+
+
+def _n_lines(block: bytearray) -> int:
+    """The lines of a block, with one that has no end."""
+    ends = np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+    return int(ends) + (not block.endswith(b"\n"))
+
+
+def whole_lines(stream: BinaryIO) -> Iterator[bytearray]:
     """The rest of a stream in blocks that end with a line, except the last, or one with a line beyond all bounds."""
-    rest = b""
-    while block := stream.read(BLOCK):
+    rest = bytearray()
+    while True:
+        block = bytearray(len(rest) + BLOCK)
+        block[: len(rest)] = rest
+        room = memoryview(block)[len(rest) :]
+        end = len(rest) + stream.readinto(room)  # type: ignore[attr-defined]  # every buffered stream has it
+        room.release()
+        is_over = end == len(rest)
+        del block[end:]
         end = block.rfind(b"\n") + 1
+        rest = block[end:]
+        if is_over:
+            break
         if end:
-            yield b"".join((rest, memoryview(block)[:end]))
-            rest = block[end:]
-        else:
-            rest += block
-            if len(rest) >= LONGEST_LINE:
-                break
+            del block[end:]
+            yield block
+        elif len(rest) >= LONGEST_LINE:
+            break
     if rest:
         yield rest
 
 
-def _columns_of(parse: Any, block: bytes, layout: Layout) -> _Columns | None:
-    """A block's columns by the compiled reader; None where something in it is unusual."""
+def _read(parse: Any, block: bytearray, n_lines: int, layout: Layout, growing: _Growing, first: int) -> _Columns | None:
+    """A block's columns by the compiled reader, or none of them where they have been written.
+
+    None where something in the block is unusual.
+    """
+    columns = None
+    if growing.is_narrow:
+        columns = _columns_of(parse, block, n_lines, layout, np.int32, np.float32)
+    if columns is None:
+        columns = _columns_of(parse, block, n_lines, layout, np.int64, np.float64)
+        columns = None if columns is None else {name: narrow(column) for name, column in columns.items()}
+    return {} if columns is not None and growing.write(first, columns) else columns
+
+
+def _columns_of(
+    parse: Any, block: bytearray, n_lines: int, layout: Layout, whole: type[Any], number: type[Any]
+) -> _Columns | None:
+    """A block's columns in these types; None where a value has no room in them, or something is unusual."""
     if not block.endswith(b"\n"):
         return None
     data = np.frombuffer(block, dtype=np.uint8)
-    n_rows = block.count(b"\n")
+    data.flags.writeable = False
     codes = np.array([_CODES[layout.kinds[name]] for name in layout.columns], dtype=np.uint8)
     is_number = codes == _NUMBER
-    wholes = np.empty((int((~is_number).sum()), n_rows), dtype=np.int64)
-    numbers = np.empty((int(is_number.sum()), n_rows), dtype=np.float64)
-    if parse(data, codes, np.frombuffer(layout.delimiter.encode(), dtype=np.uint8), wholes, numbers) != n_rows:
+    wholes = np.empty((int((~is_number).sum()), n_lines), dtype=whole)
+    numbers = np.empty((int(is_number.sum()), n_lines), dtype=number)
+    if parse(data, codes, np.frombuffer(layout.delimiter.encode(), dtype=np.uint8), wholes, numbers) != n_lines:
         return None
     of_wholes, of_numbers = iter(wholes), iter(numbers)
     return {
-        name: narrow(next(of_numbers if kind == _NUMBER else of_wholes))
+        name: next(of_numbers if kind == _NUMBER else of_wholes)
         for name, kind in zip(layout.columns, codes, strict=True)
     }
-
-
-def _table(
-    columns: _Columns | None, block: bytes, file: str, layout: Layout, problems: Problems, lines_before: int
-) -> Table:
-    if columns is None:
-        return read_part(io.BytesIO(block), file, layout, problems, lines_before=lines_before)
-    n_rows = len(next(iter(columns.values())))
-    return Table(columns, lines_before + 1, is_swept=True, rows_read=n_rows, ends_open=False)
 
 
 def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -175,4 +263,6 @@ def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
         short = numbers.astype(np.float32)
         return short if (short == numbers).all() else numbers
     span = np.iinfo(np.int32)
+    if not len(numbers):
+        return numbers.astype(np.int32)
     return numbers.astype(np.int32) if numbers.min() >= span.min and numbers.max() <= span.max else numbers

@@ -11,10 +11,13 @@ from catalog.importers.base import LONGEST_FEATURE, LONGEST_TITLE, ImportProblem
 from catalog.importers.items import UTILITY_KIND, utility_of
 from catalog.importers.kinds import FIELDS, LONGEST_KIND, kind_of
 from catalog.importers.layout import shown
+from catalog.importers.pictures import Pictures
 from catalog.importers.problems import Problems
 
 LONGEST_PLOT = 100_000
+PICTURE = "picture"  # the field of an image that is a file
 MOST_FACTS = 10_000  # of one item; its pages show them all
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z+.-]*:")
 _YEAR = re.compile(r"\d{4}")
 
 
@@ -25,7 +28,8 @@ class ItemFacts:
     Parameters
     ----------
     fields : dict
-        Of "title", "year" (four digits), "plot", "image", "trailer" those that are said; none empty.
+        Of "title", "year" (four digits), "plot", "image", "trailer" those that are said, and `PICTURE` where an
+        image is a file; none empty.
     features : dict
         (kind, value) in the order they were met, each once.
     """
@@ -47,6 +51,8 @@ class Facts:
         Kinds to what they are to be called.
     separator : str
         Between the values of a field that is to be split.
+    pictures : Pictures
+        Files that an image may name instead of an address.
 
     Attributes
     ----------
@@ -60,7 +66,9 @@ class Facts:
         Of the file; counted by who reads it, but for those left out in `add`.
     """
 
-    def __init__(self, file: str, known: frozenset[str], rename: Mapping[str, str], separator: str) -> None:
+    def __init__(
+        self, file: str, known: frozenset[str], rename: Mapping[str, str], separator: str, pictures: Pictures
+    ) -> None:
         self.items: dict[str, ItemFacts] = {}
         self.problems = Problems()
         self.strangers = Problems()
@@ -70,6 +78,7 @@ class Facts:
         self._known = known
         self._rename = {kind_of(name): kind_of(other) for name, other in rename.items()}
         self._separator = separator
+        self._pictures = pictures
 
     def add(
         self,
@@ -139,13 +148,20 @@ class Facts:
         for text in filter(None, texts):
             if kind == "year":
                 text = text.removesuffix(".0")
-            problem = _field_problem(kind, text)
+            is_picture = kind == "image" and text in self._pictures
+            if is_picture:
+                wrong = self._pictures.problem(text)
+                problem = ("unusable picture", f"the picture {shown(text)} {wrong}") if wrong else None
+                kind = PICTURE
+            else:
+                problem = _field_problem(kind, text)
             earlier = fresh.fields.get(kind, own.fields.get(kind, text))
             if problem is not None:
                 return problem
             if earlier != text:
                 return "said twice", f"the {kind} was {shown(earlier)} before, and is {shown(text)} here"
             fresh.fields[kind] = text
+            kind = "image" if is_picture else kind
         return None
 
 
@@ -157,5 +173,9 @@ def _field_problem(kind: str, text: str) -> tuple[str, str] | None:
     if len(text) > longest:
         return f"unusable {kind}", f"the {kind} has {len(text):,} characters; at most {longest:,} are kept"
     if kind in ("image", "trailer") and (wrong := address_problem(text)):
+        if kind == "image" and not _ADDRESS.match(text):
+            return "unusable picture", (
+                f"the image {shown(text)} is neither a web address nor a file of the folder of pictures"
+            )
         return "unusable address", f"the {kind} {shown(text)} {wrong}"
     return None

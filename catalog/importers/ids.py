@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.importers import lazy
+
 
 def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
     """Distinct ids in order, and the place of each entry among them.
@@ -31,10 +33,9 @@ def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]
         low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
         if low >= 0 and high < _largest_direct(len(ids)):
             is_met = np.zeros(high + 1, dtype=np.bool_)
-            is_met[ids] = True
-            met = np.flatnonzero(is_met)
-            place = np.cumsum(is_met, dtype=np.int32) - 1
-            return met.astype(np.str_), place[ids].astype(np.int32, copy=False)
+            lazy.id_kernels().mark(_plain_numbers(ids), is_met)
+            place = np.cumsum(is_met, dtype=np.int32) - np.int32(1)
+            return np.flatnonzero(is_met).astype(np.str_), _looked_up(ids, place)
         distinct, inverse = np.unique(ids, return_inverse=True)
         return distinct.astype(np.str_), inverse.astype(np.int32)
     texts = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.str_)
@@ -42,6 +43,18 @@ def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]
     place_of = {text: position for position, text in enumerate(texts.tolist())}
     codes = np.fromiter((place_of[text] for text in ids.tolist()), dtype=np.int32, count=len(ids))
     return texts, codes
+
+
+def _plain_numbers(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    """The ids as the compiled loops take them."""
+    return np.ascontiguousarray(ids, dtype=np.int32 if ids.dtype == np.int32 else np.int64)
+
+
+def _looked_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The entry of each id; -1 where it lies beyond the table."""
+    found = np.empty(len(ids), dtype=np.int32)
+    lazy.id_kernels().look_up(_plain_numbers(ids), table, found)
+    return found
 
 
 def _largest_direct(n_rows: int) -> int:
@@ -91,10 +104,33 @@ def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32
         order = np.argsort(known)
         known, order = known[order], places[order]
         if known[0] >= 0 and known[-1] < _largest_direct(len(ids)):
-            place = np.full(int(known[-1]) + 2, -1, dtype=np.int32)  # the last entry stays unknown
+            place = np.full(int(known[-1]) + 1, -1, dtype=np.int32)
             place[known] = order
-            return place[np.where((ids >= 0) & (ids <= known[-1]), ids, known[-1] + 1)]
+            return _looked_up(ids, place)
         nearest = np.minimum(np.searchsorted(known, ids), len(known) - 1)
         return np.where(known[nearest] == ids, order[nearest], -1).astype(np.int32)
     place_of = {text: position for position, text in enumerate(known_ids)}
     return np.fromiter((place_of.get(text, -1) for text in ids.tolist()), dtype=np.int32, count=len(ids))
+
+
+def counts_of(codes: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
+    """How often each of 0, 1, … n - 1 comes.
+
+    Parameters
+    ----------
+    codes : int array, shape (n_rows,)
+        From 0 to n - 1.
+    n : int
+
+    Returns
+    -------
+    int64 array, shape (n,)
+
+    Examples
+    --------
+    >>> counts_of(np.array([2, 0, 2]), 4)
+    array([1, 0, 2, 0])
+    """
+    counts = np.zeros(n, dtype=np.int64)
+    lazy.id_kernels().count(np.ascontiguousarray(codes, dtype=np.int32), counts)
+    return counts

@@ -9,12 +9,22 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["httpx", "number_kernels", "parquet", "section_kernels"]
+__all__ = ["httpx", "id_kernels", "number_kernels", "parquet", "scale_kernels", "section_kernels"]
 
 
 def number_kernels() -> ModuleType:
     """Compiled reading of tables of numbers (`catalog.importers.kernels.numbers`)."""
     return import_module("catalog.importers.kernels.numbers")
+
+
+def id_kernels() -> ModuleType:
+    """Compiled look-ups of ids that are numbers (`catalog.importers.kernels.ids`)."""
+    return import_module("catalog.importers.kernels.ids")
+
+
+def scale_kernels() -> ModuleType:
+    """A compiled look at ratings (`catalog.importers.kernels.scales`)."""
+    return import_module("catalog.importers.kernels.scales")
 
 
 def section_kernels() -> ModuleType:

@@ -12,6 +12,7 @@ from catalog.importers.facts import Facts, ItemFacts
 from catalog.importers.json_items import json_items
 from catalog.importers.kinds import kind_of, plain, usual_kind
 from catalog.importers.layout import Kind, Layout, shown
+from catalog.importers.pictures import Pictures
 from catalog.importers.sources import SourceFile, open_source, refuse
 from catalog.importers.tables import read_table
 from core.errors import ParameterError
@@ -88,6 +89,7 @@ def read_metadata(
     *,
     options: MetadataOptions | None = None,
     policy: Policy | None = None,
+    pictures: Pictures | None = None,
     progress: Progress | None = None,
 ) -> Metadata:
     """Read and check what a file says of known items.
@@ -102,6 +104,8 @@ def read_metadata(
     options : MetadataOptions, optional
     policy : Policy, optional
         By default a row that cannot be taken refuses the file; limits are those of `LIMITS`.
+    pictures : Pictures, optional
+        Files that an image may name instead of an address.
     progress : callable, optional
 
     Returns
@@ -118,7 +122,7 @@ def read_metadata(
     if len(source.files) != 1:
         raise refuse(source.name, f"one file of facts is needed, and there are {len(source.files)} here")
     (file,) = source.files.values()
-    facts = Facts(file.name, frozenset(known), options.rename, options.separator)
+    facts = Facts(file.name, frozenset(known), options.rename, options.separator, pictures or Pictures())
     problems = facts.problems
     if file.name.lower().removesuffix(".gz").endswith(_JSON_LINES):
         layout, warnings = "json-lines", _read_json(file, options, facts, progress)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.importers import lazy
 from catalog.importers.base import (
     LONGEST_ID,
     ImportProblem,
@@ -26,7 +28,6 @@ from catalog.importers.scales import detected_scale
 from catalog.importers.sources import refuse
 
 USED = RatingScale(1.0, 1.0, 1.0)  # the scale of usage data: taken, or nothing
-_PAIRS_AT_A_TIME = 1 << 16
 ADVICE_ROWS = "Correct the source, or import with bad rows dropped (on_bad_row=drop). Nothing was imported."
 ADVICE_TWICE = "Remove the repeated ratings, or import the last of each (duplicates=last). Nothing was imported."
 
@@ -185,39 +186,47 @@ def _check(
         scale, is_kept = _on_scale(table, columns, columns.rating, scale, problems)
     is_kept &= _usable_ids(table, columns, columns.user, problems)
     ids = table.columns[columns.item]
+    codes = np.empty(0, dtype=np.int32)
     if items is None:
         is_kept &= _usable_ids(table, columns, columns.item, problems)
-        item_ids, items_rated = ordered_ids(_selected(ids, is_kept))
-        items = tuple(ParsedItem(external_id=text, title=text) for text in item_ids.tolist())
     else:
         codes = codes_among([item.external_id for item in items], ids)
-        is_known = codes >= 0
 
         def unknown(row: int) -> ImportProblem:
             reason = f"item {ids[row]} is not in {columns.items_file}"
             return _problem(table, columns, row, columns.item, reason)
 
-        problems.add_rows("unknown item", np.flatnonzero(~is_known), unknown)
-        is_kept &= is_known
-        items_rated = _selected(codes, is_kept)
-    user_ids, users = ordered_ids(_selected(table.columns[columns.user], is_kept))
+        is_unknown = codes < 0
+        problems.add_rows("unknown item", np.flatnonzero(is_unknown), unknown)
+        is_kept &= ~is_unknown
+    with ThreadPoolExecutor(1) as beside:  # one numbers the users while the other numbers the items
+        numbered = beside.submit(ordered_ids, _selected(table.columns[columns.user], is_kept))
+        if items is None:
+            item_ids, items_rated = ordered_ids(_selected(ids, is_kept))
+            items = tuple(ParsedItem(external_id=text, title=text) for text in item_ids.tolist())
+        else:
+            items_rated = _selected(codes, is_kept)
+        user_ids, users = numbered.result()
     if columns.utility is not None:
         items = _worth(items, items_rated, _selected(table.columns[columns.utility], is_kept))
-    rows = None if is_kept.all() else np.flatnonzero(is_kept)
-    is_last, repeated = _repeated(table, columns, rows, users, items_rated, len(items))
-    if rows is None:
-        is_kept = is_last
-    else:
-        is_kept[rows[~is_last]] = False
+    repeated = Problems()
+    if not is_in_order(users, items_rated):  # most sources are, and name no pair twice
+        rows = None if is_kept.all() else np.flatnonzero(is_kept)
+        is_last, repeated = _repeated(table, columns, rows, users, items_rated, len(items))
+        if rows is None:
+            is_kept = is_last
+        else:
+            is_kept[rows[~is_last]] = False
+        users, items_rated = _selected(users, is_last), _selected(items_rated, is_last)
     values = np.ones(int(is_kept.sum()), dtype=np.float32)
     if columns.rating is not None:
         values = _selected(table.columns[columns.rating], is_kept).astype(np.float32, copy=False)
     return _Checked(
         is_kept=is_kept,
         user_ids=user_ids,
-        users=_selected(users, is_last),
+        users=users,
         items=items,
-        items_rated=_selected(items_rated, is_last),
+        items_rated=items_rated,
         scale=scale,
         repeated=repeated,
         values=values,
@@ -255,10 +264,12 @@ def _on_scale(
     return scale, is_on
 
 
-def _usable_ids(table: Table, columns: RatingColumns, column: str, problems: Problems) -> NDArray[np.bool_]:
-    """Whether each row's id can be kept as one: no number below 0, and no text beyond all bounds."""
+def _usable_ids(table: Table, columns: RatingColumns, column: str, problems: Problems) -> NDArray[np.bool_] | np.bool_:
+    """Whether each row's id, or every one, can be kept: no number below 0, and no text beyond all bounds."""
     ids = table.columns[column]
     if ids.dtype != object:
+        if len(ids) and ids.min() >= 0:
+            return np.bool_(True)
         is_usable = ids >= 0
         problems.add_rows(
             "negative id",
@@ -303,8 +314,6 @@ def _repeated(
     """Which of `rows` (None: all) are the last of their user and item, and the problems of those that came again."""
     problems = Problems()
     is_last = np.ones(len(users), dtype=np.bool_)
-    if is_in_order(users, items_rated):  # most sources are
-        return is_last, problems
     pairs = users.astype(np.int64) * n_items + items_rated
     order = np.argsort(pairs, kind="stable")
     is_again = np.diff(pairs[order]) == 0
@@ -331,11 +340,5 @@ def is_in_order(users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]
     >>> is_in_order(np.array([0, 0, 1]), np.array([1, 2, 0])), is_in_order(np.array([0, 0]), np.array([1, 1]))
     (True, False)
     """
-    for start in range(0, len(users) - 1, _PAIRS_AT_A_TIME):
-        here = slice(start, min(start + _PAIRS_AT_A_TIME, len(users) - 1))
-        after = slice(here.start + 1, here.stop + 1)
-        is_next = users[after] > users[here]
-        is_same = users[after] == users[here]
-        if not (is_next | (is_same & (items[after] > items[here]))).all():
-            return False
-    return True
+    plain = (np.ascontiguousarray(column, dtype=np.int32) for column in (users, items))
+    return bool(lazy.id_kernels().is_ascending(*plain))

@@ -55,7 +55,7 @@ def read_sections(file: SourceFile, problems: Problems) -> Iterator[Part]:
             raise refuse(file.name, "the file is empty", line=1)
 
 
-def _compiled(block: bytes, file: str, movie: int | None, lines_before: int) -> tuple[Part, int | None] | None:
+def _compiled(block: bytearray, file: str, movie: int | None, lines_before: int) -> tuple[Part, int | None] | None:
     """A block's rows by the compiled reader, and the movie that the next block's first lines are of."""
     if not block.endswith(b"\n"):
         return None  # the reader counts on a line's end after every row
@@ -64,6 +64,7 @@ def _compiled(block: bytes, file: str, movie: int | None, lines_before: int) -> 
     heading_rows = np.empty(n_lines, dtype=np.int64)
     n_headings = np.zeros(1, dtype=np.int64)
     data = np.frombuffer(block, dtype=np.uint8)
+    data.flags.writeable = False
     n_rows = lazy.section_kernels().parse_sections(data, users, values, seconds, headings, heading_rows, n_headings)
     n_found = int(n_headings[0])
     rows = heading_rows[:n_found]
@@ -83,7 +84,7 @@ def _compiled(block: bytes, file: str, movie: int | None, lines_before: int) -> 
 
 
 def _by_line(
-    block: bytes, file: str, movie: int | None, lines_before: int, problems: Problems
+    block: bytearray, file: str, movie: int | None, lines_before: int, problems: Problems
 ) -> tuple[Part, int | None]:
     """The same, line by line: every line that cannot be taken is named."""
     rows: list[tuple[int, int, float, int]] = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,8 +17,10 @@ from typing import BinaryIO, cast
 from catalog.importers.base import ImportProblem, ImportRefused, Limits
 
 # What reading a damaged archive raises, besides the refusals of our own.
-_DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile)
-_BLOCK = 1 << 20
+_DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError)
+# What opening one raises: its directory may point anywhere, and ask for what nobody can unpack.
+_DAMAGED_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError, struct.error)
+_BUFFER = 1 << 16  # larger reads go past it, straight to where they are wanted
 FOLDER_OF_RATINGS = "training_set"  # the one folder inside a folder that is looked into: Netflix has its ratings there
 
 
@@ -58,26 +62,29 @@ class Watched(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a buffer of bytes is all we meet
         """Fill `buffer`; raise `ImportRefused` past the limit or where the archive is damaged."""
         try:
-            block = self._stream.read(len(buffer))
+            n = self._stream.readinto(buffer)  # type: ignore[attr-defined]  # every buffered stream has it
         except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # the disk's fault, not the file's: those of unpacking have no number
             raise refuse(
                 self._name,
                 f"the compressed file is damaged or cut short after {self.bytes_read:,} bytes ({error})",
                 advice="Download or copy it again.",
             ) from error
-        self.bytes_read += len(block)
+        self.bytes_read += n
         if self.bytes_read > self._most:
             raise refuse(
                 self._name,
                 f"it unpacks to more than {self._most:,} bytes, far more than its size lets expect",
                 advice="If the file is sound, unpack it yourself and import the folder.",
             )
-        buffer[: len(block)] = block
-        if block:
-            self.last_byte = block[-1:]
-        for mark in self.counts:
-            self.counts[mark] += block.count(mark)
-        return len(block)
+        if n:
+            self.last_byte = bytes(buffer[n - 1 : n])
+        if self.counts:
+            block = bytes(buffer[:n])
+            for mark in self.counts:
+                self.counts[mark] += block.count(mark)
+        return int(n)
 
     def close(self) -> None:
         """Close the stream below as well."""
@@ -97,11 +104,14 @@ class SourceFile:
         Opens its bytes as the source holds them (for .gz: still packed).
     most : int
         Bytes it may unpack to.
+    n_bytes : int
+        Bytes it has unpacked; 0 where that is known at its end only.
     """
 
     name: str
     open_packed: Callable[[], BinaryIO]
     most: int
+    n_bytes: int = 0
 
     @property
     def is_gzip(self) -> bool:
@@ -115,7 +125,7 @@ class SourceFile:
         stream = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if self.is_gzip else packed
         watch = Watched(stream, self.name, self.most)
         try:
-            with io.BufferedReader(watch, _BLOCK) as buffered:
+            with io.BufferedReader(watch, _BUFFER) as buffered:
                 yield cast(BinaryIO, buffered), watch
         finally:
             packed.close()
@@ -169,7 +179,7 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
     limits = limits or Limits()
     if path.is_dir():
         files = {
-            found.name.lower(): SourceFile(found.name, _opener(found), _most(found.stat().st_size, limits, found.name))
+            found.name.lower(): _plain_file(found, limits)
             for folder in (path, path / FOLDER_OF_RATINGS)
             if folder.is_dir()
             for found in sorted(folder.iterdir())
@@ -180,10 +190,13 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
         raise refuse(str(path), "there is no such file or folder")
     if path.suffix.lower() == ".zip":
         return _archive(path, limits)
-    return Source(
-        path.name,
-        {path.name.lower(): SourceFile(path.name, _opener(path), _most(path.stat().st_size, limits, path.name))},
-    )
+    return Source(path.name, {path.name.lower(): _plain_file(path, limits)})
+
+
+def _plain_file(path: Path, limits: Limits) -> SourceFile:
+    size = path.stat().st_size
+    known = 0 if path.name.lower().endswith(".gz") else size
+    return SourceFile(path.name, _opener(path), _most(size, limits, path.name), known)
 
 
 def _opener(path: Path) -> Callable[[], BinaryIO]:
@@ -201,7 +214,7 @@ def _archive(path: Path, limits: Limits) -> Source:
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-    except (zipfile.BadZipFile, OSError) as error:
+    except _DAMAGED_ARCHIVE as error:
         raise refuse(
             path.name,
             f"this is no ZIP archive, or a damaged one ({error})",
@@ -220,7 +233,7 @@ def _archive(path: Path, limits: Limits) -> Source:
     found: dict[str, tuple[PurePosixPath, SourceFile]] = {}
     for member in members:
         inside = PurePosixPath(member.filename.replace("\\", "/"))
-        if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
+        if not inside.name or inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
             raise refuse(path.name, f"the archive names a file outside itself ({member.filename!r})")
         if "__MACOSX" in inside.parts or inside.name.startswith("."):
             continue
@@ -244,7 +257,7 @@ def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], BinaryIO
         with zipfile.ZipFile(path) as archive:  # the archive's file stays open until the member is closed
             try:
                 return cast(BinaryIO, archive.open(member))
-            except (NotImplementedError, zipfile.BadZipFile) as error:
+            except _DAMAGED_ARCHIVE as error:
                 raise refuse(member.filename, f"the archive cannot be read here ({error})") from error
 
     return opened

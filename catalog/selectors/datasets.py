@@ -8,6 +8,7 @@ from functools import lru_cache
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from catalog.models import Dataset, DatasetVersion, Feature, Item
+from core import artefacts
 from core.errors import ParallaxError
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "item_details",
     "newest_version",
     "open_versions",
+    "picture_of",
     "version_in_console",
     "versions_of",
 ]
@@ -102,6 +104,18 @@ def dataset_lines() -> list[DatasetLine]:
         version.dataset = dataset
         lines.append(DatasetLine(dataset, version, dataset.n_versions))
     return lines
+
+
+def picture_of(item: Item) -> bytes:
+    """The bytes of an item's own picture.
+
+    Raises
+    ------
+    ArtefactError
+        Its file is missing.
+    """
+    with artefacts.opened_file(item.image) as file:
+        return file.read()
 
 
 def item_details(item: Item) -> ItemDetails:

@@ -37,6 +37,8 @@ def fold(text: str) -> str:
     'amelie poulain lete'
     """
     bare = text.casefold()
+    if bare.isascii() and bare.isalnum():  # one word, as ids are that stand for titles
+        return bare
     if not bare.isascii():  # most titles are, and have no accents to take off
         bare = "".join(letter for letter in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(letter))
     bare = bare.translate(_UNDIVIDED)
@@ -67,7 +69,7 @@ def without_article(title: str) -> str:
     ('los', 'die hard', 'welle')
     """
     bare = _ELIDED.sub("", title.strip())
-    trailing = _TRAILING.match(bare)
+    trailing = _TRAILING.match(bare) if "," in bare else None
     if trailing and fold(trailing["article"]) in _ARTICLES_AT_END:
         return fold(trailing["title"] + (trailing["rest"] or ""))
     folded = fold(bare)

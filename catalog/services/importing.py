@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
 from catalog.importers.addresses import address_problem
 from catalog.importers.auto import parse
@@ -134,23 +134,24 @@ def _arrays_of(parsed: ParsedDataset) -> tuple[artefacts.Arrays, Scale]:
     if parsed.n_ratings == 0:
         raise DataError("there are none.")
     scale = Scale(parsed.scale.low, parsed.scale.high, parsed.scale.step)
-    order: Any = slice(None)  # most sources are in the order of the matrix
-    if is_in_order(parsed.users, parsed.items_rated):
-        starts = np.concatenate(([0], np.cumsum(np.bincount(parsed.users, minlength=parsed.n_users))))
-        shape = (parsed.n_users, parsed.n_items)
-        ratings = Ratings(sparse.csr_array((parsed.values, parsed.items_rated, starts), shape=shape), scale)
+    order: Any = slice(None)
+    starts: NDArray[Any]
+    if is_in_order(parsed.users, parsed.items_rated) and parsed.scale.is_on(parsed.values).all():
+        # Most sources are in the order of the matrix, and need no second look.
+        starts = np.searchsorted(parsed.users, np.arange(parsed.n_users + 1, dtype=parsed.users.dtype))
+        indices, values = parsed.items_rated, parsed.values
     else:
         order = np.lexsort((parsed.items_rated, parsed.users))
-        ratings = Ratings.from_triples(
+        matrix = Ratings.from_triples(
             parsed.users, parsed.items_rated, parsed.values, parsed.n_users, parsed.n_items, scale
-        )
-    user_items = ratings.user_items
-    small = np.int32 if user_items.nnz <= np.iinfo(np.int32).max else np.int64
+        ).user_items
+        starts, indices, values = matrix.indptr, matrix.indices, matrix.data
+    small = np.int32 if parsed.n_ratings <= np.iinfo(np.int32).max else np.int64
     timestamps = np.empty(0, dtype=np.int64) if parsed.timestamps is None else parsed.timestamps[order]
     arrays: artefacts.Arrays = {
-        "indptr": user_items.indptr.astype(small, copy=False),
-        "indices": user_items.indices.astype(small, copy=False),
-        "values": user_items.data,
+        "indptr": starts.astype(small, copy=False),
+        "indices": indices.astype(small, copy=False),
+        "values": values,
         "user_ids": parsed.user_ids,
         "item_ids": parsed.item_ids,
         "timestamps": timestamps.astype(np.int64, copy=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from catalog.importers.base import Limits, ParsedItem, Policy
-from catalog.importers.facts import MOST_FACTS, ItemFacts
+from catalog.importers.facts import MOST_FACTS, PICTURE, ItemFacts
 from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
+from catalog.importers.pictures import Pictures
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
+from catalog.services.pictures import keep_picture, stored_name
 from catalog.services.refusals import refusals_told
 from catalog.services.versions import keep_version
 from core import artefacts
@@ -49,14 +51,16 @@ def add_metadata(
     on_bad_row: str = "refuse",
     options: Mapping[str, Any] | None = None,
     limits: Limits = LIMITS,
+    images: Path | None = None,
     progress: Progress | None = None,
 ) -> DatasetVersion:
     """Read facts about a version's items and keep the items with them as a new version, whole or not at all.
 
     Features are added to those an item has; a title, year, plot, image or trailer takes the place of what is
-    there. `options` are the fields of `catalog.importers.metadata.MetadataOptions`. The new version names the
-    same arrays of ratings. Its report says what was read and changed, under ``"metadata"``, one entry for
-    every time facts were added. The same facts added again to the same version give the version that is there.
+    there. `images` is a folder or archive of pictures that the facts may name instead of addresses. `options` are
+    the fields of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its
+    report says what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same
+    facts added again to the same version give the version that is there.
 
     Raises
     ------
@@ -78,13 +82,16 @@ def add_metadata(
 
     before = _items_of(version)
     with refusals_told():
+        pictures = Pictures.of(images)
         metadata = read_metadata(
             path,
             [item.external_id for item in before],
             options=MetadataOptions(**given),
             policy=Policy(on_bad_row=on_bad_row, limits=limits),  # type: ignore[arg-type]  # checks it itself
+            pictures=pictures,
             progress=reading,
         )
+    named = _named_by_content(metadata.items.values(), pictures)
     changes = _changed(before, metadata.items)
     if changes.n_changed == 0:
         raise ParallaxError(
@@ -93,6 +100,8 @@ def add_metadata(
         )
     if progress is not None:
         progress("Keeping items", len(before), len(before))
+    for name in named:  # before the rows: a crash in between leaves pictures that no item names
+        keep_picture(picture=pictures.read(name))
     entry = {
         "base_version": version.number,
         "items_changed": changes.n_changed,
@@ -126,16 +135,45 @@ def add_metadata(
 
 
 def add_uploaded_metadata(
-    *, version: DatasetVersion, upload: UploadedFile[Any], actor: Any, on_bad_row: str = "refuse"
+    *,
+    version: DatasetVersion,
+    upload: UploadedFile[Any],
+    actor: Any,
+    on_bad_row: str = "refuse",
+    images: UploadedFile[Any] | None = None,
 ) -> DatasetVersion:
     """Add the facts of an uploaded file, within the limits of what a page takes; raises as `add_metadata` does."""
-    name = Path(upload.name or "facts.csv").name
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        with path.open("wb") as file:
-            for chunk in upload.chunks():
-                file.write(chunk)
-        return add_metadata(version=version, path=path, actor=actor, on_bad_row=on_bad_row, limits=UPLOAD_LIMITS)
+        path = _written(upload, Path(folder) / "facts", "facts.csv")
+        return add_metadata(
+            version=version,
+            path=path,
+            actor=actor,
+            on_bad_row=on_bad_row,
+            limits=UPLOAD_LIMITS,
+            images=None if images is None else _written(images, Path(folder) / "pictures", "pictures.zip"),
+        )
+
+
+def _written(upload: UploadedFile[Any], folder: Path, name: str) -> Path:
+    folder.mkdir()
+    path = folder / Path(upload.name or name).name
+    with path.open("wb") as file:
+        for chunk in upload.chunks():
+            file.write(chunk)
+    return path
+
+
+def _named_by_content(facts: Iterable[ItemFacts], pictures: Pictures) -> list[str]:
+    """Put the names that pictures are stored under in the place of their files', and return the files."""
+    named: dict[str, str] = {}
+    for one in facts:
+        if PICTURE in one.fields:
+            file = one.fields[PICTURE]
+            if file not in named:
+                named[file] = stored_name(pictures.read(file))
+            one.fields[PICTURE] = named[file]
+    return list(named)
 
 
 def _items_of(version: DatasetVersion) -> list[ParsedItem]:
@@ -157,6 +195,7 @@ def _items_of(version: DatasetVersion) -> list[ParsedItem]:
             image_url=item.image_url,
             trailer_url=item.trailer_url,
             links=tuple(item.links.items()),
+            image=item.image,
         )
         for item in version.items.order_by("index").iterator(chunk_size=2_000)
     ]
@@ -176,6 +215,7 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
                 "plot": item.plot,
                 "image": item.image_url,
                 "trailer": item.trailer_url,
+                PICTURE: item.image,
             }
             fields = {name: text for name, text in said.fields.items() if there[name] != text}
             own = set(item.features)
@@ -209,5 +249,6 @@ def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str,
         plot=fields["plot"],
         image_url=fields["image"],
         trailer_url=fields["trailer"],
+        image=fields[PICTURE],
         features=tuple(dict.fromkeys([*kept, *features])),
     )

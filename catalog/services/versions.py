@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from catalog.importers.base import ParsedItem
+from catalog.importers.ids import counts_of
 from catalog.models import Dataset, DatasetVersion, Feature, Item
 from catalog.selectors.folding import sort_title
 from catalog.selectors.ratings import ARTEFACT_KIND
@@ -24,6 +26,10 @@ from recommenders.data import Scale
 
 CONTENT_FORMAT = 1
 ROWS_AT_ONCE = 2_000
+ITEM_COLUMNS = (
+    "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url", "trailer_url", "links",
+    "n_ratings",
+)  # fmt: skip
 
 
 def keep_version(
@@ -42,77 +48,90 @@ def keep_version(
 
     The same content (ratings, items and whether they are synthetic) under the same name gives the version
     that is there already, brought back if it was retired; other content gets the next number. The arrays
-    are written before the rows: a crash in between leaves arrays that nothing names, never rows without them.
+    are written before the rows can be seen: a crash in between leaves arrays that nothing names, never rows without
+    them.
     Arrays that are there already are not written again, so versions with the same ratings share them.
     """
-    with ThreadPoolExecutor(1) as beside:  # one writes the arrays while the other reads the facts
-        stored = beside.submit(
-            artefacts.store, ARTEFACT_KIND, arrays, {"low": scale.low, "high": scale.high, "step": scale.step}
-        )
+    meta = {"low": scale.low, "high": scale.high, "step": scale.step}
+    with ThreadPoolExecutor(1) as beside:  # one sees to the arrays while the other sees to the items
+        read = beside.submit(digest_of_arrays, arrays)
         facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in items]]
-        content_hash = digest_of([CONTENT_FORMAT, digest_of_arrays(arrays), facts])
-        digest = stored.result()
-    with transaction.atomic():
-        dataset, _ = Dataset.objects.select_for_update().get_or_create(
-            name=name, defaults={"title": title or name, "owner": owner}
-        )
-        if title and dataset.title != title:
-            dataset.title = title
-            dataset.save()
-        known = dataset.versions.filter(content_hash=content_hash).first()
-        if known is not None:
-            return _reinstated(known, owner)
-        newest = dataset.versions.order_by("-number").first()
-        version = DatasetVersion.objects.create(
-            dataset=dataset,
-            number=newest.number + 1 if newest else 1,
-            content_hash=content_hash,
-            ratings_digest=digest,
-            source_format=source_format,
-            is_synthetic=is_synthetic,
-            n_users=len(arrays["user_ids"]),
-            n_items=len(items),
-            n_ratings=len(arrays["values"]),
-            scale_low=scale.low,
-            scale_high=scale.high,
-            scale_step=scale.step,
-            report=dict(report),
-        )
-        counts = np.bincount(arrays["indices"], minlength=len(items)).astype(np.int64)
-        _create_items(version, items, counts)
-    _count_rows()
+        rows = _item_rows(items, counts_of(arrays["indices"], len(items)))
+        arrays_digest = read.result()
+        stored = beside.submit(artefacts.store, ARTEFACT_KIND, arrays, meta, arrays_digest=arrays_digest)
+        with transaction.atomic():
+            version, is_new = _version_row(
+                name=name,
+                title=title,
+                owner=owner,
+                content_hash=digest_of([CONTENT_FORMAT, arrays_digest, facts]),
+                ratings_digest=artefacts.digest_of_artefact(arrays_digest, meta),
+                source_format=source_format,
+                is_synthetic=is_synthetic,
+                n_users=len(arrays["user_ids"]),
+                n_items=len(items),
+                n_ratings=len(arrays["values"]),
+                scale_low=scale.low,
+                scale_high=scale.high,
+                scale_step=scale.step,
+                report=dict(report),
+            )
+            if is_new:
+                _create_items(version, items, rows)
+            stored.result()  # before any row can be seen
+    if is_new:
+        _count_rows()
     return version
 
 
-def _item_facts(item: ParsedItem) -> list[Any]:
-    return [
+def _version_row(
+    *, name: str, title: str | None, owner: Any, content_hash: str, **facts: Any
+) -> tuple[DatasetVersion, bool]:
+    """The row of the version with this content, and whether it is a new one, whose items are to be written."""
+    dataset, _ = Dataset.objects.select_for_update().get_or_create(
+        name=name, defaults={"title": title or name, "owner": owner}
+    )
+    if title and dataset.title != title:
+        dataset.title = title
+        dataset.save()
+    known = dataset.versions.filter(content_hash=content_hash).first()
+    if known is not None:
+        return _reinstated(known, owner), False
+    newest = dataset.versions.order_by("-number").first()
+    number = newest.number + 1 if newest else 1
+    return DatasetVersion.objects.create(dataset=dataset, number=number, content_hash=content_hash, **facts), True
+
+
+def _item_facts(item: ParsedItem) -> tuple[Any, ...]:
+    """What the content's hash knows of an item; JSON has tuples as lists."""
+    return (
         item.external_id,
         item.title,
         item.year,
         item.plot,
-        [list(feature) for feature in item.features],
+        item.features,
         item.image_url,
         item.trailer_url,
-        [list(link) for link in item.links],
-    ]
+        item.links,
+        *((item.image,) if item.image else ()),  # content without pictures keeps the hash it has always had
+    )
 
 
-def _create_items(version: DatasetVersion, items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> None:
-    """Write the rows as plain tuples: a model instance for each costs ten times the insertion."""
-    n_ratings = counts.tolist()
+def _item_rows(items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> list[tuple[Any, ...]]:
+    """The items as plain tuples in the order of `ITEM_COLUMNS`: a model instance costs ten times its insertion."""
     prepared = Item._meta.get_field("links").get_db_prep_save
     no_links = prepared({}, connection)
-    _insert(
-        Item,
-        ("version", "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url",
-         "trailer_url", "links", "n_ratings"),
-        (
-            (version.pk, index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, "",
-             item.image_url, item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links,
-             n_ratings[index])
-            for index, item in enumerate(items)
-        ),
-    )  # fmt: skip
+    return [
+        (index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, item.image, item.image_url,
+         item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links, n_ratings)
+        for index, (item, n_ratings) in enumerate(zip(items, counts.tolist(), strict=True))
+    ]  # fmt: skip
+
+
+def _create_items(version: DatasetVersion, items: Sequence[ParsedItem], rows: list[tuple[Any, ...]]) -> None:
+    _insert(Item, ITEM_COLUMNS, rows, {"version": version.pk})
+    if not any(item.features for item in items):
+        return
     keys = dict(version.items.order_by().values_list("index", "pk"))
     _insert(
         Feature,
@@ -125,15 +144,23 @@ def _create_items(version: DatasetVersion, items: Sequence[ParsedItem], counts: 
     )
 
 
-def _insert(model: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+def _insert(
+    model: type[Model],
+    names: Sequence[str],
+    rows: Iterable[tuple[Any, ...]],
+    same: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Insert rows of the columns `names`; those of `same` hold one value in all of them."""
     quoted = connection.ops.quote_name
-    columns = ", ".join(quoted(cast(Field[Any, Any], model._meta.get_field(name)).attname) for name in names)
-    places = ", ".join(["%s"] * len(names))
+    fields = [cast(Field[Any, Any], model._meta.get_field(name)).attname for name in (*same, *names)]
+    columns = ", ".join(map(quoted, fields))
+    places = ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608  # our own names
+    constant = tuple(same.values())
     pending = iter(rows)
     with connection.cursor() as cursor:
         while batch := list(islice(pending, ROWS_AT_ONCE)):
-            cursor.executemany(statement, batch)
+            cursor.executemany(statement, [constant + row for row in batch] if constant else batch)
 
 
 def _count_rows() -> None:

@@ -110,13 +110,17 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     tp = np.minimum(np.concatenate([[0.0], np.cumsum(hits_at_place)]), n_good)
     tp[-1] = n_good  # everything is recommended; sums of shares may miss it by their last bit
     chance = np.bincount(places, weights=(n_liked / n_items)[of[order]], minlength=longest)
-    tp_random = np.concatenate([[0.0], np.cumsum(chance)])
+    tp_random = np.minimum(np.concatenate([[0.0], np.cumsum(chance)]), n_good)
     tp_random[-1] = n_good
     liked_at_place = np.bincount(places, weights=places < n_liked[of[order]], minlength=longest)
     tp_best = np.concatenate([[0.0], np.cumsum(liked_at_place)])
 
+    def misses(hits: Floats) -> Floats:
+        # Sums of shares miss by their last bits, and no list has fewer false alarms than a shorter one.
+        return np.minimum(np.maximum.accumulate(taken - hits), n_bad)
+
     def drawn(name: str, hits: Floats) -> Curve:
-        x, y = (taken - hits) / n_bad, hits / n_good
+        x, y = misses(hits) / n_bad, hits / n_good
         return Curve(name, FALSE_ALARMS, HITS, x, y, trapezoid(x, y))
 
     return CustomerCurves(
@@ -125,8 +129,8 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
         random=drawn("CROC, random", tp_random),
         k=k,
         tp=tp,
-        fp=taken - tp,
+        fp=misses(tp),
         fn=n_good - tp,
-        tn=n_bad - (taken - tp),
+        tn=n_bad - misses(tp),
         n_people=len(n_items),
     )

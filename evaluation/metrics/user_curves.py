@@ -150,8 +150,10 @@ def mean_at_lengths(
         recalls = recalls + (hits / lists.n_good[:, None]).sum(axis=0)
     if n_people == 0:
         return None
-    across, recalls = across / n_people, recalls / n_people
+    across, recalls = across / n_people, np.minimum(recalls / n_people, 1.0)
     if axes == "roc":
+        # Sums miss by their last bits, and no list has fewer false alarms than a shorter one.
+        across = np.minimum(np.maximum.accumulate(across), 1.0)
         x, y = np.append(0.0, across), np.append(0.0, recalls)
         curve = Curve("Mean ROC at each length", FALSE_ALARMS, HITS, x, y, None)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from core.errors import ParameterError
 from evaluation.metrics import beyond_accuracy, listed, orders, rating
@@ -18,6 +19,7 @@ from evaluation.metrics.registry import Metric, metric
 from evaluation.metrics.user_curves import eleven_points, roc_areas
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.hits import one_plus_random
+from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import predictions
 from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curve
 
@@ -42,6 +44,8 @@ class ModelFacts:
         numbers.
     n_users : int, or int64 array, shape (n_folds,)
         Training users.
+    item_terms : sparse float array, shape (n_items, n_terms), or None
+        The items' features, by which lists are diverse; None where there are none.
     """
 
     score_kind: str
@@ -50,6 +54,7 @@ class ModelFacts:
     high: float
     popularity: NDArray[np.int64]
     n_users: int | NDArray[np.int64]
+    item_terms: csr_array | None = None
 
     def popularity_of(self, users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Training ratings of some items, as the model of each one's reader knows them."""
@@ -155,7 +160,9 @@ def outcomes(
         case "test-observations":
             found = _observed(cases, arrays["scores"], model)
             measured = [_of_observations(metric(name), cases, arrays["scores"], found) for name in names]
-            return _by_user(cases, names, measured, _customer_curve(cases, arrays["scores"]))
+            rows, n_users = _rows(cases)
+            drawn = observation_curves(rows, arrays["scores"], cases.is_relevant, n_users=n_users)
+            return _by_user(cases, names, measured, drawn)
         case "rating-prediction":
             measured = _predicted(cases, arrays["scores"], protocol, names, model)
         case other:
@@ -283,6 +290,11 @@ def _of_lists(
         case "novelty":
             each = model.novelty(arrays["list_users"], lists, n)
             return listed.mean_of_users(each).value, each, ""
+        case "diversity" if model.item_terms is None:
+            return None, None, "the items have no features"
+        case "diversity":
+            each = beyond_accuracy.diversity(lists, model.item_terms, n)
+            return listed.mean_of_users(each).value, each, ""
         case _:
             return listed.overall(one, found).value, listed.user_values(one, found), ""
 
@@ -318,15 +330,6 @@ def _of_observations(one: Metric, cases: Cases, scores: NDArray[np.float64], fou
 
 def _area(one: Metric, curve: Curve) -> float:
     return area_until(curve, float(one.option("until")), str(one.option("scale")))  # type: ignore[arg-type]
-
-
-def _customer_curve(cases: Cases, scores: NDArray[np.float64]) -> Arrays:
-    """The CROC with its omniscient and random lines, as points to draw."""
-    curves = croc(_rows(cases)[0], scores, cases.is_relevant)
-    if curves is None:
-        return {}
-    lines = {"croc": curves.curve, "omniscient": curves.omniscient, "random": curves.random}
-    return {f"{name}_{axis}": getattr(line, axis) for name, line in lines.items() for axis in ("x", "y")}
 
 
 def _predicted(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.errors import DataError, ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.protocols.case_files import GivenCases, read_cases, written_cases
 from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.splitting.registry import SPLITS
 from recommenders.data import Ratings
 
 MOST_BYTES = 8 * 2**30  # of the arrays of one file, unpacked
@@ -116,6 +118,23 @@ def _meta(given: GivenCases, seed: int) -> dict[str, Any]:
         "seed": seed,
         "counted": dict(given.counted),
     }
+
+
+def check_exportable(*, split: Mapping[str, Any]) -> None:
+    """Refuse to write the cases of a split that trains several models, before any is trained.
+
+    Raises
+    ------
+    ParallaxError
+        Code ``cases.many_models``.
+    """
+    name = str(split.get("name", ""))
+    if name in SPLITS and SPLITS[name].trains_many:
+        raise ParallaxError(
+            "cases.many_models",
+            f"The split {name} trains several models of each algorithm, and a file of cases has one training side. "
+            "Export the cases of a split that trains once, such as probe or holdout.",
+        )
 
 
 def export_cases(*, run: EvaluationRun, path: Path) -> None:

@@ -13,11 +13,15 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from catalog.importers.items import UTILITY_KIND
+from catalog.selectors.ratings import features_of
 from core import artefacts
 from core.errors import ParallaxError
 from core.transitions import move
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
+from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
 from evaluation.protocols.cases import Cases
@@ -41,6 +45,7 @@ class TrainingSides:
     high: float
     popularity: NDArray[np.int64]
     n_users: NDArray[np.int64]
+    item_terms: csr_array | None
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
@@ -48,7 +53,7 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     started = time.perf_counter()
     run = part.run
     folds = [cases_of(run, fold) for fold in range(len(run.folds) or 1)]
-    sides = _sides(folds)
+    sides = _sides(run, folds)
     rows: list[MetricResult] = []
     for algorithm in run.algorithms.select_related("model"):
         for length in (0, *run.profile_lengths):
@@ -72,13 +77,27 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
 
 
-def _sides(folds: Sequence[RunCases]) -> TrainingSides:
+def _sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSides:
     counts, sizes = [], []
     for found in folds:
         ratings = training_rows(found.training_digest)
         counts.append(ratings.item_counts)
         sizes.append(ratings.n_users)
-    return TrainingSides(ratings.scale.low, ratings.scale.high, np.stack(counts), np.array(sizes, dtype=np.int64))
+    is_asked = any(named_metric(name).key == "diversity" for name in metric_names(run))
+    return TrainingSides(
+        low=ratings.scale.low,
+        high=ratings.scale.high,
+        popularity=np.stack(counts),
+        n_users=np.array(sizes, dtype=np.int64),
+        item_terms=_terms(run) if is_asked else None,
+    )
+
+
+def _terms(run: EvaluationRun) -> csr_array | None:
+    """What is known of the items, apart from what they are worth; None where nothing is."""
+    features = features_of(run.version)
+    says = np.array([kind != UTILITY_KIND for kind, _ in features.terms], dtype=np.bool_)
+    return csr_array(features.item_terms[:, np.flatnonzero(says)]) if says.any() else None
 
 
 def _metrics(
@@ -152,6 +171,7 @@ def _outcomes(
             high=sides.high,
             popularity=sides.popularity,
             n_users=sides.n_users,
+            item_terms=sides.item_terms,
         ),
     )
 

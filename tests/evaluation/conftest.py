@@ -23,7 +23,7 @@ from tests.factories.catalog import make_version
 make_version(name="tiny", n_users=60, n_items=40, per_user=15)
 make_version(name="mid", n_users=2500, n_items=500, per_user=40)
 """
-PATIENCE = 50.0
+PATIENCE = 90.0
 
 
 @dataclass
@@ -59,14 +59,14 @@ class Installation:
         self.processes.append(process)
         return process
 
-    def evaluate(self, dataset: str, *options: str) -> list[str]:
+    def evaluate(self, dataset: str, *options: str, split: str = "probe:share=0.2") -> list[str]:
         """The command line of a short evaluation."""
         return [
             "manage.py",
             "evaluate",
             dataset,
             "--split",
-            "probe:share=0.2",
+            split,
             "--reserve",
             "0.1",
             "--relevant",

@@ -379,3 +379,43 @@ def test_recommend_says_what_it_cannot_do(options: dict[str, str], message: str)
     name = given.pop("name", "films")
     with pytest.raises(CommandError, match=re.escape(message)):
         call_command("recommend", name, *(part for pair in given.items() for part in pair))
+
+
+def test_cases_of_folds_are_refused_before_anything_is_run(tmp_path: Path) -> None:
+    make_version(name="movies")
+    file = tmp_path / "cases.npz"
+    asked = ["--split", "k-fold:k=3", "--export-cases", str(file)]
+    with pytest.raises(CommandError, match="The split k-fold trains several models of each algorithm"):
+        call_command("evaluate", "movies", "--algorithms", "toppop", *asked)
+    assert not EvaluationRun.objects.exists()
+    assert not file.exists()
+
+
+def test_run_is_written_as_files(tmp_path: Path) -> None:
+    run = make_run_at("succeeded", protocol={"name": "test-observations", "relevant": 4.0, "irrelevant": 2.0})
+    call_command("export_run", str(run.pk), "--out", str(tmp_path / "new" / "out"))
+    folder = tmp_path / "new" / "out"
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "croc.svg", "eleven-points.svg", "mean-roc.svg", "metrics.csv", "notes.svg", "run.json", "users.csv",
+    ]  # fmt: skip
+    told = json.loads((folder / "run.json").read_text())
+    table = (folder / "metrics.csv").read_text().splitlines()
+    value = told["algorithms"][0]["values"]["croc-area(until=1,scale=raw)"]["value"]
+    assert f'{told["algorithms"][0]["label"]},whole,"croc-area(until=1,scale=raw)",,{value!r},' in table
+    assert (folder / "users.csv").read_text().startswith("user,metric,algorithm,profile_length,value")
+    assert "Mean hit rate" in (folder / "mean-roc.svg").read_text()
+    sampled = make_run_at("succeeded", seed=2)
+    call_command("export_run", str(sampled.pk), "--out", str(tmp_path / "sampled"))
+    assert {"recall.svg", "fallout.svg"} <= {file.name for file in (tmp_path / "sampled").iterdir()}
+
+
+def test_run_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There is no run 77"):
+        call_command("export_run", "77", "--out", str(tmp_path))
+    queued = make_run()
+    with pytest.raises(CommandError, match="is queued; only one that has succeeded has results"):
+        call_command("export_run", str(queued.pk), "--out", str(tmp_path))
+    (tmp_path / "file").write_text("")
+    done = make_run_at("succeeded", algorithms="toppop", profile_lengths=(), seed=3)
+    with pytest.raises(CommandError, match="file cannot be written to: File exists"):
+        call_command("export_run", str(done.pk), "--out", str(tmp_path / "file"))

@@ -17,6 +17,7 @@ from catalog.services import import_dataset
 from evaluation.experiments.judging import Judgement
 from evaluation.experiments.schema import Place
 from evaluation.selectors.experiments import Measured, numbers_at
+from evaluation.services import experiment_files as files
 from evaluation.services import experiments as services
 from tests.evaluation.test_experiments_services import finished
 
@@ -28,7 +29,7 @@ def measured(name: str, version: DatasetVersion) -> tuple[Measured, dict[str, Ju
     experiment = services.read_experiment(name=name)
     runs = finished(experiment, version)
     found = Measured(experiment, runs)
-    return found, {one.claim.says: one for one in services.judged_claims(measured=found)}
+    return found, {one.claim.says: one for one in files.judged_claims(measured=found)}
 
 
 def number(found: Measured, run: str, metric: str, name: str) -> float:

@@ -19,6 +19,7 @@ from evaluation.enums import RunStatus
 from evaluation.experiments.reading import parse
 from evaluation.experiments.schema import Experiment
 from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.services import experiment_files as files
 from evaluation.services import experiments as services
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run, fail_part
@@ -118,20 +119,20 @@ def test_experiment_is_run_and_written(text: str, tmp_path: Path) -> None:
     experiment = parse(text, "mine.yaml")
     runs = finished(experiment, make_version())
     assert {run.status for run in runs.values()} == {RunStatus.SUCCEEDED}
-    written = services.write_experiment(experiment=experiment, runs=runs, folder=tmp_path / "deep" / "out")
+    written = files.write_experiment(experiment=experiment, runs=runs, folder=tmp_path / "deep" / "out")
     names = {file.relative_to(tmp_path / "deep" / "out").as_posix() for file in written.files}
     assert {"outcome.md", "outcome.html", "experiment.json"} < names
     for table in experiment.tables:
         assert {f"tables/{table.key}.csv", f"tables/{table.key}.md"} < names
     before = {file: file.read_bytes() for file in written.files}
-    services.write_experiment(experiment=experiment, runs=runs, folder=tmp_path / "deep" / "out")
+    files.write_experiment(experiment=experiment, runs=runs, folder=tmp_path / "deep" / "out")
     assert {file: file.read_bytes() for file in written.files} == before
 
 
 def test_table_and_json_hold_the_numbers_of_the_runs(tmp_path: Path) -> None:
     experiment = parse(SMALL, "mine.yaml")
     runs = finished(experiment, make_version())
-    written = services.write_experiment(experiment=experiment, runs=runs, folder=tmp_path)
+    written = files.write_experiment(experiment=experiment, runs=runs, folder=tmp_path)
     told = json.loads((tmp_path / "experiment.json").read_text())
     by_key = {row["key"]: row for row in told["runs"]["main"]["algorithms"]}
     short = {row["key"]: row for row in told["runs"]["main"]["at_profile_length"]["5"]}
@@ -150,9 +151,7 @@ def test_table_and_json_hold_the_numbers_of_the_runs(tmp_path: Path) -> None:
 
 def test_curves_have_their_lines_and_missing_numbers_are_said(tmp_path: Path) -> None:
     experiment = parse(CURVES, "mine.yaml")
-    written = services.write_experiment(
-        experiment=experiment, runs=finished(experiment, make_version()), folder=tmp_path
-    )
+    written = files.write_experiment(experiment=experiment, runs=finished(experiment, make_version()), folder=tmp_path)
     drawn = (tmp_path / "figures" / "croc.svg").read_text()
     assert all(word in drawn for word in ("omniscient", "random", "Popular"))
     assert "omniscient" not in (tmp_path / "figures" / "groc.svg").read_text()
@@ -208,7 +207,7 @@ def test_unfinished_run_is_not_written(tmp_path: Path) -> None:
     planned = services.plan_experiment(experiment=experiment, version=version)["main"]
     run = services.run_of_plan(experiment=experiment, planned=planned, version=version)
     with pytest.raises(ParallaxError, match="The run main of mine is queued") as refused:
-        services.write_experiment(experiment=experiment, runs={"main": run}, folder=tmp_path)
+        files.write_experiment(experiment=experiment, runs={"main": run}, folder=tmp_path)
     assert refused.value.code == "experiment.not_finished"
     assert list(tmp_path.iterdir()) == []
 
@@ -218,7 +217,7 @@ def test_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     runs = finished(experiment, make_version())
     (tmp_path / "file").write_text("")
     with pytest.raises(ParallaxError, match="cannot be written to") as refused:
-        services.write_experiment(experiment=experiment, runs=runs, folder=tmp_path / "file")
+        files.write_experiment(experiment=experiment, runs=runs, folder=tmp_path / "file")
     assert refused.value.code == "experiment.bad_folder"
 
 
@@ -282,6 +281,6 @@ def test_bad_file_is_refused_with_a_code() -> None:
 def test_shipped_experiments_run_on_small_data(name: str, tmp_path: Path) -> None:
     experiment = services.read_experiment(name=name)
     version = make_version() if name == "survey-rmse" else usage(worth=lambda parsed: parsed.items_rated + 1.0)
-    written = services.write_experiment(experiment=experiment, runs=finished(experiment, version), folder=tmp_path)
+    written = files.write_experiment(experiment=experiment, runs=finished(experiment, version), folder=tmp_path)
     assert len(written.judgements) == len(experiment.claims)
     assert len(list((tmp_path / "figures").glob("*.svg"))) == len(experiment.figures)

@@ -95,3 +95,15 @@ def test_what_cannot_be_is_refused():
         croc([-1, 1], [1.0, 2.0], [True, False])
     assert croc([], [], []) is None
     assert croc([0, 1], [np.nan, 0.0], [False, True]).curve.area == 0.5
+
+
+@pytest.mark.parametrize("n_people", [3, 7, 11, 60])
+def test_no_line_goes_back_where_many_ties_leave_rounding_behind(n_people):
+    # After a tie of seven items of which some are good, everything is good: hits grow, false alarms do not.
+    scores, good = np.tile(np.append(np.full(7, 1), -np.arange(40)), n_people), np.tile(np.arange(47) > 2, n_people)
+    found = croc(np.repeat(np.arange(n_people), 47), scores, good)
+    for line in (found.curve, found.omniscient, found.random):
+        assert (np.diff(line.x) >= 0).all()
+        assert (np.diff(line.y) >= 0).all()
+        assert (line.x[-1], line.y[-1]) == (1.0, 1.0)
+    assert (np.diff(found.fp) >= 0).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -92,6 +94,22 @@ def test_test_observations_are_each_persons_own():
     assert values(found)["rr@1"] == 0.5
     assert values(found)["croc-area"] is not None
     assert {"croc_x", "omniscient_x", "random_y"} <= set(found.arrays)
+    # User 1 has one kind of observation: left out of the mean ROC, and not of precision at eleven recalls.
+    assert (found.arrays["mean-roc_x"].tolist(), found.arrays["mean-roc_y"].tolist()) == ([0, 1, 1], [0, 0, 1])
+    assert found.arrays["mean-roc_people"].tolist() == [1, 1]
+    assert found.arrays["eleven-points_people"].tolist() == [2, 0]
+    assert found.arrays["eleven-points_y"].tolist() == [0.75] * 11
+    # Of the first items of both one is liked, of all three two.
+    assert found.arrays["notes_x"].tolist() == pytest.approx([1 / 2, 1 / 3])
+    assert found.arrays["notes_y"].tolist() == pytest.approx([1 / 2, 1])
+
+
+def test_lists_are_diverse_by_what_is_known_of_their_items():
+    terms = csr_array(np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]))
+    found, _ = measured("full-ranking", ["diversity@2"], facts=replace(FACTS, item_terms=terms))
+    assert found.arrays["user_values"][:, 0].tolist() == [1.0, 1.0]  # items 2 and 3, and 1 and 3
+    found, _ = measured("full-ranking", ["diversity@2"])
+    assert (found.values[0].value, found.values[0].reason) == (None, "the items have no features")
 
 
 def test_one_kind_of_observation_has_no_curve_and_unknown_ratings_no_order():

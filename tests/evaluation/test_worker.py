@@ -16,6 +16,8 @@ from tests.evaluation.conftest import Installation
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ALGORITHMS = "toppop,corngr,nncosngr,asysvd:factors=8,puresvd:factors=10,lsa:factors=10"
+FOLDS = "k-fold:k=3"
+OF_FOLDS = "toppop,nncosngr,puresvd:factors=10"
 # What differs between two runs on the same inputs: row numbers, times, and whether a model was there before.
 INCIDENTAL = {"run", "fit_seconds", "score_seconds", "was_reused"}
 
@@ -126,19 +128,57 @@ def test_run_whose_worker_was_killed_gives_the_same_bytes(
 
 
 @pytest.fixture(scope="module")
+def undisturbed_folds(make_installation: Callable[..., Installation]) -> dict[str, Any]:
+    """The same of a run that trains a model for each fold."""
+    installation = make_installation()
+    file = str(installation.folder / "quiet.json")
+    given = installation.evaluate("mid", "--algorithms", OF_FOLDS, "--workers", "1", "--json", file, split=FOLDS)
+    done = installation.run(*given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return installation.document("quiet.json")
+
+
+@pytest.mark.parametrize("kind", ["prepare", "fit", "measure"])
+def test_run_of_folds_whose_worker_was_killed_gives_the_same_bytes(
+    installation: Installation, undisturbed_folds: dict[str, Any], kind: str
+) -> None:
+    file = str(installation.folder / "killed.json")
+    options = ["--algorithms", OF_FOLDS, "--workers", "2", "--part-users", "256", "--json", file]
+    command = installation.start(*installation.evaluate("mid", *options, split=FOLDS))
+    part = kill_holder_of_a_lease(installation, kind=kind)
+    said, _ = command.communicate(timeout=180)
+    assert command.returncode == 0, said
+    assert installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}") == [(2, "done")]  # noqa: S608 — a number
+    found = installation.document("killed.json")
+    assert len(found["folds"]) == 3
+    assert essence(found) == essence(undisturbed_folds)
+    assert_broker_is_empty(installation)
+
+
+@pytest.fixture(scope="module")
 def quiet(make_installation: Callable[..., Installation]) -> Installation:
     """An installation for comparing numbers with each other."""
     return make_installation()
 
 
-@pytest.mark.parametrize("protocol", ["one-plus-random", "full-ranking", "test-observations", "unconstrained"])
-def test_one_two_and_four_workers_give_the_same_numbers(quiet: Installation, protocol: str) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "split"),
+    [
+        ("one-plus-random", "probe:share=0.2"),
+        ("full-ranking", "probe:share=0.2"),
+        ("test-observations", "probe:share=0.2"),
+        ("unconstrained", "probe:share=0.2"),
+        ("one-plus-random", FOLDS),
+        ("full-ranking", "k-fold:k=3,over=users"),
+    ],
+)
+def test_one_two_and_four_workers_give_the_same_numbers(quiet: Installation, protocol: str, split: str) -> None:
     documents = []
     for workers in (1, 2, 4):
-        file = str(quiet.folder / f"{protocol}-{workers}.json")
+        file = str(quiet.folder / f"{protocol}-{split.partition(':')[0]}-{workers}.json")
         options = ["--protocol", protocol, "--algorithms", "toppop,puresvd:factors=5", "--workers", str(workers)]
         options += ["--mode", "exact"] if protocol == "one-plus-random" else []
-        given = quiet.evaluate("tiny", *options, "--part-users", "256", "--json", file)
+        given = quiet.evaluate("tiny", *options, "--part-users", "256", "--json", file, split=split)
         if protocol != "one-plus-random":
             at = given.index("--negatives")
             del given[at : at + 2]

@@ -7,93 +7,111 @@ Python function it looks like.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
-from numba import float64, int64, uint8
+from numba import float32, float64, int32, int64, uint8, uint64
 from numpy.typing import NDArray
 
 __all__ = ["parse_numbers"]
 
 MOST_DIGITS_WHOLE = 18  # any such number fits 64 bits
+MOST_IN_32_BITS = 2**31 - 1
 MOST_DIGITS = 15  # of a number with a fraction: digits and power of ten are both exact, so is their quotient
 POWERS = 10.0 ** np.arange(MOST_DIGITS + 1)
 NUMBER, ID = 0, 2  # kinds of column; any other holds whole numbers
+UNUSUAL = np.uint64(2**64 - 1)
 READ_BYTES = numba.types.Array(uint8, 1, "C", readonly=True)
 
 
-@numba.njit(int64(READ_BYTES, READ_BYTES, READ_BYTES, int64[:, ::1], float64[:, ::1]), cache=True, nogil=True)
+def _signature(whole: numba.types.Type, number: numba.types.Type) -> object:
+    return uint64(READ_BYTES, READ_BYTES, READ_BYTES, whole[:, ::1], number[:, ::1])
+
+
+@numba.njit([_signature(int32, float32), _signature(int64, float64)], cache=True, nogil=True)
 def parse_numbers(
     data: NDArray[np.uint8],
     kinds: NDArray[np.uint8],
     delimiter: NDArray[np.uint8],
-    wholes: NDArray[np.int64],
-    numbers: NDArray[np.float64],
-) -> int:
-    """Write the fields of whole lines, column by column; return the rows read, or -1 at anything unusual.
+    wholes: NDArray[np.integer[Any]],
+    numbers: NDArray[np.floating[Any]],
+) -> np.uint64:
+    """Write the fields of whole lines, column by column; return the rows read, or `UNUSUAL`.
 
-    `kinds` says of each column whether it holds numbers (0), whole numbers (1) or ids in digits (2).
+    `kinds` says of each column whether it holds numbers (0), whole numbers (1) or ids in digits (2). `data` ends
+    with a line's end, at which every run of digits stops: only where a field begins is the end looked for. A value
+    that the arrays have no room for is unusual.
     """
-    n = data.shape[0]
+    one = np.uint64(1)
+    n = np.uint64(data.shape[0])
     n_columns = kinds.shape[0]
-    width = delimiter.shape[0]
-    position = 0
-    row = 0
+    width = np.uint64(delimiter.shape[0])
+    position = np.uint64(0)
+    row = np.uint64(0)
     while position < n:
         of_wholes = 0
         of_numbers = 0
         for column in range(n_columns):
-            is_negative = position < n and data[position] == 45
+            if position >= n:
+                return UNUSUAL
+            kind = kinds[column]
+            is_negative = data[position] == 45
             if is_negative:
-                position += 1
+                position += one
+                if position >= n:
+                    return UNUSUAL
             start = position
             value = 0
-            while position < n:
+            while True:
                 digit = int(data[position]) - 48
                 if digit < 0 or digit > 9:
                     break
-                if position - start >= MOST_DIGITS_WHOLE:
-                    return -1
                 value = value * 10 + digit
-                position += 1
-            digits = position - start
-            if digits == 0:
-                return -1
-            if kinds[column] == ID and (is_negative or (digits > 1 and data[start] == 48)):
-                return -1  # as text "007" is not "7"
-            if kinds[column] != NUMBER:
+                position += one
+            digits = np.int64(position - start)
+            if digits == 0 or digits > MOST_DIGITS_WHOLE:
+                return UNUSUAL
+            if kind != NUMBER:
+                if kind == ID and (is_negative or (digits > 1 and data[start] == 48)):
+                    return UNUSUAL  # as text "007" is not "7"
+                if wholes.itemsize == 4 and value > MOST_IN_32_BITS:
+                    return UNUSUAL
                 wholes[of_wholes, row] = -value if is_negative else value
                 of_wholes += 1
             else:
-                decimals = 0
-                if position < n and data[position] == 46:
-                    position += 1
+                decimals = np.int64(0)
+                if data[position] == 46:
+                    position += one
                     start = position
-                    while position < n:
+                    while True:
                         digit = int(data[position]) - 48
                         if digit < 0 or digit > 9:
                             break
-                        if digits + position - start >= MOST_DIGITS:
-                            return -1
                         value = value * 10 + digit
-                        position += 1
-                    decimals = position - start
+                        position += one
+                    decimals = np.int64(position - start)
                     if decimals == 0:
-                        return -1
+                        return UNUSUAL
                 if digits + decimals > MOST_DIGITS:
-                    return -1
+                    return UNUSUAL
                 number = value / POWERS[decimals]
-                numbers[of_numbers, row] = -number if is_negative else number
+                if is_negative:
+                    number = -number
+                numbers[of_numbers, row] = number
+                if np.float64(numbers[of_numbers, row]) != number:
+                    return UNUSUAL
                 of_numbers += 1
             if column < n_columns - 1:
                 for place in range(width):
                     if position >= n or data[position] != delimiter[place]:
-                        return -1
-                    position += 1
+                        return UNUSUAL
+                    position += one
             else:
-                if position < n and data[position] == 13:
-                    position += 1
+                if data[position] == 13:
+                    position += one
                 if position >= n or data[position] != 10:
-                    return -1
-                position += 1
-        row += 1
+                    return UNUSUAL
+                position += one
+        row += one
     return row

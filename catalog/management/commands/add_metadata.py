@@ -44,6 +44,9 @@ class Command(BaseCommand):
         parser.add_argument("--separator", metavar="TEXT", help="between the values of one column (default: |)")
         parser.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
         parser.add_argument("--encoding", metavar="NAME", help="default: utf-8")
+        parser.add_argument(
+            "--images", type=Path, metavar="FOLDER", help="a folder or .zip of pictures that images may name"
+        )
         parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
 
@@ -56,6 +59,7 @@ class Command(BaseCommand):
             version = add_metadata(
                 version=base,
                 path=options["path"],
+                images=options["images"],
                 on_bad_row="drop" if options["drop_bad_rows"] else "refuse",
                 options={
                     "columns": _pairs("--column", options["column"]),

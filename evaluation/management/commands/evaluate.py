@@ -21,9 +21,10 @@ from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.cases import cases_of
+from evaluation.selectors.orders import other_order
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import metric_names
-from evaluation.services.case_files import export_cases, keep_cases, keep_probe
+from evaluation.services.case_files import check_exportable, export_cases, keep_cases, keep_probe
 from evaluation.services.crew import Crew, new_queue
 from evaluation.services.inputs import OWN_LIST, named_settings, split_names
 from evaluation.services.runs import create_run
@@ -109,6 +110,8 @@ class Command(BaseCommand):
                 }
             elif split.get("list", OWN_LIST) != OWN_LIST:
                 split["list"] = keep_probe(version=version, path=Path(str(split["list"])))
+            if options["export_cases"] is not None:
+                check_exportable(split=split)
             asked = {name: options[name] for name in ("mode", "negatives", "relevant", "irrelevant", "g", "ties")}
             protocol = {
                 **named_settings(text=options["protocol"]),
@@ -166,6 +169,8 @@ class Command(BaseCommand):
                 self.stdout.write(f"{row.label}: {', '.join(said)}.")
         for comment in run.comments:
             self.stdout.write(comment)
+        for line in other_order_lines(run):
+            self.stdout.write(line)
         self.stdout.write(f"{run.n_relevant:,} relevant and {run.n_irrelevant:,} irrelevant cases.")
         for heading, facts in (("Left out", run.left_out), ("Counted", run.counted)):
             said_of = "; ".join(f"{count:,} {what}" for what, count in facts.items() if count)
@@ -174,6 +179,21 @@ class Command(BaseCommand):
         reused = [row.label for row in rows if row.was_reused]
         if reused:
             self.stdout.write(f"Fitted before from the same recipe, and used again: {', '.join(reused)}.")
+
+
+def other_order_lines(run: EvaluationRun) -> list[str]:
+    """Say where one plus random and full ranking order the algorithms differently, if both were run."""
+    found = other_order(run)
+    if found is None:
+        return []
+    there = f"run {found.other.pk} by {found.other.protocol['name']}"
+    if not found.turned:
+        return [f"By recall@{found.n} the {found.n_pairs} pairs of algorithms stand in the same order as in {there}."]
+    lines = [f"By recall@{found.n} {len(found.turned)} of {found.n_pairs} pairs stand the other way round in {there}:"]
+    for one in found.turned:
+        values = [" to ".join(map(share, pair)) for pair in (one.here, one.there)]
+        lines.append(f"  {one.first} above {one.second} here ({values[0]}), below there ({values[1]})")
+    return lines
 
 
 def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, list[ModelRow]]) -> list[str]:

@@ -18,13 +18,8 @@ from evaluation.experiments.reading import load, shipped
 from evaluation.management.watching import cancel, interrupt, watch
 from evaluation.models import EvaluationRun
 from evaluation.services.crew import Crew, new_queue
-from evaluation.services.experiments import (
-    Written,
-    plan_experiment,
-    read_experiment,
-    run_of_plan,
-    write_experiment,
-)
+from evaluation.services.experiment_files import Written, write_experiment
+from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 
 
 class Command(BaseCommand):

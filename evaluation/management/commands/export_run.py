@@ -1,0 +1,55 @@
+"""Write a run as files: every number as JSON, its metrics and values by user as CSV, its figures as SVG."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from core.errors import ParallaxError
+from evaluation import exports
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+
+
+class Command(BaseCommand):
+    help = "Write a run that has succeeded into a folder: run.json, metrics.csv, users.csv and its figures."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", metavar="RUN", type=int, help="number of a run")
+        parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="the folder; it is made")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run = EvaluationRun.objects.select_related("version__dataset").filter(pk=options["run"]).first()
+        if run is None:
+            raise CommandError(f"There is no run {options['run']}.")
+        if run.status != RunStatus.SUCCEEDED:
+            raise CommandError(
+                f"Run {run.pk} is {run.get_status_display().lower()}; only one that has succeeded has results."
+            )
+        folder: Path = options["out"]
+        try:
+            self._write(run, folder)
+        except ParallaxError as problem:
+            raise CommandError(str(problem)) from problem
+        except OSError as problem:
+            raise CommandError(f"{folder} cannot be written to: {problem.strerror or problem}.") from problem
+
+    def _write(self, run: EvaluationRun, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        document = json.dumps(exports.run_document(run), indent=2, ensure_ascii=False, allow_nan=False)
+        (folder / "run.json").write_text(f"{document}\n")
+        written = ["run.json"]
+        for name, rows in (("metrics.csv", exports.metric_rows(run)), ("users.csv", exports.user_rows(run))):
+            with (folder / name).open("w", newline="") as file:
+                file.writelines(exports.csv_lines(rows))
+            written.append(name)
+        for name in exports.FIGURES.get(run.protocol["name"], ()):
+            drawing = exports.figure(run, name)
+            if drawing is not None:
+                (folder / f"{name}.svg").write_text(drawing)
+                written.append(f"{name}.svg")
+        self.stdout.write(f"Run {run.pk} written to {folder}: {', '.join(written)}.")
