@@ -43,6 +43,7 @@ participant_urlpatterns = [
     path("p/<str:token>/recommendations/", questions.recommendations, name="recommendations"),
     path("p/<str:token>/films/<int:rank>/", questions.item, name="item"),
     path("p/<str:token>/overall/", ending.overall, name="overall"),
+    path("p/<str:token>/after/", ending.after, name="after"),
     path("p/<str:token>/thanks/", ending.thanks, name="thanks"),
     path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
     path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),

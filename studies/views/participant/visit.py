@@ -92,7 +92,7 @@ class Visit:
         whole = {
             "study": titled(self.study, self.language),
             "participant": self.participant,
-            "way": pages.way_at(at),
+            "way": pages.way_at(at, has_after=bool(self.study.questionnaire.get("after"))),
             "step": at,
             "withdraw_url": self.links.withdraw,
             "contact": written.contact_of(self.study, self.language),
