@@ -180,6 +180,23 @@ def _scale(scale: Scale, members: tuple[Member, ...], is_about_items: bool) -> S
     return ScaleOfStudy(scale.key, scale.name, members, scale.least_answered, is_about_items)
 
 
+def negative_members(questionnaire: Questionnaire) -> frozenset[str]:
+    """Names of the questions and rows whose statements say the opposite of what their scale measures.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+        The whole.
+
+    Returns
+    -------
+    frozenset of str
+    """
+    return frozenset(
+        member.name for scale in scales_of(questionnaire) for member in scale.members if member.is_reversed
+    )
+
+
 def answers_of_member(
     scale: ScaleOfStudy, member: Member, answers: Mapping[str, Any], items: Sequence[Mapping[str, Any]]
 ) -> Fraction | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, data, planning
+from studies.views import console, data, planning, questionnaires
 from studies.views.participant import about, details, ending, entry, questions, rating
 
 console_urlpatterns = [
@@ -13,6 +13,16 @@ console_urlpatterns = [
     path("<slug:slug>/", console.study_detail, name="detail"),
     path("<slug:slug>/live/", console.study_live, name="live"),
     path("<slug:slug>/design/", console.study_design, name="design"),
+    path("<slug:slug>/questionnaire/", questionnaires.questionnaire, name="questionnaire"),
+    path("<slug:slug>/questionnaire/file.yaml", questionnaires.questionnaire_file, name="questionnaire-file"),
+    path("<slug:slug>/questionnaire/import/", questionnaires.questionnaire_import, name="questionnaire-import"),
+    path("<slug:slug>/questionnaire/preview/<str:block>/", questionnaires.preview, name="questionnaire-preview"),
+    path("<slug:slug>/questionnaire/add/", questionnaires.question_add, name="question-add"),
+    path("<slug:slug>/questionnaire/question/<str:key>/", questionnaires.question_edit, name="question-edit"),
+    path("<slug:slug>/questionnaire/question/<str:key>/act/", questionnaires.question_act, name="question-act"),
+    path("<slug:slug>/questionnaire/scales/", questionnaires.scale_act, name="scale-act"),
+    path("<slug:slug>/questionnaire/attention/", questionnaires.attention_set, name="attention-set"),
+    path("<slug:slug>/questionnaire/blocks/", questionnaires.block_add, name="block-add"),
     path("<slug:slug>/design.json", console.study_design_file, name="design-file"),
     path("<slug:slug>/power/", planning.study_power, name="power"),
     path("<slug:slug>/imbalance/", planning.study_imbalance, name="imbalance"),

@@ -71,7 +71,7 @@ def read_document(text: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> read_document("schema: 1\nafter:\n- {key: why, kind: text, text: {en: Why?}}\n")["after"][0]["key"]
+    >>> read_document("schema: 1\nafter:\n- {key: why, kind: text, text: {en: Why}}\n")["after"][0]["key"]
     'why'
     """
     if len(text) > LONGEST_DOCUMENT:
@@ -110,7 +110,15 @@ def write_document(questionnaire: Mapping[str, Any]) -> str:
     str
     """
     parts = {name: questionnaire[name] for name in PARTS if name in questionnaire}
-    return yaml.safe_dump({"schema": SCHEMA, **parts}, allow_unicode=True, sort_keys=False, width=110)
+    whole = {"schema": SCHEMA, **parts}
+    return yaml.dump(whole, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes every word out, also where two places hold the same object."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 def _at(line: int, message: str) -> Located:

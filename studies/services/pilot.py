@@ -20,6 +20,8 @@ from evaluation.selectors import cases as run_cases
 from studies.answer_model import SimulatedPerson, SourceUser, TrainingSide, demographics
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
+from studies.questionnaires.schema import questionnaire_from
+from studies.scales import negative_members
 from studies.services.entry_links import entry_link
 from studies.services.slots import locked_study
 from studies.walker import Walk, Walker
@@ -233,6 +235,7 @@ def _walk_one(study: Study, pool: Pool, number: int, seed: int, base_url: str) -
                 item_ids=pool.item_ids,
                 ratings_asked=pool.ratings_asked,
                 rng=rng,
+                negative=negative_members(questionnaire_from(study.questionnaire)),
             )
             return walker.run()
     except httpx.HTTPError as problem:

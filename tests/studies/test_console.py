@@ -39,6 +39,11 @@ POSTED = {
     "include",
     "open-outcomes",
     "retention",
+    "questionnaire-import",
+    "question-act",
+    "scale-act",
+    "attention-set",
+    "block-add",
 }
 ROLES_OF = {
     "detail": EVERYBODY,
@@ -64,11 +69,24 @@ ROLES_OF = {
     "include": OWNERS,
     "open-outcomes": OWNERS,
     "retention": OWNERS,
+    "questionnaire": READERS,
+    "questionnaire-file": READERS,
+    "questionnaire-preview": READERS,
+    "questionnaire-import": OWNERS,
+    "question-add": OWNERS,
+    "question-edit": OWNERS,
+    "question-act": OWNERS,
+    "scale-act": OWNERS,
+    "attention-set": OWNERS,
+    "block-add": OWNERS,
 }
 EXTRA: dict[str, dict[str, Any]] = {
     **{name: {"pk": 1} for name in ("member-remove", "export-file", "exclude", "include")},
     "export": {"kind": "long"},
     "preregistration": {"form": "osf"},
+    "questionnaire-preview": {"block": "overall"},
+    "question-edit": {"key": "comment"},
+    "question-act": {"key": "comment"},
 }
 
 
