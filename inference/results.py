@@ -386,3 +386,38 @@ class PairDirections(Result):
     n_pairs: int
     p: float
     p_method: str
+
+
+@dataclass(frozen=True)
+class ReliabilityResult(Result):
+    """Cronbach's alpha of one scale.
+
+    Attributes
+    ----------
+    alpha : float
+        At most 1; negative where questions run against one another.
+    ci_low, ci_high : float
+        Feldt's interval at the level asked for.
+    n : int
+        Participants who answered every question.
+    k : int
+        Questions.
+    n_left_out : int
+        Participants with a missing answer.
+    constant : tuple of int
+        Places of the questions that everybody answered alike.
+    alpha_without : tuple of (float or None)
+        Alpha without each question; None for a scale of two, or where nothing would vary.
+    correlation_with_rest : tuple of (float or None)
+        Correlation of each question with the sum of the others; None where one of them is constant.
+    """
+
+    alpha: float
+    ci_low: float
+    ci_high: float
+    n: int
+    k: int
+    n_left_out: int
+    constant: tuple[int, ...]
+    alpha_without: tuple[float | None, ...]
+    correlation_with_rest: tuple[float | None, ...]

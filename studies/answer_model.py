@@ -209,6 +209,35 @@ class SimulatedPerson:
         felt = math.fsum(self.given) / len(self.given) + self.rng.normal(0.0, NOISE / 2)
         return Answer(int(np.clip(np.rint(felt), LOW, HIGH)), MODELLED)
 
+    def opinion(self, points: int, rng: np.random.Generator, *, is_negative: bool = False) -> Answer:
+        """Agree with a statement about the list: as much as the ratings given say, with noise.
+
+        Parameters
+        ----------
+        points : int
+            Points of the scale, >= 2.
+        rng : numpy.random.Generator
+            For the noise; not the person's own stream, which goes on where it was after a break.
+        is_negative : bool
+            Whether the statement finds fault.
+
+        Returns
+        -------
+        Answer
+            1 to `points`.
+
+        Raises
+        ------
+        ParameterError
+            Fewer than two points.
+        """
+        if points < 2:
+            raise ParameterError(f"A scale has at least two points; got {points}.")
+        felt = math.fsum(self.given) / len(self.given) if self.given else (LOW + HIGH) / 2
+        share = (felt + rng.normal(0.0, NOISE) - LOW) / (HIGH - LOW)
+        agreed = 1 - share if is_negative else share
+        return Answer(int(np.clip(1 + np.rint(agreed * (points - 1)), 1, points)), MODELLED)
+
 
 def demographics(number: int, rng: np.random.Generator, *, low_age: int, high_age: int) -> dict[str, Any]:
     """Gender and age of simulated person `number`: women and men, younger and older in turn, so almost evenly.

@@ -43,7 +43,17 @@ class ParticipantStatus(TextChoices):
 _S = ParticipantStatus
 PARTICIPANT_MOVES: dict[str, frozenset[str]] = {
     _S.STARTED: frozenset({_S.CONSENTED, _S.WITHDRAWN}),
-    _S.CONSENTED: frozenset({_S.ACTIVE, _S.SCREENED_OUT, _S.QUOTA_FULL, _S.ABANDONED, _S.RETURNED, _S.WITHDRAWN}),
+    _S.CONSENTED: frozenset(
+        {
+            _S.ACTIVE,
+            _S.SCREENED_OUT,
+            _S.QUOTA_FULL,
+            _S.ATTENTION_FAILED,
+            _S.ABANDONED,
+            _S.RETURNED,
+            _S.WITHDRAWN,
+        }
+    ),
     _S.ACTIVE: frozenset({_S.COMPLETED, _S.ABANDONED, _S.ATTENTION_FAILED, _S.RETURNED, _S.WITHDRAWN}),
     _S.ABANDONED: frozenset({_S.CONSENTED, _S.ACTIVE, _S.QUOTA_FULL, _S.RETURNED, _S.WITHDRAWN}),
     _S.COMPLETED: frozenset({_S.WITHDRAWN}),

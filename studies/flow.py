@@ -18,8 +18,9 @@ RATE = "rate"
 RECOMMENDATIONS = "recommendations"
 ITEMS = "items"
 OVERALL = "overall"
+AFTER = "after"  # only in a study that asks something there
 THANKS = "thanks"
-STEPS = (ABOUT, RATE, RECOMMENDATIONS, ITEMS, OVERALL, THANKS)
+STEPS = (ABOUT, RATE, RECOMMENDATIONS, ITEMS, OVERALL, AFTER, THANKS)
 
 WATCHED = "watched"
 TRAILER_SEEN = "trailer_seen"
@@ -64,13 +65,15 @@ class Place:
         return STEPS.index(self.step), self.rank
 
 
-def places(list_length: int) -> tuple[Place, ...]:
+def places(list_length: int, *, has_after: bool = False) -> tuple[Place, ...]:
     """Every place of the way, in order.
 
     Parameters
     ----------
     list_length : int
         Number of recommended items, >= 1.
+    has_after : bool
+        Whether the study asks something after the questions about the list.
 
     Returns
     -------
@@ -90,10 +93,11 @@ def places(list_length: int) -> tuple[Place, ...]:
         raise ParameterError(f"A list has at least one item; got {list_length}.")
     before = tuple(Place(step) for step in (ABOUT, RATE, RECOMMENDATIONS))
     items = tuple(Place(ITEMS, rank) for rank in range(1, list_length + 1))
-    return (*before, *items, Place(OVERALL), Place(THANKS))
+    last = (Place(OVERALL), *((Place(AFTER),) if has_after else ()), Place(THANKS))
+    return (*before, *items, *last)
 
 
-def next_place(place: Place, list_length: int) -> Place:
+def next_place(place: Place, list_length: int, *, has_after: bool = False) -> Place:
     """The place after this one; the last place is followed by itself.
 
     Parameters
@@ -102,6 +106,8 @@ def next_place(place: Place, list_length: int) -> Place:
         Where one is.
     list_length : int
         Number of recommended items, >= 1.
+    has_after : bool
+        Whether the study asks something after the questions about the list.
 
     Returns
     -------
@@ -117,7 +123,7 @@ def next_place(place: Place, list_length: int) -> Place:
     >>> next_place(Place("items", 5), 5)
     Place(step='overall', rank=0)
     """
-    way = places(list_length)
+    way = places(list_length, has_after=has_after)
     if place not in way:
         raise ParameterError(f"Rank {place.rank} is past the end of a list of {list_length}.")
     return way[min(way.index(place) + 1, len(way) - 1)]
@@ -154,7 +160,7 @@ def may_change(here: Place, at: Place) -> bool:
     """Whether someone who stands `here` may give or change answers of the page `at`.
 
     The answers about the person decide the stratum, and the ratings the list, so both close when their step
-    is left. Answers about items stay open until the study is completed.
+    is left. Answers about items and about the list stay open until the study is completed.
 
     Parameters
     ----------
@@ -173,7 +179,9 @@ def may_change(here: Place, at: Place) -> bool:
     if here.step == THANKS:
         return False
     if at.step == ITEMS:
-        return here.step in (ITEMS, OVERALL) and at.order <= here.order
+        return here.step in (ITEMS, OVERALL, AFTER) and at.order <= here.order
+    if at.step == OVERALL:
+        return here.step in (OVERALL, AFTER)
     return at == here
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, data, interviewer, planning, recruiting
+from studies.views import console, data, interviewer, planning, questionnaires, recruiting
 from studies.views.participant import about, details, ending, entry, events, questions, rating
 
 console_urlpatterns = [
@@ -13,6 +13,16 @@ console_urlpatterns = [
     path("<slug:slug>/", console.study_detail, name="detail"),
     path("<slug:slug>/live/", console.study_live, name="live"),
     path("<slug:slug>/design/", console.study_design, name="design"),
+    path("<slug:slug>/questionnaire/", questionnaires.questionnaire, name="questionnaire"),
+    path("<slug:slug>/questionnaire/file.yaml", questionnaires.questionnaire_file, name="questionnaire-file"),
+    path("<slug:slug>/questionnaire/import/", questionnaires.questionnaire_import, name="questionnaire-import"),
+    path("<slug:slug>/questionnaire/preview/<str:block>/", questionnaires.preview, name="questionnaire-preview"),
+    path("<slug:slug>/questionnaire/add/", questionnaires.question_add, name="question-add"),
+    path("<slug:slug>/questionnaire/question/<str:key>/", questionnaires.question_edit, name="question-edit"),
+    path("<slug:slug>/questionnaire/question/<str:key>/act/", questionnaires.question_act, name="question-act"),
+    path("<slug:slug>/questionnaire/scales/", questionnaires.scale_act, name="scale-act"),
+    path("<slug:slug>/questionnaire/attention/", questionnaires.attention_set, name="attention-set"),
+    path("<slug:slug>/questionnaire/blocks/", questionnaires.block_add, name="block-add"),
     path("<slug:slug>/design.json", console.study_design_file, name="design-file"),
     path("<slug:slug>/power/", planning.study_power, name="power"),
     path("<slug:slug>/estimate/", planning.study_estimate, name="estimate"),
@@ -53,6 +63,7 @@ participant_urlpatterns = [
     path("p/<str:token>/recommendations/", questions.recommendations, name="recommendations"),
     path("p/<str:token>/films/<int:rank>/", questions.item, name="item"),
     path("p/<str:token>/overall/", ending.overall, name="overall"),
+    path("p/<str:token>/after/", ending.after, name="after"),
     path("p/<str:token>/thanks/", ending.thanks, name="thanks"),
     path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
     path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),

@@ -7,6 +7,7 @@ browser does. What it answers comes from a `SimulatedPerson`.
 from __future__ import annotations
 
 import http.client
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,18 @@ from studies.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 MOST_STEPS = 60
+MOST_ROUNDS = 12  # questions that open one after another on a page
+CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
+DECLINED = "--declined"
+ASKS_FOR_ONE = re.compile(r"\b(choose|select|pick|tick|scegli|seleziona)\b", re.IGNORECASE)
+IN_WORDS = "Nothing comes to my mind."
+BOXES = f".//input[@type='checkbox'][not(contains(@name, '{DECLINED}'))]"
+QUESTIONS = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' question ')]"
+
+
+def _says(text: str, label: str) -> bool:
+    """Whether a text holds a label as words of their own."""
+    return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text))
 
 
 class PlainTransport(httpx.BaseTransport):
@@ -163,6 +176,8 @@ class Walker:
         For choices the person does not make: fields about the person, details looked at.
     turn : Turn
         When the person may enter a condition.
+    negative : frozenset of str
+        Names of the statements that find fault, which a person understands and a program does not.
     """
 
     def __init__(
@@ -177,6 +192,7 @@ class Walker:
         ratings_asked: int,
         rng: np.random.Generator,
         turn: Turn | None = None,
+        negative: frozenset[str] = frozenset(),
     ) -> None:
         self.client = client
         self.turn = turn or Turn()
@@ -188,6 +204,7 @@ class Walker:
         self.item_indexes = {pk: index for index, pk in item_ids.items()}
         self.ratings_asked = ratings_asked
         self.rng = rng
+        self.negative = negative
         self.walk = Walk()
         self.person: SimulatedPerson | None = None
 
@@ -224,13 +241,10 @@ class Walker:
     def _at_about(self, page: Page) -> Page:
         self.walk.code = page.text("//footer//*[@class='code']")
         form = page.find("//form[@method='post']")
-        data = self._hidden(form)
-        for name, offered in self._fields(form).items():
-            if name in self.facts:
-                data[name] = str(self.facts[name])
-            elif offered:
-                # The questions of screening are asked so that "yes" lets someone in.
-                data[name] = "yes" if set(offered) == {"yes", "no"} else str(self.rng.choice(offered))
+        data = {**self._hidden(form), **self._filled(form)}
+        for question in form.xpath(f"{QUESTIONS}[not(@hidden)]"):
+            if not self._is_answered(question):
+                data |= self._answer_to(question, is_about=True)
         self.turn.wait()
         return self._post(page.url, data, MODELLED)
 
@@ -255,11 +269,17 @@ class Walker:
             self._look_at_details(page, item, probability=0.8)
         for key, answer in answers.items():
             self._answer(page, key, answer)
-        return self._onward(page)
+        return self._onward(self._answer_the_rest(page))
 
     def _at_overall(self, page: Page) -> Page:
         self._answer(page, "satisfaction", self._known_person(page).satisfaction())
-        return self._onward(page)
+        return self._onward(self._answer_the_rest(page))
+
+    def _at_after(self, page: Page) -> Page:
+        if self.person is None:
+            before = self._get(page.find("//*[@class='onward']/a").get("href", ""))
+            self._known_person(before).satisfaction()
+        return self._onward(self._answer_the_rest(page))
 
     # What the pages have in common -------------------------------------------------------------------
 
@@ -297,6 +317,127 @@ class Walker:
         page.find(f"//form[@id='questions']//input[@name='{key}'][@value='{value}']")
         self._send(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
 
+    def _answer_the_rest(self, page: Page) -> Page:
+        """Answer what the page asks beside the study's own measures, as long as answers open more."""
+        questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
+        if not any(self._key(question) not in CORE and not self._is_optional_text(question) for question in questions):
+            return page
+        for _ in range(MOST_ROUNDS):
+            page = self._get(page.url)
+            form = page.find("//form[@id='questions']")
+            asked = [q for q in form.xpath(f"{QUESTIONS}[not(@hidden)]") if self._key(q) not in CORE]
+            data: dict[str, Any] = {}
+            for question in asked:
+                if not self._is_answered(question):
+                    data |= self._answer_to(question)
+            if not data:
+                break
+            self._send(page.url, {**self._hidden(form), **data}, MODELLED, is_htmx=True)
+        return page
+
+    @staticmethod
+    def _key(question: html.HtmlElement) -> str:
+        return str(question.get("id", "")).removeprefix("question-")
+
+    @staticmethod
+    def _is_optional_text(question: html.HtmlElement) -> bool:
+        return bool(question.xpath("./label/span[@class='quiet']")) and not question.xpath(".//input | .//select")
+
+    @staticmethod
+    def _is_answered(question: html.HtmlElement) -> bool:
+        """Whether every group of buttons, list and field of the question holds something."""
+        if question.xpath(f".//input[@checked][@value='{DECLINED}' or contains(@name, '{DECLINED}')]"):
+            return True
+        radios = set(question.xpath(".//input[@type='radio']/@name"))
+        if radios != set(question.xpath(".//input[@type='radio'][@checked]/@name")):
+            return False
+        boxes = question.xpath(BOXES)
+        if boxes and not any(box.get("checked") is not None for box in boxes):
+            return False
+        if question.xpath(".//select[not(option[@selected][@value != ''])]"):
+            return False
+        fields = question.xpath(".//input[@type='text'][not(ancestor::label)]")
+        return all(field.get("value") for field in fields) and all(
+            (area.text or "").strip() for area in question.xpath(".//textarea")
+        )
+
+    def _answer_to(self, question: html.HtmlElement, *, is_about: bool = False) -> dict[str, Any]:
+        """What the person says to a question, read from its controls."""
+        told = str(question.text_content())
+        data: dict[str, Any] = {}
+        for name in dict.fromkeys(question.xpath(".//input[@type='radio']/@name")):
+            data[name] = self._button(question, name, told, is_about=is_about)
+        boxes = question.xpath(f"{BOXES}[not(@data-exclusive)]")
+        if boxes:
+            (around,) = question.xpath(".//div[contains(@class, 'rows')]")
+            least, most = int(around.get("data-least", 1)), int(around.get("data-most", len(boxes)))
+            values = [box.get("value", "") for box in boxes]
+            n = int(self.rng.integers(max(1, least), min(most, len(values)) + 1))
+            data[boxes[0].get("name", "")] = [values[i] for i in sorted(self.rng.permutation(len(values))[:n])]
+        for control in question.xpath(".//select"):
+            name = control.get("name", "")
+            offered = [value for value in control.xpath(".//option/@value") if value not in ("", DECLINED)]
+            data[name] = str(self.facts[name]) if name in self.facts else str(self.rng.choice(offered))
+        is_optional = bool(question.xpath("./label/span[@class='quiet']"))
+        for control in question.xpath(".//input[@type='text'][not(ancestor::label)] | .//textarea"):
+            name, mode = control.get("name", ""), control.get("inputmode")
+            if name in self.facts:
+                data[name] = str(self.facts[name])
+            elif mode:
+                data[name] = self._number(question, control)
+            elif not is_optional:
+                data[name] = IN_WORDS
+        return data
+
+    def _button(self, question: html.HtmlElement, name: str, told: str, *, is_about: bool) -> str:
+        buttons = [b for b in question.xpath(f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
+        labels = {b.get("value", ""): " ".join(b.getparent().text_content().split()) for b in buttons}
+        legend = told[: told.index(labels[next(iter(labels))])] if labels else ""
+        # A statement such as "Choose 'Agree' here" is read as it is meant.
+        named = [value for value, label in labels.items() if _says(legend, label.split(",")[0])]
+        if ASKS_FOR_ONE.search(legend) and len(named) == 1:
+            return named[0]
+        if name in self.facts:
+            return str(self.facts[name])
+        if is_about:
+            # The questions of screening are asked so that "yes" lets someone in.
+            return "yes" if set(labels) == {"yes", "no"} else str(self.rng.choice(sorted(labels)))
+        if self.person is not None and all(value.lstrip("-").isdigit() for value in labels):
+            answer = self.person.opinion(len(labels), self.rng, is_negative=name in self.negative)
+            return sorted(labels, key=int)[int(answer.value) - 1]
+        return str(self.rng.choice([value for value in labels if value != "other"]))
+
+    def _number(self, question: html.HtmlElement, field: html.HtmlElement) -> str:
+        ranges = question.xpath(".//input[@type='range']")
+        if ranges:
+            low, high = float(ranges[0].get("min", 0)), float(ranges[0].get("max", 100))
+            step = float(ranges[0].get("step", 1))
+            points = round((high - low) / step) + 1
+            negative = self._key(question) in self.negative
+            n = points // 2
+            if self.person is not None:
+                n = self.person.opinion(points, self.rng, is_negative=negative).value - 1
+            return f"{low + n * step:g}"
+        low, high = int(float(field.get("data-minimum", 1))), int(float(field.get("data-maximum", 100)))
+        return str(int(self.rng.integers(low, high + 1)))
+
+    @staticmethod
+    def _filled(form: html.HtmlElement) -> dict[str, Any]:
+        """What the form holds already, as a browser sends it."""
+        found: dict[str, Any] = {}
+        for control in form.xpath(f"{QUESTIONS}[not(@hidden)]//input | {QUESTIONS}[not(@hidden)]//select"):
+            name, kind = control.get("name"), control.get("type")
+            if not name or kind == "hidden":
+                continue
+            if kind in ("radio", "checkbox"):
+                if control.get("checked") is not None:
+                    found.setdefault(name, []).append(control.get("value", ""))
+            elif control.tag == "select":
+                found[name] = control.xpath("string(option[@selected]/@value)")
+            else:
+                found[name] = control.get("value", "")
+        return found
+
     def _onward(self, page: Page) -> Page:
         form = page.find("//form[@id='questions']")
         return self._post(page.url, {**self._hidden(form), "continue": "1"}, MODELLED)
@@ -308,19 +449,8 @@ class Walker:
 
     @staticmethod
     def _hidden(form: html.HtmlElement) -> dict[str, Any]:
-        return {field.get("name", ""): field.get("value", "") for field in form.xpath(".//input[@type='hidden']")}
-
-    @staticmethod
-    def _fields(form: html.HtmlElement) -> dict[str, list[str]]:
-        """Return what the form asks: field name to the values it offers (none for free fields)."""
-        fields: dict[str, list[str]] = {}
-        for control in form.xpath(".//input[not(@type='hidden')] | .//select | .//textarea"):
-            offered = fields.setdefault(control.get("name", ""), [])
-            if control.tag == "select":
-                offered += [value for value in (o.get("value", "") for o in control.xpath(".//option")) if value]
-            elif control.get("type") in ("radio", "checkbox"):
-                offered.append(control.get("value", ""))
-        return fields
+        own = f".//input[@type='hidden'][not(ancestor::*[{QUESTIONS.partition('[')[2]})]"
+        return {field.get("name", ""): field.get("value", "") for field in form.xpath(own)}
 
     def _get(self, url: str, query: Mapping[str, str] | None = None, *, is_htmx: bool = False) -> Page:
         headers = {"HX-Request": "true"} if is_htmx else {}

@@ -78,6 +78,7 @@ def document_of(report: Report, draw: Draw = page_draws) -> Document:
         *(sections.variable_section(one, figure) for one in results["variables"]),
         sections.table_1_section(results),
         sections.behind_section(results),
+        *sections.scale_sections(results),
         sections.objective_section(results, measured),
         sections.both_section(results, primary, figure),
         sections.method_section(results, badge),

@@ -16,6 +16,7 @@ from analysis.tables import behind as behind_tables
 from analysis.tables import method as method_tables
 from analysis.tables import objective as run_tables
 from analysis.tables import perceived as people_tables
+from analysis.tables import scales as scale_tables
 from studies.narrative.interviewers import interviewed_sentence
 
 Result = Mapping[str, Any]
@@ -108,6 +109,23 @@ def behind_section(results: Result) -> Section:
     section.say(of_people.liking(results["liking"]))
     section.put(behind_tables.liking_table(results["liking"]))
     return section
+
+
+def scale_sections(results: Result) -> list[Section]:
+    """What a questionnaire's scales say, where it has some: explored, and not part of the plan."""
+    scales = results.get("scales", ())
+    if not scales or not results["flow"]["analysed"]:
+        return []
+    section = Section("scales", "Scales of the questionnaire", "perceived")
+    section.say(
+        "These scales are exploratory: the plan names none of them, and their p values are not adjusted for one "
+        "another."
+    )
+    section.put(scale_tables.reliability(scales))
+    section.put(scale_tables.means(scales))
+    for sentence in scale_tables.reasons(scales):
+        section.say(sentence)
+    return [section]
 
 
 def objective_section(results: Result, figure: FigureMaker) -> Section:

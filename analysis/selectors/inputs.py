@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from evaluation.selectors.results import curves, table, user_values
 from evaluation.selectors.runs import algorithms_of
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Condition, Interview, Participant, Study
+from studies.questionnaires.schema import questionnaire_from
+from studies.scales import answers_of_member, scales_of, score_of_participant
 from studies.selectors.monitor import counts_by_condition, counts_by_status
 from studies.selectors.quality import excluded, exclusion_reasons
 from studies.selectors.recruiting import is_nested
@@ -55,6 +58,21 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class ScaleAnswers:
+    """What the participants answered to one scale, all in its direction; numbers as whole fractions, such as 7/2.
+
+    `rows` hold for each participant the condition, the score and the answer to each question; None where there is none.
+    """
+
+    key: str
+    name: str
+    low: float
+    high: float
+    questions: tuple[str, ...]
+    rows: tuple[tuple[str, str | None, tuple[str | None, ...]], ...]
+
+
+@dataclass(frozen=True)
 class Answers:
     """Everything that the completed participants of one mode answered."""
 
@@ -65,11 +83,15 @@ class Answers:
     n_modelled: int
     n_incomplete: int
     n_excluded: int = 0  # completed participants whom the researcher left out
+    scales: tuple[ScaleAnswers, ...] = ()
 
     @property
     def digest(self) -> str:
         """Digest of every answer, in order of entry."""
-        return digest_of(asdict(self))
+        found = asdict(self)
+        if not self.scales:  # a study without scales keeps the digest it had before there were any
+            del found["scales"]
+        return digest_of(found)
 
     def of(self, condition: str) -> list[Person]:
         """The participants of one condition."""
@@ -120,6 +142,8 @@ def answers_of(study: Study, mode: str, *, with_excluded: bool = False) -> Answe
     Those whom the researcher excluded are left out and counted, unless `with_excluded` takes them in.
     """
     people, shown = [], []
+    scales = scales_of(questionnaire_from(study.questionnaire))
+    scored: dict[str, list[tuple[str, str | None, tuple[str | None, ...]]]] = {scale.key: [] for scale in scales}
     n_answers = n_modelled = n_incomplete = n_excluded = 0
     out = {} if with_excluded else excluded(study, [mode])
     for record in records(study, [mode], completed_only=True):
@@ -146,6 +170,11 @@ def answers_of(study: Study, mode: str, *, with_excluded: bool = False) -> Answe
                 interest_sum=found.interest_sum,
             )
         )
+        items = [item.answers for item in record.items]
+        for scale in scales:
+            score = score_of_participant(scale, record.answers, items)
+            given = tuple(_fraction(answers_of_member(scale, one, record.answers, items)) for one in scale.members)
+            scored[scale.key].append((condition.label, _fraction(score), given))
         for item in record.items:
             if item.measures is not None:
                 shown.append(
@@ -168,6 +197,17 @@ def answers_of(study: Study, mode: str, *, with_excluded: bool = False) -> Answe
         n_modelled=n_modelled,
         n_incomplete=n_incomplete,
         n_excluded=n_excluded,
+        scales=tuple(
+            ScaleAnswers(
+                key=scale.key,
+                name=next(iter(scale.name.values())),
+                low=scale.minimum,
+                high=scale.maximum,
+                questions=tuple(member.name for member in scale.members),
+                rows=tuple(scored[scale.key]),
+            )
+            for scale in scales
+        ),
     )
 
 
@@ -176,6 +216,10 @@ def _interviews(study: Study, mode: str) -> dict[str, Any]:
     rows = Interview.objects.filter(participant__study=study, participant__mode=mode)
     n_interviewers = rows.order_by().values("number").distinct().count()
     return {"n": rows.count(), "interviewers": n_interviewers, "is_nested": is_nested(study)}
+
+
+def _fraction(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
 
 
 def flow_of(study: Study, mode: str, answers: Answers) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from analysis.services.agreement import all_comparisons
 from analysis.services.objective import study_measured
 from analysis.services.perceived import items_by_condition, liking_and_interest, study_variable
 from analysis.services.rankings import ALPHA, RESAMPLES, Ranking
+from analysis.services.scales import study_scale
 from core.errors import ParallaxError
 from core.models import LogEntry
 from core.provenance import canonical_json, derived_seed, digest_of, rng_for, versions
@@ -209,6 +210,7 @@ def compute(
         "novelty_is_one_order": _is_one_order(perceived[VARIABLE_OF["fon"]], perceived[VARIABLE_OF["son"]]),
         "items": items_by_condition(answers, study.settings["list_length"]),
         "liking": liking_and_interest(answers),
+        **({"scales": [study_scale(answers, scale) for scale in answers.scales]} if answers.scales else {}),
         "objective": {
             "n": run.n,
             "protocol": run.protocol,

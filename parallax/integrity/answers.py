@@ -120,7 +120,7 @@ def _lists(study: Study) -> Iterator[Finding]:
 def _strays(study: Study) -> Iterator[Finding]:
     """Answers to what is not asked, or about a rank that no list has."""
     asked = questionnaire_from(study.questionnaire)
-    whole = {q.key for q in (*asked.about, *asked.overall, *getattr(asked, "after", ()))}
+    whole = {q.key for q in (*asked.about, *asked.overall, *asked.after)}
     of_item = {q.key for q in asked.items}
     length = int(study.settings["list_length"])
     found: Counter[tuple[int, str, int]] = Counter()

@@ -26,22 +26,90 @@
   if (sheet) sheet.addEventListener("close", () => { if (opener && opener.isConnected) opener.focus(); });
 
   /* A question or wording that depends on an earlier answer shows only then; the server looks at it again.
-     data-when: conditions joined by "&": name (answered), name=value, name!=value. */
+     data-when: conditions joined by "&": name (answered), name=value, name!=value. data-condition: the same as
+     JSON, nested by all, any and not. What is hidden itself counts as not answered. */
+  const named = (form, name) => [...form.querySelectorAll("[name]")].filter((control) => control.type !== "hidden"
+    && (control.name === name || control.name.startsWith(`${name}.`)));
+  const given = (form, name) => {
+    if (form.querySelector(`[name="${CSS.escape(name)}--declined"]:checked`)) return [];
+    const controls = named(form, name).filter((control) => !control.closest(".question[hidden]"));
+    const own = controls.filter((control) => control.name === name);
+    return (own.length ? own : controls)
+      .filter((control) => ["radio", "checkbox"].includes(control.type) ? control.checked : control.value.trim())
+      .map((control) => control.value.trim()).filter((value) => value && value !== "--declined");
+  };
   const holds = (form, condition) => {
     const [, name, sign, value] = condition.match(/^([^!=]+)(!?=)?(.*)$/);
-    const control = form.elements.namedItem(name);
-    const given = control ? control.value : "";
-    return !sign ? Boolean(given) : sign === "=" ? given === value : given !== value;
+    const [first = ""] = given(form, name);
+    return !sign ? Boolean(first) : sign === "=" ? first === value : first !== value;
   };
-  const showDependants = () => document.querySelectorAll("[data-when]").forEach((part) => {
-    part.hidden = !part.dataset.when.split("&").every((condition) => holds(part.closest("form"), condition));
+  const number = (text) => Number(String(text).replace(",", "."));
+  const relations = {
+    equals: (a, b) => a === b || (a !== "" && number(a) === number(b)), differs: (a, b) => !relations.equals(a, b),
+    one_of: (a, b) => b.some((one) => relations.equals(a, one)), below: (a, b) => number(a) < number(b),
+    at_most: (a, b) => number(a) <= number(b), above: (a, b) => number(a) > number(b),
+    at_least: (a, b) => number(a) >= number(b),
+  };
+  const fits = (form, node) => {
+    if (typeof node === "boolean") return node;
+    if ("all" in node) return node.all.every((part) => fits(form, part));
+    if ("any" in node) return node.any.some((part) => fits(form, part));
+    if ("not" in node) return !fits(form, node.not);
+    const values = given(form, node.q);
+    if (node.is === "answered") return (values.length > 0) === (node.v === "yes");
+    if (node.is === "includes") return values.includes(node.v);
+    return values.length > 0 && relations[node.is](values[0], node.v);
+  };
+  const showDependants = () => document.querySelectorAll("[data-when], [data-condition]").forEach((part) => {
+    const form = part.closest("form");
+    const { when, condition } = part.dataset;
+    part.hidden = !((!when || when.split("&").every((one) => holds(form, one)))
+      && (!condition || fits(form, JSON.parse(condition))));
   });
   document.addEventListener("change", showDependants);
+  document.addEventListener("input", showDependants);
   showDependants();
 
+  /* A slider has no answer until it is touched; the field beside it holds the answer, and takes one typed. */
+  document.querySelectorAll("[data-slider]").forEach((slider) => {
+    const range = slider.querySelector("[type=range]");
+    const field = slider.querySelector("[type=text]");
+    const show = () => {
+      const isAnswered = field.value.trim() !== "";
+      range.classList.toggle("untouched", !isAnswered);
+      if (isAnswered) { range.value = number(field.value); range.removeAttribute("aria-valuetext"); }
+      else range.setAttribute("aria-valuetext", range.dataset.untouched);
+    };
+    const take = () => { field.value = range.value; show(); showDependants(); };
+    range.addEventListener("input", take);
+    range.addEventListener("click", take); // its middle may be meant, where nothing moves
+    range.addEventListener("keydown", (event) => { if ([" ", "Enter"].includes(event.key)) { event.preventDefault(); take(); range.dispatchEvent(new Event("change", { bubbles: true })); } });
+    field.addEventListener("input", show);
+    range.hidden = false;
+    show();
+  });
+
+  /* An answer that goes with no other takes the others back, and so does declining. */
+  document.addEventListener("change", (event) => {
+    const control = event.target;
+    const question = control.closest(".question");
+    if (!question || (control.type === "checkbox" && !control.checked)) return;
+    const isDeclining = control.name.endsWith("--declined");
+    const decline = question.querySelector("[name$='--declined']");
+    if (decline && !isDeclining) decline.checked = false;
+    question.querySelectorAll("input:not([type=hidden], [type=range]), textarea").forEach((other) => {
+      if (other === control) return;
+      if (isDeclining && !["radio", "checkbox"].includes(other.type)) other.value = "";
+      const goes = isDeclining || (control.type === "checkbox" && other.type === "checkbox" && other.name === control.name
+        && ("exclusive" in control.dataset || "exclusive" in other.dataset));
+      if (goes) other.checked = false;
+    });
+    if (isDeclining) question.querySelectorAll("[data-slider] [type=text]").forEach((field) => field.dispatchEvent(new Event("input")));
+  }, true);
+
   /* A form that came back wanting an answer begins at the first that is missing. */
-  const wanting = [...document.querySelectorAll(".question:has(.problem), .field.wrong")].find((part) => !part.hidden);
-  if (wanting) wanting.querySelector("input, select, textarea").focus();
+  const wanting = [...document.querySelectorAll(".question:has(.problem)")].find((part) => !part.hidden);
+  if (wanting) wanting.querySelector("input:not([type=hidden], [hidden]), select, textarea").focus();
 
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });

@@ -123,6 +123,7 @@ def event_variables(study: Study) -> tuple[Variable[Happened], ...]:
 
 def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
     """Page times, by the names that oTree gives them."""
+    after = ("after",) if study.questionnaire.get("after") else ()
     return (
         Variable("session_code", "The study", "text", lambda p: study.slug),
         Variable("participant_id_in_session", "Number of the participant in order of entry", "integer",
@@ -132,7 +133,7 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
         Variable("page_index", "Number of the page on the participant's way", "integer", lambda p: p.index, minimum=1),
         Variable("app_name", "Part of the platform", "text", lambda p: "study"),
         Variable("page_name", "The page", "category", lambda p: p.name,
-                 values=same_as(("consent", "about", "rate", "items", "overall"))),
+                 values=same_as(("consent", "about", "rate", "items", "overall", *after))),
         Variable("epoch_time_completed", "When it was finished", "number", lambda p: p.finished_at.timestamp(),
                  allowed="seconds since 1970-01-01 UTC",
                  derivation="time of the last thing that the server stored of the page"),

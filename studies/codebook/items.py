@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from studies.codebook.participants import Person, participant_variables, rated_variables, same_as
-from studies.codebook.questions import question_variable
+from studies.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.codebook.variable import YES_NO, Variable, lifted, shown
 from studies.enums import Provenance
 from studies.flow import BRANCHES
 from studies.models import Study
 from studies.questionnaires import schema
 from studies.questionnaires.schema import questionnaire_from
+from studies.scales import ScaleOfStudy, scales_of
 from studies.selectors.responses import Recommended
 
 
@@ -25,8 +26,20 @@ class Judged:
     item: Recommended
 
 
-def _answer(key: str) -> Callable[[Recommended], Any]:
-    return lambda item: item.answers.get(key)
+READER: Reader[Recommended] = Reader(
+    answers=lambda item: item.answers,
+    not_asked=lambda item: item.not_asked,
+    orders=lambda item: item.orders,
+    is_erased=lambda item: False,  # an erased participant has no items
+)
+
+
+def _scored(scale: ScaleOfStudy) -> Variable[Recommended]:
+    def score(item: Recommended) -> float | None:
+        found = scale.score(item.answers)
+        return None if found is None else float(found)
+
+    return scale_variable(f"item.scale.{scale.key}", scale, score)
 
 
 def _measure(field: str) -> Callable[[Recommended], Any]:
@@ -35,8 +48,11 @@ def _measure(field: str) -> Callable[[Recommended], Any]:
 
 def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     """What is exported of each recommended item."""
-    asked = questionnaire_from(study.questionnaire).items
-    questions = [question_variable(schema.ITEMS, f"item.{q.key}", q, _answer(q.key)) for q in asked]
+    questionnaire = questionnaire_from(study.questionnaire)
+    asked = questionnaire.items
+    questions = [one for q in asked for one in question_variables(schema.ITEMS, f"item.{q.key}", q, READER)]
+    questions += order_variables(schema.ITEMS, "item", asked, READER)
+    scales = [_scored(scale) for scale in scales_of(questionnaire) if scale.is_about_items]
     return (
         Variable("item.rank", "Rank of the recommended item", "integer", lambda i: i.slot.rank, minimum=1),
         Variable("item.id", "Recommended item", "text", lambda i: i.slot.item.external_id,
@@ -47,6 +63,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
         Variable("item.is_filled", "Whether popularity filled the slot", "boolean", lambda i: i.slot.is_filled,
                  values=YES_NO),
         *questions,
+        *scales,
         Variable("item.branch", "Wording in which the rating was asked", "category", _measure("branch"),
                  values=same_as(BRANCHES), derivation="from item.watched and item.trailer_seen"),
         Variable("item.fon", "First-order novelty", "integer", _measure("fon"),

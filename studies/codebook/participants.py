@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from studies import flags
-from studies.codebook.questions import question_variable
+from studies.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
 from studies.enums import Entrance, Mode, ParticipantStatus
-from studies.flow import STEPS
+from studies.flow import AFTER, STEPS
 from studies.models import Study
 from studies.questionnaires import schema
 from studies.questionnaires.schema import questionnaire_from
+from studies.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.selectors.responses import Record
 
 SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
@@ -114,8 +115,9 @@ def identity_variables(study: Study) -> Iterator[Of]:
     yield Variable("participant.flags", "Quality flags", "text", lambda p: " ".join(p.flags) or None,
                    allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
                    derivation="by the study's thresholds; a flag excludes nobody")  # fmt: skip
+    steps = [step for step in STEPS if step != AFTER or study.questionnaire.get("after")]
     yield _field("participant.step", "Step of the study the participant reached", "category", "step",
-                 values=same_as(STEPS))  # fmt: skip
+                 values=same_as(steps))  # fmt: skip
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     yield Variable("participant.condition", "Condition (the recommender the participant met)", "category", _condition,
                    values=same_as(labels))  # fmt: skip
@@ -170,21 +172,37 @@ def _lists() -> Iterator[Of]:
                    allowed="seconds", minimum=0)  # fmt: skip
 
 
-def _answer(key: str) -> Callable[[Person], Any]:
-    return lambda person: person.record.answers.get(key)
+def _reader(block: str) -> Reader[Person]:
+    return Reader(
+        answers=lambda person: person.record.answers,
+        not_asked=lambda person: person.record.not_asked,
+        orders=lambda person: person.record.participant.shown_orders.get(block, {}),
+        is_erased=lambda person: person.record.participant.erased_at is not None,
+    )
+
+
+def _scored(scale: ScaleOfStudy) -> Of:
+    def score(person: Person) -> float | None:
+        found = score_of_participant(scale, person.record.answers, [item.answers for item in person.record.items])
+        return None if found is None else float(found)
+
+    told = " (mean over the recommended items)" if scale.is_about_items else ""
+    return scale_variable(f"scale.{scale.key}", scale, score, told)
 
 
 def participant_variables(study: Study) -> tuple[Of, ...]:
     """What is exported of each participant, in long and wide files alike."""
     asked = questionnaire_from(study.questionnaire)
-    blocks = {schema.ABOUT: asked.about, schema.OVERALL: asked.overall, "after": getattr(asked, "after", ())}
+    questions = []
+    for block in (schema.ABOUT, schema.OVERALL, schema.AFTER):
+        reader = _reader(block)
+        for question in asked.block(block):
+            questions += question_variables(block, f"{block}.{question.key}", question, reader)
+        questions += order_variables(block, block, asked.block(block), reader)
     return (
         *identity_variables(study),
-        *(
-            question_variable(block, f"{block}.{question.key}", question, _answer(question.key))
-            for block, questions in blocks.items()
-            for question in questions
-        ),
+        *questions,
+        *(_scored(scale) for scale in scales_of(asked)),
         *_measures(),
         *_lists(),
     )

@@ -1,59 +1,204 @@
-"""Variables that a questionnaire's own questions make, whatever they are."""
+"""Variables that a questionnaire's own questions make, whatever they are, and its scales."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Generic
 
 from studies.codebook.variable import INDIRECTLY, NO, YES_NO, Row, Variable
 from studies.questionnaires import schema
 from studies.questionnaires.schema import Question
+from studies.scales import ScaleOfStudy
 
 TYPES = {
     "yes_no": "boolean", "number": "integer", "likert": "integer", "slider": "number", "choice": "category",
-    "multiple": "text", "matrix": "text", "attention": "text", "text": "text", "long_text": "text",
+    "text": "text", "long_text": "text",
 }  # fmt: skip
-IN_JSON = {"multiple": "a JSON list of the values chosen", "matrix": "a JSON object, row to value"}
 INDIRECT = frozenset({"age", "gender", "gender_text", "education", "nationality", "comment"})
 FREE = ("text", "long_text")
-SCREENS = {schema.ABOUT: "About you", schema.ITEMS: "Each recommended item", schema.OVERALL: "Overall"}
+SCREENS = {
+    schema.ABOUT: "About you", schema.ITEMS: "Each recommended item", schema.OVERALL: "Overall",
+    schema.AFTER: "Some more questions",
+}  # fmt: skip
+NOT_ASKED, NOT_ANSWERED, WAS_DECLINED, ERASED = "not_asked", "not_answered", "declined", "erased"
+WHY_MISSING = (
+    (NOT_ASKED, "earlier answers hid the question, or its page was not reached"),
+    (NOT_ANSWERED, "asked and not answered"),
+    (WAS_DECLINED, "asked, and the participant preferred not to say"),
+    (ERASED, "erased with the participant's answers"),
+)
 
 
-def question_variable(block: str, name: str, question: Question, read: Callable[[Row], Any]) -> Variable[Row]:
-    """The variable of a question; free text may name somebody together with other things."""
-    reversed_ = bool(getattr(question, "is_reversed", False))
-    numeric = question.kind in ("number", "likert", "slider")
+@dataclass(frozen=True)
+class Reader(Generic[Row]):
+    """How a row's answers are found: by key, which were not asked, in what order, and whether they were erased."""
+
+    answers: Callable[[Row], Mapping[str, Any]]
+    not_asked: Callable[[Row], AbstractSet[str]]
+    orders: Callable[[Row], Mapping[str, Any]]
+    is_erased: Callable[[Row], bool]
+
+    def value(self, row: Row, key: str) -> Any:
+        """An answer; None where there is none, or it was declined."""
+        found = self.answers(row).get(key)
+        return None if schema.is_declined(found) else found
+
+    def why_missing(self, row: Row, key: str) -> str | None:
+        """Why there is no answer; None where there is one."""
+        found = self.answers(row).get(key)
+        if found is not None:
+            return WAS_DECLINED if schema.is_declined(found) else None
+        if self.is_erased(row):
+            return ERASED
+        return NOT_ASKED if key in self.not_asked(row) else NOT_ANSWERED
+
+
+def question_variables(
+    block: str, name: str, question: Question, reader: Reader[Row]
+) -> Iterator[Variable[Row]]:  # fmt: skip
+    """The variables of a question; free text may name somebody together with other things.
+
+    A multiple choice has a column for each choice, a matrix one for each row. Where an answer may be missing in
+    more than one way, ``.missing`` says in which; ``.order`` says in what order choices or rows were shown.
+    """
+    key, wording = question.key, next(iter(question.text.values()))
+    source = SCREENS[block]
+    common: dict[str, Any] = {"source": source, "identifies": INDIRECTLY if key in INDIRECT else NO}
+    if question.kind == schema.MULTIPLE:
+        yield from _chosen(name, question, reader, common)
+    elif question.kind == schema.MATRIX:
+        yield from _rows(name, question, reader, common)
+    else:
+        yield _answer(name, question, reader, source)
+    if question.other:
+        yield Variable(f"{name}.other", f"{wording} (own words)", "text",
+                       lambda row: _own_words(reader.answers(row).get(key)),
+                       allowed="text of at most 200 characters", identifies=INDIRECTLY, source=source)  # fmt: skip
+    if question.kind == schema.ATTENTION:
+        yield Variable(f"{name}.passed", f"Whether the attention check {key} was passed", "boolean",
+                       lambda row: _passed(question, reader.value(row, key)), values=YES_NO, source=source,
+                       derivation=f"{name} is {question.expects}")  # fmt: skip
+    if question.shown_if is not None or not question.required or question.may_decline:
+        yield Variable(f"{name}.missing", f"Why {key} has no answer", "category",
+                       lambda row: reader.why_missing(row, key), values=WHY_MISSING, source=source,
+                       allowed="empty where it has one")  # fmt: skip
+    if question.random_order:
+        shown = "rows" if question.kind == schema.MATRIX else "choices"
+        yield Variable(f"{name}.order", f"Order in which the {shown} of {key} were shown", "text",
+                       lambda row: _spaced(reader.orders(row).get("within", {}).get(key)),
+                       allowed="values with spaces between; empty where it was not shown", source=source)  # fmt: skip
+
+
+def order_variables(
+    block: str, name: str, questions: tuple[Question, ...], reader: Reader[Row]
+) -> Iterator[Variable[Row]]:
+    """The order of a block's questions, where some come in a random one."""
+    if any(question.random_group for question in questions):
+        yield Variable(f"{name}.order", "Order in which the questions were shown", "text",
+                       lambda row: _spaced(reader.orders(row).get("questions")),
+                       allowed="keys with spaces between; empty where they were not shown",
+                       source=SCREENS[block])  # fmt: skip
+
+
+def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], told: str = "") -> Variable[Row]:
+    """The score of a scale."""
+    members = ", ".join(f"{member.name}{' (reversed)' if member.is_reversed else ''}" for member in scale.members)
+    return Variable(
+        name=name,
+        meaning=f"{next(iter(scale.name.values()))}{told}",
+        type="number",
+        read=score,
+        allowed=f"{scale.minimum} to {scale.maximum}; empty where too few were answered",
+        derivation=f"mean of {members}; a reversed answer x counts as {scale.minimum} + {scale.maximum} - x; at least "
+        f"{scale.least_answered:.0%} of them answered",
+        direction="high means more of it",
+        minimum=scale.minimum,
+        maximum=scale.maximum,
+    )
+
+
+def _answer(name: str, question: Question, reader: Reader[Row], source: str) -> Variable[Row]:
+    key = question.key
+    is_numeric = question.is_on_points or question.kind in (schema.NUMBER, schema.SLIDER)
+    kind = TYPES.get(question.kind) or ("integer" if question.is_on_points else "category")
+    if question.kind == schema.NUMBER and question.decimals:
+        kind = "number"
     return Variable(
         name=name,
         meaning=next(iter(question.text.values())),
-        type=TYPES[question.kind],
-        read=read,
+        type=kind,
+        read=lambda row: schema.plain_answer(reader.value(row, key)),
         allowed=_allowed(question),
         values=_labels(question),
-        identifies=INDIRECTLY if question.key in INDIRECT or question.kind in FREE else NO,
-        source=SCREENS.get(block, block.capitalize()),
-        direction="low means more of what the scale measures" if reversed_ else "",
-        is_reversed=reversed_,
-        minimum=question.minimum if numeric else None,
-        maximum=question.maximum if numeric else None,
+        identifies=INDIRECTLY if key in INDIRECT or question.kind in FREE else NO,
+        source=source,
+        direction=_direction(question.is_reversed),
+        is_reversed=question.is_reversed,
+        minimum=question.minimum if is_numeric else None,
+        maximum=question.maximum if is_numeric else None,
     )
+
+
+def _direction(is_reversed: bool) -> str:
+    return "low means more of what the scale measures" if is_reversed else ""
+
+
+def _chosen(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
+    wording = next(iter(question.text.values()))
+    for choice in question.choices:
+        yield Variable(f"{name}.{choice.value}", f"{wording}: {next(iter(choice.label.values()))}", "boolean",
+                       lambda row, value=choice.value: _is_chosen(reader.value(row, question.key), value),
+                       values=YES_NO, **common)  # type: ignore[misc]  # fmt: skip
+
+
+def _is_chosen(given: Any, value: str) -> bool | None:
+    return None if given is None else value in given
+
+
+def _rows(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
+    wording = next(iter(question.text.values()))
+    for line in question.rows:
+        yield Variable(f"{name}.{line.key}", f"{wording}: {next(iter(line.text.values()))}",
+                       "category" if question.choices else "integer",
+                       lambda row, key=line.key: (reader.value(row, question.key) or {}).get(key),
+                       allowed=_allowed(question), values=_labels(question), is_reversed=line.is_reversed,
+                       direction=_direction(line.is_reversed), minimum=question.minimum, maximum=question.maximum,
+                       **common)  # type: ignore[misc]  # fmt: skip
+
+
+def _own_words(given: Any) -> str | None:
+    return given.get(schema.OTHER) or None if isinstance(given, Mapping) else None
+
+
+def _passed(question: Question, given: Any) -> bool | None:
+    return None if given is None else bool(given == question.expects)
+
+
+def _spaced(values: Any) -> str | None:
+    return " ".join(values) if values else None
 
 
 def _labels(question: Question) -> tuple[tuple[str, str], ...]:
     if question.kind == "yes_no":
         return YES_NO
-    return tuple((choice.value, next(iter(choice.label.values()))) for choice in question.choices)
+    own = ((schema.OTHER, next(iter(question.other.values()))),) if question.other else ()
+    return (*((choice.value, next(iter(choice.label.values()))) for choice in question.choices), *own)
 
 
 def _allowed(question: Question) -> str:
-    said = IN_JSON.get(question.kind, "")
+    said = ""
     if question.kind in FREE:
         said = f"text of at most {question.max_length} characters"
-    elif question.minimum is not None and question.maximum is not None:
-        ends = next(iter(question.ends.values()), None)
+    elif question.minimum is not None and question.maximum is not None and question.kind != schema.MULTIPLE:
         said = f"{question.minimum} to {question.maximum}"
-        if ends:
+        if labels := next(iter(question.labels.values()), None):
+            said += f" ({', '.join(f'{question.minimum + at} = {label}' for at, label in enumerate(labels))})"
+        elif ends := next(iter(question.ends.values()), None):
             said += f" ({question.minimum} = {ends[0]}, {question.maximum} = {ends[1]})"
-    if question.shown_if:
+    if question.unit:
+        said = f"{said}, in {next(iter(question.unit.values()))}".lstrip(", ")
+    if question.shown_if is not None:
         said = f"{said}; empty where it was not asked" if said else "empty where it was not asked"
     return said

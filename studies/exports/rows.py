@@ -109,9 +109,10 @@ class Source:
         if made is not None:
             yield flow.RATE, 1, made.made_at
         latest: dict[int, datetime] = {}
-        asked_about = {question.key for question in questionnaire_from(self.study.questionnaire).about}
+        asked = questionnaire_from(self.study.questionnaire)
+        elsewhere = {question.key for question in (*asked.about, *asked.after)}
         for response in participant.responses.all():
-            if response.rank or response.question not in asked_about:
+            if response.rank or response.question not in elsewhere:
                 latest[response.rank] = max(latest.get(response.rank, response.answered_at), response.answered_at)
         for rank in sorted(latest):
             is_left = here > flow.STEPS.index(flow.ITEMS) or (
@@ -119,8 +120,10 @@ class Source:
             )
             if rank and is_left:
                 yield flow.ITEMS, rank, latest[rank]
+        if asked.after and 0 in latest and here > flow.STEPS.index(flow.OVERALL):
+            yield flow.OVERALL, 1, latest[0]
         if participant.completed_at is not None:
-            yield flow.OVERALL, 1, participant.completed_at
+            yield (flow.AFTER if asked.after else flow.OVERALL), 1, participant.completed_at
 
     def allotted(self) -> Iterator[Allotted]:
         """The allocation log, in its order; excluded people stay in it, since the assignment is replayed by it."""

@@ -1,61 +1,19 @@
-"""Forms of the participant pages, made from the study's questionnaire."""
+"""What the forms of the participant pages hold, read as answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from django import forms
-from django.utils.translation import gettext_lazy as _
+from django.http import QueryDict
 
 from studies.questionnaires import schema
+from studies.selectors.asking import DECLINE_RAW
 
 YES, NO = "yes", "no"
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
-AUTOCOMPLETE = {"age": "off", "nationality": "country-name", "gender": "sex"}
-
-
-def said(texts: Mapping[str, Any], language: str) -> Any:
-    """Return the wording in the participant's language, else the first that the researcher wrote."""
-    return texts.get(language) or next(iter(texts.values()), "")
-
-
-class AboutForm(forms.Form):
-    """Facts about the participant: one field for each question of the block "about"."""
-
-    def __init__(self, questions: tuple[schema.Question, ...], language: str, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.questions = questions
-        self.label_suffix = ""
-        for question in questions:
-            field = self.fields[question.key] = self._field(question, language)
-            # Read by the page, which hides the field until the answer before it asks for it.
-            field.shown_if = "=".join(map(str, question.shown_if or ()))  # type: ignore[attr-defined]
-
-    def _field(self, question: schema.Question, language: str) -> forms.Field:
-        common: dict[str, Any] = {
-            "label": said(question.text, language),
-            "help_text": said(question.help, language),
-            "required": question.required and question.shown_if is None,
-        }
-        hints = {"autocomplete": AUTOCOMPLETE.get(question.key, "off")}
-        if question.kind == schema.YES_NO:
-            return forms.TypedChoiceField(
-                choices=[(YES, _("Yes")), (NO, _("No"))], coerce=lambda value: value == YES, empty_value=None,
-                widget=forms.RadioSelect, **common,
-            )  # fmt: skip
-        if question.kind == schema.CHOICE:
-            offered = [(choice.value, said(choice.label, language)) for choice in question.choices]
-            return forms.ChoiceField(choices=[("", "—"), *offered], widget=forms.Select(attrs=hints), **common)
-        if question.kind in (schema.NUMBER, schema.LIKERT):
-            widget = forms.NumberInput(attrs={**hints, "inputmode": "numeric"})
-            return forms.IntegerField(min_value=question.minimum, max_value=question.maximum, widget=widget, **common)
-        return forms.CharField(max_length=question.max_length, widget=forms.TextInput(attrs=hints), **common)
-
-    def answers(self) -> dict[str, Any]:
-        """Return what was answered by question key; what was left empty is not among it."""
-        return {key: value for key, value in self.cleaned_data.items() if value not in (None, "")}
+_DECIMAL = re.compile(r"-?[0-9]{1,9}([.,][0-9]{1,9})?")
 
 
 def whole_number(raw: str) -> int | None:
@@ -66,11 +24,56 @@ def whole_number(raw: str) -> int | None:
     return int(raw) if _WHOLE.fullmatch(raw) else None
 
 
+def _number(raw: str) -> int | float | None:
+    """Return the number that a form says; an Italian writes a comma where an Englishman writes a point."""
+    if (whole := whole_number(raw)) is not None:
+        return whole
+    return float(raw.replace(",", ".")) if _DECIMAL.fullmatch(raw) else None
+
+
 def value_of(question: schema.Question, raw: str) -> Any:
-    """Return a radio button's or text field's raw value as the answer it stands for."""
+    """Return a radio button's or field's raw value as the answer it stands for; None where it is empty."""
+    raw = raw.strip()
+    if not raw:
+        return None
+    if raw == DECLINE_RAW and question.may_decline:
+        return dict(schema.DECLINED)
     if question.kind == schema.YES_NO:
         return {YES: True, NO: False}.get(raw, raw)
-    if question.kind in (schema.LIKERT, schema.NUMBER):
-        number = whole_number(raw)
+    if question.kind == schema.SLIDER or (question.kind == schema.NUMBER and question.decimals):
+        number = _number(raw)
         return raw if number is None else number
+    if question.is_on_points or question.kind == schema.NUMBER:
+        whole = whole_number(raw)
+        return raw if whole is None else whole
     return raw
+
+
+def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
+    """Return whether the form holds the question, and what it says of it."""
+    key = question.key
+    if data.get(f"{key}--declined") and question.may_decline:
+        return True, dict(schema.DECLINED)
+    if question.kind == schema.MATRIX:
+        names = {row.key: f"{key}.{row.key}" for row in question.rows}
+        rows = {row: value_of(question, data[name]) for row, name in names.items() if name in data}
+        given = {row: value for row, value in rows.items() if value is not None}
+        return bool(rows) or key in data, given or None
+    if key not in data:
+        return False, None
+    if question.kind == schema.MULTIPLE:
+        # A hidden field of the same name says that the question was there though no box is ticked.
+        return True, [raw for raw in data.getlist(key) if raw] or None
+    if question.other and data[key] == schema.OTHER:
+        return True, {schema.OTHER: data.get(f"{key}.{schema.OTHER}", "").strip()}
+    return True, value_of(question, data[key])
+
+
+def posted_answers(questions: Iterable[schema.Question], data: QueryDict) -> dict[str, Any]:
+    """Return what a form says of the questions it holds: by key, None for what is left empty."""
+    found = {}
+    for question in questions:
+        is_there, value = _posted(question, data)
+        if is_there:
+            found[question.key] = value
+    return found

@@ -32,6 +32,7 @@ class Participant(TimeStampedModel):
     stratum = models.CharField(max_length=120, blank=True)
     place = models.PositiveIntegerField(null=True, blank=True)  # in the stratum's sequence, while the slot is held
     language = models.CharField(max_length=8, default="en")
+    shown_orders = models.JSONField(default=dict)  # block to the random orders in which it was shown
     parameters = models.JSONField(default=dict)  # the link's query parameters, as they came
     source_user = models.CharField(max_length=100, blank=True)
     completion_code = models.CharField(max_length=16, blank=True)

@@ -15,7 +15,19 @@ from studies.assignment.methods import method_from
 from studies.assignment.quotas import quotas_from
 from studies.assignment.strata import strata_from, with_interviewer
 from studies.flags import thresholds_from
-from studies.questionnaires.schema import CHOICE, NUMBER, YES_NO, Question, questionnaire_from
+from studies.questionnaires.core import core_problems
+from studies.questionnaires.schema import (
+    CHOICE,
+    MATRIX,
+    MULTIPLE,
+    NUMBER,
+    OTHER,
+    YES_NO,
+    Question,
+    QuestionnaireProblems,
+    lacking_wordings,
+    questionnaire_from,
+)
 
 FOLDER = Path(__file__).parent
 INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
@@ -96,9 +108,10 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
         lacking = [name for name in REQUIRED_TEXTS if not texts.get(language, {}).get(name)]
         if lacking:
             raise ParameterError(f"The texts in {language!r} lack {', '.join(lacking)}.")
-        for question in (*asked.about, *asked.items, *asked.overall):
-            if language not in question.text:
-                raise ParameterError(f"The question {question.key!r} has no wording in {language!r}.")
+    if problems := core_problems(asked):
+        raise QuestionnaireProblems(problems)
+    if problems := lacking_wordings(asked, settings["languages"]):
+        raise QuestionnaireProblems(problems)
 
 
 def metric_profile(objective: Any) -> int:
@@ -129,6 +142,8 @@ def _check_assignment(settings: Mapping[str, Any], asked: Mapping[str, Question]
     method_from(settings)
     for rule in settings["strata"]:
         question = _asked(rule.get("question"), asked, "A stratum")
+        if question.kind in (MULTIPLE, MATRIX):
+            raise ParameterError(f"A stratum is by one answer, and {question.key!r} has several.")
         _check_values(question, [value for group in rule.get("groups", ()) for value in group.get("values", ())])
         if "bands" in rule and question.kind != NUMBER:
             raise ParameterError(f"The strata by {question.key!r} have bands, and its answers are no numbers.")
@@ -157,7 +172,7 @@ def _check_values(question: Question, values: Any) -> None:
     """Refuse a value that the question never has: such a stratum or quota would be empty without a word."""
     known: list[Any] = []
     if question.kind == CHOICE:
-        known = [choice.value for choice in question.choices]
+        known = [choice.value for choice in question.choices] + ([OTHER] if question.other else [])
     elif question.kind == YES_NO:
         known = [True, False]
     wrong = [value for value in values if known and value not in known]

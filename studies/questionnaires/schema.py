@@ -1,208 +1,104 @@
-"""Questions as data: what a questionnaire may hold, and whether a value answers one of its questions."""
+"""Questionnaires as data: their blocks and scales, and what is asked of somebody who gave certain answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from core.errors import ParameterError
+from studies.questionnaires.conditions import plain_answer
+from studies.questionnaires.questions import (
+    ATTENTION,
+    CHOICE,
+    DECLINED,
+    KINDS,
+    LIKERT,
+    LONG_TEXT,
+    LONGEST_TEXT,
+    MATRIX,
+    MULTIPLE,
+    NUMBER,
+    OTHER,
+    SLIDER,
+    TEXT,
+    YES_NO,
+    Choice,
+    MatrixRow,
+    Question,
+    Texts,
+    is_declined,
+)
+from studies.questionnaires.reading import (
+    KEY,
+    RESERVED_ITEM_KEYS,
+    Notes,
+    Path,
+    Problem,
+    QuestionnaireProblems,
+    QuestionReader,
+    test_problem,
+)
 
-YES_NO = "yes_no"
-NUMBER = "number"
-CHOICE = "choice"
-TEXT = "text"
-LIKERT = "likert"
-KINDS = (YES_NO, NUMBER, CHOICE, TEXT, LIKERT)
+__all__ = [
+    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ITEMS", "KINDS", "LIKERT", "LONGEST_TEXT",
+    "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO", "Choice",
+    "MatrixRow", "Problem", "Question", "Questionnaire", "QuestionnaireProblems", "Scale", "Texts", "is_declined",
+    "lacking_wordings", "plain_answer", "questionnaire_from",
+]  # fmt: skip
 
 ABOUT = "about"
 ITEMS = "items"
 OVERALL = "overall"
-BLOCKS = (ABOUT, ITEMS, OVERALL)
-
-LONGEST_TEXT = 5000
-
-Texts = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One answer that a question offers.
-
-    Parameters
-    ----------
-    value : str
-        What is stored.
-    label : mapping of str to str
-        What is shown, by language.
-    """
-
-    value: str
-    label: Texts
+AFTER = "after"
+BLOCKS = (ABOUT, ITEMS, OVERALL, AFTER)
+# The blocks whose answers are known where a block is asked, itself the last.
+KNOWN_IN = {ABOUT: (ABOUT,), ITEMS: (ABOUT, ITEMS), OVERALL: (ABOUT, OVERALL), AFTER: (ABOUT, OVERALL, AFTER)}
+LEAST_ANSWERED = 0.5
+PARTS = (*BLOCKS, "scales", "attention")
 
 
 @dataclass(frozen=True)
-class Question:
-    """One question.
+class Scale:
+    """Questions that measure one thing together.
 
     Parameters
     ----------
     key : str
-        Its name in answers and exports.
-    kind : str
-        One of `KINDS`.
-    text : mapping of str to str
-        Its wording by language.
-    help : mapping of str to str
-        A sentence beside it, by language; may be empty.
-    required : bool
-        Whether the page waits for an answer (where the question is shown).
-    minimum, maximum : int or None
-        Lowest and highest number, or points of a Likert scale.
-    choices : tuple of Choice
-        What a choice offers.
-    max_length : int
-        Longest text, in characters.
-    admits : tuple or None
-        The only values that let someone take part; None where every value does.
-    admits_minimum, admits_maximum : int or None
-        The numbers between which someone may take part, both included.
-    shown_if : tuple of (str, value) or None
-        The question of the same block, and the answer to it, that make this one appear.
-    ends : mapping of str to (str, str)
-        Labels of a Likert scale's two ends, by language.
-    wordings : mapping of str to mapping
-        Other wordings of the text by branch ("watched", "trailer_seen", "neither"), each by language.
+        Its name in exports.
+    name : mapping of str to str
+        What it measures, by language.
+    least_answered : float
+        The share of its questions that has to be answered for a score, above 0 and at most 1.
     """
 
     key: str
-    kind: str
-    text: Texts
-    help: Texts = field(default_factory=dict)
-    required: bool = True
-    minimum: int | None = None
-    maximum: int | None = None
-    choices: tuple[Choice, ...] = ()
-    max_length: int = 200
-    admits: tuple[Any, ...] | None = None
-    admits_minimum: int | None = None
-    admits_maximum: int | None = None
-    shown_if: tuple[str, Any] | None = None
-    ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    wordings: Mapping[str, Texts] = field(default_factory=dict)
-
-    def check(self, value: Any) -> Any:
-        """The value as it is stored.
-
-        Parameters
-        ----------
-        value : object
-            What was given; None and empty text are no answer.
-
-        Returns
-        -------
-        bool, int, str or None
-            None where no answer was given and none is required.
-
-        Raises
-        ------
-        ParameterError
-            The value does not answer the question, or an answer is required and missing.
-
-        Examples
-        --------
-        >>> Question("satisfaction", "likert", {"en": "Satisfied?"}, minimum=1, maximum=5).check(4)
-        4
-        """
-        if isinstance(value, str):
-            value = value.strip()
-        if value is None or value == "":
-            if self.required:
-                raise ParameterError(f"The question {self.key!r} needs an answer.")
-            return None
-        return getattr(self, f"_check_{self.kind}")(value)
-
-    def _check_yes_no(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ParameterError(
-                f"The question {self.key!r} is answered by yes or no (true or false), not by {value!r}."
-            )
-        return value
-
-    def _check_number(self, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ParameterError(f"The question {self.key!r} is answered by a whole number, not by {value!r}.")
-        low, high = self.minimum, self.maximum
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise ParameterError(f"The answer to {self.key!r} is a whole number from {low} to {high}; got {value}.")
-        return value
-
-    _check_likert = _check_number
-
-    def _check_choice(self, value: Any) -> str:
-        offered = [choice.value for choice in self.choices]
-        if value not in offered:
-            raise ParameterError(f"The answer to {self.key!r} is one of {', '.join(offered)}; got {value!r}.")
-        return str(value)
-
-    def _check_text(self, value: Any) -> str:
-        if not isinstance(value, str):
-            raise ParameterError(f"The question {self.key!r} is answered by text, not by {value!r}.")
-        if len(value) > self.max_length:
-            raise ParameterError(
-                f"The answer to {self.key!r} may have {self.max_length} characters; it has {len(value)}."
-            )
-        if "\x00" in value:
-            raise ParameterError(f"The answer to {self.key!r} holds a character that cannot be stored.")
-        return value
-
-    def is_shown(self, answers: Mapping[str, Any]) -> bool:
-        """Whether the question is asked, given the answers of its block.
-
-        Parameters
-        ----------
-        answers : mapping
-            Question key to value.
-
-        Returns
-        -------
-        bool
-        """
-        return self.shown_if is None or answers.get(self.shown_if[0]) == self.shown_if[1]
-
-    def does_admit(self, value: Any) -> bool:
-        """Whether someone who answers `value` may take part.
-
-        Parameters
-        ----------
-        value : object
-            A value that `check` returned.
-
-        Returns
-        -------
-        bool
-        """
-        if self.admits is not None and value not in self.admits:
-            return False
-        if self.admits_minimum is not None and (value is None or value < self.admits_minimum):
-            return False
-        return not (self.admits_maximum is not None and (value is None or value > self.admits_maximum))
+    name: Texts
+    least_answered: float = LEAST_ANSWERED
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """The questions of a study in three blocks.
+    """The questions of a study in four blocks, and its scales.
 
     Parameters
     ----------
-    about, items, overall : tuple of Question
-        Asked about the person, about each recommended item, and about the list as a whole.
+    about, items, overall, after : tuple of Question
+        Asked about the person, about each recommended item, about the list as a whole, and after that.
+    scales : tuple of Scale
+        What questions measure together.
+    attention_ends_after : int
+        After so many failed attention checks someone's part ends; 0 for never.
     """
 
     about: tuple[Question, ...]
     items: tuple[Question, ...]
     overall: tuple[Question, ...]
+    after: tuple[Question, ...] = ()
+    scales: tuple[Scale, ...] = field(default=())
+    attention_ends_after: int = 0
 
     def block(self, name: str) -> tuple[Question, ...]:
         """The questions of one block.
@@ -216,7 +112,12 @@ class Questionnaire:
         -------
         tuple of Question
         """
-        return {ABOUT: self.about, ITEMS: self.items, OVERALL: self.overall}[name]
+        return {ABOUT: self.about, ITEMS: self.items, OVERALL: self.overall, AFTER: self.after}[name]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Every question, block by block."""
+        return (*self.about, *self.items, *self.overall, *self.after)
 
     def find(self, key: str, *, about_item: bool) -> tuple[str, Question]:
         """The block and the question of that key.
@@ -237,57 +138,227 @@ class Questionnaire:
         ParameterError
             No such question.
         """
-        for name in (ITEMS,) if about_item else (ABOUT, OVERALL):
+        for name in (ITEMS,) if about_item else (ABOUT, OVERALL, AFTER):
             for question in self.block(name):
                 if question.key == key:
                     return name, question
         where = "about a recommended item" if about_item else "about the person or the whole list"
         raise ParameterError(f"This study asks no question {key!r} {where}.")
 
+    def known(self, block: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The answers that count where a block is asked: those to questions that are themselves asked.
 
-_FIELDS = {
-    "key", "kind", "text", "help", "required", "minimum", "maximum", "choices", "max_length", "admits",
-    "shown_if", "ends", "wordings",
-}  # fmt: skip
+        Parameters
+        ----------
+        block : str
+            One of `BLOCKS`.
+        given : mapping
+            Question key to value; of the items, the answers about one of them.
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = {}
+        for name in KNOWN_IN[block]:
+            for question in self.block(name):
+                if given.get(question.key) is not None and question.is_shown(found):
+                    found[question.key] = given[question.key]
+        return found
+
+    def asked(self, block: str, given: Mapping[str, Any]) -> tuple[Question, ...]:
+        """The questions of a block that are asked of somebody who gave these answers.
+
+        Parameters
+        ----------
+        block : str
+            One of `BLOCKS`.
+        given : mapping
+            Question key to value, as for `known`.
+
+        Returns
+        -------
+        tuple of Question
+        """
+        found = self.known(block, given)
+        return tuple(question for question in self.block(block) if question.is_shown(found))
+
+    def missing(self, block: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+        """Keys of the block's questions that still want an answer.
+
+        Parameters
+        ----------
+        block : str
+            One of `BLOCKS`.
+        given : mapping
+            Question key to value, as for `known`.
+
+        Returns
+        -------
+        tuple of str
+
+        Examples
+        --------
+        >>> asked = questionnaire_from({"overall": [{"key": "why", "kind": "text", "text": {"en": "Why?"}}]})
+        >>> asked.missing("overall", {})
+        ('why',)
+        """
+        return tuple(q.key for q in self.asked(block, given) if q.is_wanting(given.get(q.key)))
+
+    def failed_checks(self, block: str, given: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
+        """The attention checks of a block that were answered, each with whether it was passed.
+
+        Parameters
+        ----------
+        block : str
+            One of `BLOCKS`.
+        given : mapping
+            Question key to value, as for `known`.
+
+        Returns
+        -------
+        tuple of (str, bool)
+        """
+        return tuple(
+            (q.key, given[q.key] == q.expects)
+            for q in self.asked(block, given)
+            if q.kind == ATTENTION and given.get(q.key) is not None
+        )
 
 
-def _question(given: Mapping[str, Any], where: str) -> Question:
-    unknown = set(given) - _FIELDS
-    if unknown:
-        raise ParameterError(f"A question of the block {where!r} has unknown fields: {', '.join(sorted(unknown))}.")
-    for name in ("key", "kind", "text"):
-        if not given.get(name):
-            raise ParameterError(f"A question of the block {where!r} has no {name}.")
-    key, kind = given["key"], given["kind"]
-    if kind not in KINDS:
-        raise ParameterError(f"The question {key!r} has the unknown kind {kind!r}; known are {', '.join(KINDS)}.")
-    if kind == CHOICE and not given.get("choices"):
-        raise ParameterError(f"The question {key!r} is a choice and offers nothing to choose.")
-    if kind in (NUMBER, LIKERT) and not isinstance(given.get("minimum"), int | None):
-        raise ParameterError(f"The minimum of the question {key!r} is not a whole number.")
-    if kind == LIKERT and not 2 <= given.get("maximum", 0) - given.get("minimum", 1) + 1 <= 11:
-        raise ParameterError(f"The question {key!r} needs 2 to 11 points between its minimum and maximum.")
-    if not 0 < given.get("max_length", 200) <= LONGEST_TEXT:
-        raise ParameterError(f"The longest text of the question {key!r} is 1 to {LONGEST_TEXT} characters.")
-    admits = given.get("admits") or {}
-    shown_if = given.get("shown_if")
-    return Question(
-        key=key,
-        kind=kind,
-        text=dict(given["text"]),
-        help=dict(given.get("help") or {}),
-        required=bool(given.get("required", True)),
-        minimum=given.get("minimum"),
-        maximum=given.get("maximum"),
-        choices=tuple(Choice(str(choice["value"]), dict(choice["label"])) for choice in given.get("choices") or ()),
-        max_length=given.get("max_length", 200),
-        admits=tuple(admits["values"]) if "values" in admits else None,
-        admits_minimum=admits.get("minimum"),
-        admits_maximum=admits.get("maximum"),
-        shown_if=(shown_if["question"], shown_if["equals"]) if shown_if else None,
-        ends={language: (ends[0], ends[1]) for language, ends in (given.get("ends") or {}).items()},
-        wordings={branch: dict(texts) for branch, texts in (given.get("wordings") or {}).items()},
-    )
+class _Reader:
+    """Reads a whole questionnaire and notes what is wrong with it."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+        self.notes = Notes()
+        self.seen: dict[str, str] = {}  # key to block
+
+    def read(self) -> Questionnaire:
+        unknown = sorted(str(name) for name in set(self.given) - set(PARTS))
+        for name in unknown:
+            self.notes.wrong((name,), f"A questionnaire has the parts {', '.join(PARTS)}; got {name!r}.")
+        blocks = {name: self._block(name) for name in BLOCKS}
+        scales = self._scales()
+        ends_after = self._attention()
+        if self.notes.problems:
+            raise QuestionnaireProblems(self.notes.problems)
+        found = Questionnaire(**blocks, scales=scales, attention_ends_after=ends_after)
+        self._check_together(found)
+        if self.notes.problems:
+            raise QuestionnaireProblems(self.notes.problems)
+        return found
+
+    def _block(self, name: str) -> tuple[Question, ...]:
+        given = self.given.get(name) or ()
+        if not isinstance(given, list | tuple):
+            self.notes.wrong((name,), f"The block {name!r} is a list of questions; got {given!r}.")
+            return ()
+        questions = []
+        for number, one in enumerate(given):
+            path: Path = (name, number)
+            if not isinstance(one, Mapping):
+                self.notes.wrong(path, f"A question has a key, a kind and a text; got {one!r}.")
+                continue
+            question = QuestionReader(one, path, self.notes).read()
+            if question is None:
+                continue
+            before = self.seen.setdefault(question.key, name)
+            if any(question.key == other.key for other in questions):
+                self.notes.wrong((*path, "key"), f"The key {question.key!r} is used twice in the block {name!r}.")
+            elif before != name:
+                self.notes.wrong(
+                    (*path, "key"),
+                    f"The key {question.key!r} is used in the block {before!r} already. Give every question its own.",
+                )
+            if name == ITEMS and question.key in RESERVED_ITEM_KEYS:
+                self.notes.wrong(
+                    (*path, "key"), f"The key {question.key!r} names another column about items. Choose another."
+                )
+            questions.append(question)
+        return tuple(questions)
+
+    def _scales(self) -> tuple[Scale, ...]:
+        given = self.given.get("scales") or ()
+        if not isinstance(given, list | tuple):
+            self.notes.wrong(("scales",), f"The scales are a list of {{key, name}}; got {given!r}.")
+            return ()
+        found: list[Scale] = []
+        for number, one in enumerate(given):
+            path: Path = ("scales", number)
+            if not isinstance(one, Mapping) or not one.get("key") or not isinstance(one.get("name"), Mapping):
+                self.notes.wrong(path, f"A scale has a key and a name by language; got {one!r}.")
+                continue
+            key, least = str(one["key"]), one.get("least_answered", LEAST_ANSWERED)
+            if unknown := sorted(set(map(str, one)) - {"key", "name", "least_answered"}):
+                self.notes.wrong(path, f"A scale has key, name and least_answered; got {', '.join(unknown)}.")
+            if not KEY.fullmatch(key):
+                self.notes.wrong((*path, "key"), f"{key!r} is no key. Use small letters, digits and underscores.")
+            if key in {scale.key for scale in found}:
+                self.notes.wrong((*path, "key"), f"There is a scale {key!r} already.")
+            if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least <= 1:
+                self.notes.wrong(
+                    (*path, "least_answered"), f"The share to be answered is above 0 and at most 1; got {least!r}."
+                )
+                least = LEAST_ANSWERED
+            found.append(Scale(key, {str(k): str(v) for k, v in one["name"].items()}, float(least)))
+        return tuple(found)
+
+    def _attention(self) -> int:
+        given = self.given.get("attention") or {}
+        ends = given.get("ends_after", 0) if isinstance(given, Mapping) and set(given) <= {"ends_after"} else None
+        if isinstance(ends, bool) or not isinstance(ends, int) or not 0 <= ends <= 100:
+            self.notes.wrong(
+                ("attention",),
+                f"attention has ends_after, the number of failed checks that end somebody's part; got {given!r}.",
+            )
+            return 0
+        return ends
+
+    def _check_together(self, found: Questionnaire) -> None:
+        """What one question says of others: conditions, groups, scales."""
+        keys = {scale.key for scale in found.scales}
+        ranges: dict[str, tuple[Any, Any, bool]] = {}
+        for block, number, question in _numbered(found):
+            path: Path = (block, number)
+            if question.shown_if is not None:
+                earlier = _earlier(found, block, number)
+                for test in question.shown_if.tests():
+                    if problem := test_problem(test, earlier):
+                        self.notes.wrong((*path, "shown_if"), f"The question {question.key!r} {problem}")
+            self._check_group(found, block, number, question)
+            if not question.scale:
+                continue
+            if question.scale not in keys:
+                self.notes.wrong(
+                    (*path, "scale"), f"There is no scale {question.scale!r}. Declare it under scales, with a name."
+                )
+            if question.minimum is None or question.choices:
+                self.notes.wrong((*path, "scale"), f"The answers to {question.key!r} are no numbers to be scored.")
+            span = (question.minimum, question.maximum, block == ITEMS)
+            if ranges.setdefault(question.scale, span) != span:
+                self.notes.wrong(
+                    (*path, "scale"),
+                    f"The questions of the scale {question.scale!r} go from different ends, or some are about items "
+                    "and some are not. Give all of them the same minimum and maximum, in the same kind of block.",
+                )
+
+    def _check_group(self, found: Questionnaire, block: str, number: int, question: Question) -> None:
+        if not question.random_group:
+            return
+        members = [place for place, one in enumerate(found.block(block)) if one.random_group == question.random_group]
+        if members[-1] - members[0] + 1 != len(members) and number == members[0]:
+            self.notes.wrong(
+                (block, number, "random_group"),
+                f"The questions of the random group {question.random_group!r} do not stand next to one another. "
+                "Move them together.",
+            )
+        of_group = {found.block(block)[place].key for place in members}
+        if question.shown_if and any(test.question in of_group for test in question.shown_if.tests()):
+            self.notes.wrong(
+                (block, number, "shown_if"),
+                f"The question {question.key!r} depends on another of its own random group, which may come after it.",
+            )
 
 
 class Kept(dict[str, Any]):
@@ -299,13 +370,50 @@ class Kept(dict[str, Any]):
         return questionnaire_from(dict(self))
 
 
-def questionnaire_from(mapping: Mapping[str, Sequence[Mapping[str, Any]]]) -> Questionnaire:
+def _numbered(found: Questionnaire) -> Iterator[tuple[str, int, Question]]:
+    for block in BLOCKS:
+        for number, question in enumerate(found.block(block)):
+            yield block, number, question
+
+
+def _earlier(found: Questionnaire, block: str, number: int) -> dict[str, Question]:
+    """The questions that a condition at this place may speak of."""
+    before = [question for name in KNOWN_IN[block][:-1] for question in found.block(name)]
+    return {question.key: question for question in (*before, *found.block(block)[:number])}
+
+
+def earlier_questions(found: Questionnaire, block: str, key: str = "") -> dict[str, Question]:
+    """The questions that a condition of one question may speak of, by key.
+
+    Parameters
+    ----------
+    found : Questionnaire
+        The whole.
+    block : str
+        One of `BLOCKS`.
+    key : str
+        The question in that block; none for a new one at its end.
+
+    Returns
+    -------
+    dict
+    """
+    keys = [question.key for question in found.block(block)]
+    return _earlier(found, block, keys.index(key) if key in keys else len(keys))
+
+
+@lru_cache(maxsize=64)
+def _read_text(text: str) -> Questionnaire:
+    return _Reader(json.loads(text)).read()
+
+
+def questionnaire_from(mapping: Mapping[str, Any]) -> Questionnaire:
     """Read a questionnaire from plain data, as a preset's YAML or a study's JSON holds it.
 
     Parameters
     ----------
     mapping : mapping
-        Block name to a list of questions.
+        Block name to a list of questions; ``scales`` to a list of scales.
 
     Returns
     -------
@@ -313,9 +421,9 @@ def questionnaire_from(mapping: Mapping[str, Sequence[Mapping[str, Any]]]) -> Qu
 
     Raises
     ------
-    ParameterError
-        An unknown block, field or kind, a key used twice in one block, or a condition on a question that does
-        not come earlier in its block.
+    QuestionnaireProblems
+        A ParameterError with every problem: unknown parts, fields or kinds, a key used twice, a condition on a
+        question that does not come before, and others.
 
     Examples
     --------
@@ -325,18 +433,44 @@ def questionnaire_from(mapping: Mapping[str, Sequence[Mapping[str, Any]]]) -> Qu
     """
     if isinstance(mapping, Kept):
         return mapping.questionnaire
-    unknown = set(mapping) - set(BLOCKS)
-    if unknown:
-        raise ParameterError(f"A questionnaire has the blocks {', '.join(BLOCKS)}; got {', '.join(sorted(unknown))}.")
-    blocks = {name: tuple(_question(given, name) for given in mapping.get(name, ())) for name in BLOCKS}
-    for name, questions in blocks.items():
-        seen: set[str] = set()
-        for question in questions:
-            if question.key in seen:
-                raise ParameterError(f"The key {question.key!r} is used twice in the block {name!r}.")
-            if question.shown_if is not None and question.shown_if[0] not in seen:
-                raise ParameterError(
-                    f"The question {question.key!r} depends on {question.shown_if[0]!r}, which does not come before it."
-                )
-            seen.add(question.key)
-    return Questionnaire(**blocks)
+    if not isinstance(mapping, Mapping):
+        raise QuestionnaireProblems([Problem((), f"A questionnaire is a mapping of blocks; got {mapping!r}.")])
+    try:
+        text = json.dumps(mapping, allow_nan=False)
+    except (TypeError, ValueError) as problem:
+        raise QuestionnaireProblems(
+            [Problem((), f"A questionnaire holds texts, numbers, true and false alone: {problem}. Quote dates.")]
+        ) from problem
+    # Pages ask for the same questionnaire again and again.
+    return _read_text(text)
+
+
+def lacking_wordings(found: Questionnaire, languages: Sequence[str]) -> list[Problem]:
+    """What has no words in one of the languages.
+
+    Parameters
+    ----------
+    found : Questionnaire
+        The whole.
+    languages : sequence of str
+        The study's languages.
+
+    Returns
+    -------
+    list of Problem
+    """
+    problems = []
+    for block, number, question in _numbered(found):
+        for what, texts in question.texts():
+            for language in languages:
+                if language not in texts:
+                    problems.append(
+                        Problem((block, number), f"The question {question.key!r} has no {what} in {language!r}.")
+                    )
+    for number, scale in enumerate(found.scales):
+        problems += [
+            Problem(("scales", number), f"The scale {scale.key!r} has no name in {language!r}.")
+            for language in languages
+            if language not in scale.name
+        ]
+    return problems

@@ -13,6 +13,7 @@ from studies.assignment.methods import method_from
 from studies.assignment.quotas import Quota, held, quotas_from
 from studies.enums import HOLDS_SLOT, Mode
 from studies.models import Condition, Participant, Response, Study
+from studies.questionnaires.schema import plain_answer
 
 Held = tuple[str, int | None, int | None]  # stratum, place, and the condition's key
 
@@ -50,7 +51,7 @@ def answers_of_holders(study: Study, mode: str, quotas: Sequence[Quota]) -> list
     ).order_by()
     people: dict[int, dict[str, object]] = {}
     for person, question, value in rows.values_list("participant_id", "question", "value"):
-        people.setdefault(person, {})[question] = value
+        people.setdefault(person, {})[question] = plain_answer(value)
     return list(people.values())
 
 

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
-from studies import flow
 from studies.enums import ParticipantStatus
 from studies.models import Study
-from studies.questionnaires.schema import Question, questionnaire_from
+from studies.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, questionnaire_from
 from studies.selectors.responses import Record
-
-
-def _unanswered(questions: Iterable[Question], given: dict[str, Any]) -> list[str]:
-    return [q.key for q in questions if q.required and q.is_shown(given) and given.get(q.key) is None]
 
 
 def missing_of(study: Study, record: Record) -> list[str]:
@@ -27,12 +19,12 @@ def missing_of(study: Study, record: Record) -> list[str]:
         found.append("the recommendation list")
     elif len(record.items) != length:
         found.append(f"{len(record.items)} of {length} recommended items")
-    for key in _unanswered(asked.about, record.answers):
+    for key in asked.missing(ABOUT, record.answers):
         found.append(f"the answer to {key}")
     for item in record.items:
-        for key in flow.missing_of_item(item.answers):
+        for key in asked.missing(ITEMS, {**record.answers, **item.answers}):
             found.append(f"the answer to {key} of item {item.slot.rank}")
-    for key in _unanswered((*asked.overall, *getattr(asked, "after", ())), record.answers):
+    for key in (*asked.missing(OVERALL, record.answers), *asked.missing(AFTER, record.answers)):
         found.append(f"the answer to {key}")
     return found
 

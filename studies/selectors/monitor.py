@@ -19,6 +19,7 @@ STEP_NAMES = {
     flow.RECOMMENDATIONS: "Rated, and got their list",
     flow.ITEMS: "Looked at the list",
     flow.OVERALL: "Answered about every item",
+    flow.AFTER: "Answered about the list",
     flow.THANKS: "Completed",
 }
 
@@ -120,7 +121,8 @@ def funnel(study: Study, mode: str) -> list[FunnelStep]:
         FunnelStep(STEP_NAMES["consent"], sum(by_step.values())),
         FunnelStep(STEP_NAMES["assigned"], n_assigned),
     ]
-    for name in (flow.RECOMMENDATIONS, flow.ITEMS, flow.OVERALL, flow.THANKS):
+    after = (flow.AFTER,) if study.questionnaire.get("after") else ()
+    for name in (flow.RECOMMENDATIONS, flow.ITEMS, flow.OVERALL, *after, flow.THANKS):
         reached = flow.STEPS.index(name)
         n = sum(n for step, n in by_step.items() if flow.STEPS.index(step) >= reached)
         steps.append(FunnelStep(STEP_NAMES[name], n))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -45,6 +46,7 @@ NAMES: dict[str, Promise] = {
     flow.RECOMMENDATIONS: _("Your recommendations"),
     flow.ITEMS: _("Each film in turn"),
     flow.OVERALL: _("The list as a whole"),
+    flow.AFTER: _("Some more questions"),
     flow.THANKS: _("Thank you"),
 }
 
@@ -78,7 +80,7 @@ GENRES: dict[str, Promise] = {
 
 @dataclass(frozen=True)
 class Way:
-    """The seven steps as the bar at the top shows them."""
+    """The steps as the bar at the top shows them."""
 
     position: int
     total: int
@@ -183,9 +185,9 @@ class Links:
         return self._of("rate_item", item_id)
 
 
-def way_at(step: str) -> Way:
+def way_at(step: str, *, has_after: bool = False) -> Way:
     """Return the bar with everything before `step` done."""
-    steps = ("consent", *flow.STEPS)
+    steps = ("consent", *(one for one in flow.STEPS if has_after or one != flow.AFTER))
     position = steps.index(step)
     states = tuple("done" if i < position else "now" if i == position else "" for i in range(len(steps)))
     return Way(position + 1, len(steps), NAMES[step], states)
@@ -265,17 +267,17 @@ def answers_by_rank(participant: Participant, since: datetime | None = None) -> 
 
 def thumbs_of(
     slots: Sequence[Slot],
-    answers: Mapping[int, Mapping[str, Any]],
+    done: AbstractSet[int],
     *,
     here: flow.Place,
     at: int,
     links: Links,
 ) -> list[Thumb]:
-    """Return the row of small posters; those that may be gone to are links."""
+    """Return the row of small posters; those that may be gone to are links. `done` are the ranks answered."""
     thumbs = []
     for slot in slots:
         place = flow.Place(flow.ITEMS, slot.rank)
-        is_done = not flow.missing_of_item(answers.get(slot.rank, {}))
+        is_done = slot.rank in done
         state = "now" if slot.rank == at else "done" if is_done else ""
         url = links.to(place) if flow.may_look(here, place) else ""
         thumbs.append(Thumb(slot.item, slot.poster_url, url, state, is_done))

@@ -68,15 +68,14 @@ def _shared_ids(study: Study, ids: dict[int, str]) -> dict[int, list[str]]:
 
 def _checks(study: Study) -> tuple[Question, ...]:
     asked = questionnaire_from(study.questionnaire)
-    every = (*asked.about, *asked.items, *asked.overall, *getattr(asked, "after", ()))
-    return tuple(question for question in every if getattr(question, "expects", None) is not None)
+    return tuple(question for question in asked.questions if question.expects is not None)
 
 
 def _failed(record: Record, checks: Sequence[Question]) -> list[str]:
     found = []
     for check in checks:
         given = [record.answers.get(check.key), *(item.answers.get(check.key) for item in record.items)]
-        if any(value is not None and value != check.expects for value in given):  # type: ignore[attr-defined]
+        if any(value is not None and value != check.expects for value in given):
             found.append(check.key)
     if not found and record.participant.status == ParticipantStatus.ATTENTION_FAILED:
         found.append("as the study's own rule found")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 from django.db.models import Prefetch
 
+from studies import flow
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.flow import missing_of_item
 from studies.measures import ItemMeasures, ParticipantMeasures, item_measures, participant_measures
@@ -24,7 +25,10 @@ from studies.models import (
     Response,
     Study,
 )
+from studies.questionnaires import schema
+from studies.questionnaires.schema import Questionnaire, questionnaire_from
 
+WHOLE = (schema.ABOUT, schema.OVERALL, schema.AFTER)  # the blocks that are not about items
 ROWS_AT_ONCE = 200
 PUBLIC_ID_LENGTH = 6  # as long as it takes to tell a study's participants apart; longer where two would be equal
 LOOKED_AT = ("details_opened", "trailer_opened")
@@ -42,18 +46,28 @@ ITEM_COLUMNS = (
 
 @dataclass(frozen=True)
 class Recommended:
-    """One recommended item with what the participant answered about it; `measures` is None until complete."""
+    """One recommended item with what the participant answered about it; `measures` is None until complete.
+
+    `answers` hold what was asked; `not_asked` the keys of the questions that were not, `orders` the random orders in
+    which its questions were shown.
+    """
 
     slot: RecommendedItem
     answers: dict[str, Any]
     provenance: dict[str, str]
     measures: ItemMeasures | None
     looked_at: frozenset[str]
+    not_asked: frozenset[str] = frozenset()
+    orders: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Record:
-    """Everything one participant gave and got; `measures` is None until every question is answered."""
+    """Everything one participant gave and got; `measures` is None until every question is answered.
+
+    `answers` hold what was asked; `not_asked` the keys of the questions that were not, because earlier answers hid
+    them or because their page was not reached.
+    """
 
     participant: Participant
     public_id: str
@@ -65,6 +79,7 @@ class Record:
     measures: ParticipantMeasures | None
     n_answers: int = field(default=0)
     n_modelled: int = field(default=0)
+    not_asked: frozenset[str] = frozenset()
 
 
 def _salted(salt: str, code: str) -> str:
@@ -101,7 +116,17 @@ def _measured(answers: dict[str, Any]) -> ItemMeasures | None:
     )
 
 
-def _record(participant: Participant, public_id: str) -> Record:
+def _asked(
+    questionnaire: Questionnaire, block: str, given: Mapping[str, Any], participant: Participant
+) -> frozenset[str]:
+    """Keys of the block's questions that were asked of the participant."""
+    step = participant.step if participant.status != ParticipantStatus.COMPLETED else flow.THANKS
+    if flow.STEPS.index(step) < flow.STEPS.index(block):
+        return frozenset()
+    return frozenset(question.key for question in questionnaire.asked(block, given))
+
+
+def _record(participant: Participant, public_id: str, questionnaire: Questionnaire) -> Record:
     by_rank: dict[int, dict[str, Response]] = {}
     for response in participant.responses.all():
         by_rank.setdefault(response.rank, {})[response.question] = response
@@ -109,14 +134,24 @@ def _record(participant: Participant, public_id: str) -> Record:
     for event in participant.events.all():
         looked.setdefault(str(event.facts.get("item", "")), set()).add(event.kind)
     recommendations = getattr(participant, "recommendation_list", None)
+    about = {question.key for block in WHOLE for question in questionnaire.block(block)}
+    of_items = {question.key for question in questionnaire.items}
+    whole = by_rank.get(0, {})
+    own = {key: row.value for key, row in whole.items()}
+    asked = frozenset[str]().union(*(_asked(questionnaire, block, own, participant) for block in WHOLE))
     items = []
     for slot in recommendations.slots.all() if recommendations else ():
         given = by_rank.get(slot.rank, {})
-        answers = {key: row.value for key, row in given.items()}
+        of_item = {key: row.value for key, row in given.items()}
+        is_ahead = participant.step == flow.ITEMS and slot.rank > participant.item_rank
+        shown = frozenset() if is_ahead else _asked(questionnaire, schema.ITEMS, {**own, **of_item}, participant)
+        answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
         provenance = {key: row.provenance for key, row in given.items()}
         opened = frozenset(looked.get(slot.item.external_id, ()))
-        items.append(Recommended(slot, answers, provenance, _measured(answers), opened))
-    whole = by_rank.get(0, {})
+        orders = participant.shown_orders.get(schema.ITEMS, {})
+        items.append(
+            Recommended(slot, answers, provenance, _measured(answers), opened, frozenset(of_items - shown), orders)
+        )
     satisfaction = whole["satisfaction"].value if "satisfaction" in whole else None
     scored = [item.measures for item in items if item.measures is not None]
     measures = None
@@ -127,7 +162,7 @@ def _record(participant: Participant, public_id: str) -> Record:
     return Record(
         participant=participant,
         public_id=public_id,
-        answers={key: row.value for key, row in whole.items()},
+        answers={key: value for key, value in own.items() if key in asked or key not in about},
         provenance={key: row.provenance for key, row in whole.items()},
         profile=tuple(participant.profile.all()),
         recommendations=recommendations,
@@ -135,6 +170,7 @@ def _record(participant: Participant, public_id: str) -> Record:
         measures=measures,
         n_answers=len(origins),
         n_modelled=origins.count(Provenance.MODELLED),
+        not_asked=frozenset(about - asked),
     )
 
 
@@ -155,9 +191,9 @@ def records(study: Study, modes: Sequence[str], *, completed_only: bool = False)
     )
     if completed_only:
         rows = rows.filter(status=ParticipantStatus.COMPLETED)
-    ids = public_ids(study)
+    ids, questionnaire = public_ids(study), questionnaire_from(study.questionnaire)
     for participant in rows.iterator(chunk_size=ROWS_AT_ONCE):
-        yield _record(participant, ids[participant.pk])
+        yield _record(participant, ids[participant.pk], questionnaire)
 
 
 def _label(record: Record) -> str | None:

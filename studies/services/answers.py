@@ -23,13 +23,16 @@ from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
 from studies.flow import Place
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Event, Participant, ProfileRating, Response
-from studies.questionnaires.schema import ABOUT, ITEMS, questionnaire_from
+from studies.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, questionnaire_from
 from studies.selectors.kept import responses_of
+from studies.services.attention import ended_by_attention, note_checks
 from studies.services.codes import new_code
 from studies.services.events import record_event
 from studies.services.recommending import finish_rating
+from studies.services.slots import locked_study
 from studies.services.standing import (
     advance,
+    has_after,
     list_length,
     locked,
     mirror,
@@ -52,6 +55,7 @@ __all__ = [
     "rate_item",
     "recommendation_list",
     "record_event",
+    "take_back",
 ]
 
 logger = logging.getLogger(__name__)
@@ -141,15 +145,13 @@ def answer(
 ) -> Response | None:
     """Store an answer, or replace the one before; None takes an answer that is not required back.
 
-    The change of an answer about an item is an event too.
-
-    Where the answer about having watched an item becomes yes, the answers that are then no longer asked for
-    are withdrawn, and the event log keeps them. Raises `study.bad_answer`, `study.not_asked`,
-    `study.out_of_order`, `study.not_active`.
+    The change of an answer about an item is an event too. Answers that are no longer asked for after it stay until
+    their page is left. Raises `study.bad_answer`, `study.not_asked`, `study.out_of_order`, `study.not_active`.
     """
     current = locked(participant)
+    questionnaire = questionnaire_from(current.study.questionnaire)
     try:
-        block, asked = questionnaire_from(current.study.questionnaire).find(question, about_item=rank > 0)
+        block, asked = questionnaire.find(question, about_item=rank > 0)
         at = Place(block, rank)
     except ParameterError as problem:
         raise ParallaxError(
@@ -157,15 +159,9 @@ def answer(
             _("This study asks no such question."),
             {"question": question, "rank": rank, "problem": str(problem)},
         ) from problem
-    is_open = current.status == ParticipantStatus.ACTIVE or (
-        block == ABOUT and current.status == ParticipantStatus.CONSENTED
-    )
-    if not is_open:
-        raise not_active(current)
-    if not flow.may_change(place_of(current), at) or rank > list_length(current):
-        raise out_of_order(current)
-    given = {row.question: row for row in responses_of(current) if row.rank == rank}
-    if not asked.is_shown({key: row.value for key, row in given.items()}):
+    _require_open(current, block, at)
+    given = {row.question: row for row in responses_of(current) if row.rank in {0, rank}}
+    if not asked.is_shown(questionnaire.known(block, {key: row.value for key, row in given.items()})):
         raise ParallaxError(
             "study.not_asked",
             _("This question is not asked after the answers given before it."),
@@ -191,10 +187,38 @@ def answer(
             facts={"question": question, "rank": rank, "from": before.value, "to": checked},
             client_at=client_at,
         )
-    row = _stored(current, question, rank, checked, provenance, before)
-    if block == ITEMS:
-        _withdraw_unasked(current, rank, {**given, question: row})
-    return row
+    return _stored(current, question, rank, checked, provenance, before)
+
+
+@transaction.atomic
+def take_back(*, participant: Participant, question: str, rank: int = 0) -> None:
+    """Take an answer back, required or not: the page is not left without it.
+
+    Raises `study.bad_answer`, `study.out_of_order`, `study.not_active`.
+    """
+    current = locked(participant)
+    try:
+        block, _asked = questionnaire_from(current.study.questionnaire).find(question, about_item=rank > 0)
+        at = Place(block, rank)
+    except ParameterError as problem:
+        raise ParallaxError(
+            "study.bad_answer", _("This study asks no such question."), {"question": question, "rank": rank}
+        ) from problem
+    _require_open(current, block, at)
+    touch(current)
+    mirror(participant, current)
+    current.responses.filter(question=question, rank=rank).delete()
+
+
+def _require_open(current: Participant, block: str, at: Place) -> None:
+    """Refuse unless the participant may give answers of that page now."""
+    is_open = current.status == ParticipantStatus.ACTIVE or (
+        block == ABOUT and current.status == ParticipantStatus.CONSENTED
+    )
+    if not is_open:
+        raise not_active(current)
+    if not flow.may_change(place_of(current), at) or at.rank > list_length(current):
+        raise out_of_order(current)
 
 
 def _stored(
@@ -214,32 +238,52 @@ def _stored(
     return row
 
 
-def _withdraw_unasked(participant: Participant, rank: int, given: Mapping[str, Response | None]) -> None:
-    values = {key: row.value for key, row in given.items() if row is not None}
-    for asked in questionnaire_from(participant.study.questionnaire).items:
-        row = given.get(asked.key)
-        if row is not None and not asked.is_shown(values):
-            Event.objects.create(
-                participant=participant,
-                kind="answer_withdrawn",
-                facts={"question": row.question, "rank": rank, "value": row.value},
-            )
-            row.delete()
+def _given(participant: Participant, rank: int) -> dict[str, Any]:
+    """Answers about the person and the list, with those about the item at `rank`."""
+    return {row.question: row.value for row in responses_of(participant) if row.rank in {0, rank}}
+
+
+def _leave(participant: Participant, block: str, rank: int) -> None:
+    """Withdraw the answers of a page that are no longer asked for, and note its attention checks.
+
+    The event log keeps what was withdrawn.
+    """
+    questionnaire = questionnaire_from(participant.study.questionnaire)
+    given = _given(participant, rank)
+    asked = {question.key for question in questionnaire.asked(block, given)}
+    unasked = [question.key for question in questionnaire.block(block) if question.key not in asked]
+    for row in participant.responses.filter(rank=rank, question__in=unasked):
+        facts = {"question": row.question, "rank": rank, "value": row.value}
+        Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts)
+        row.delete()
+    note_checks(participant=participant, questionnaire=questionnaire, block=block, rank=rank, given=given)
 
 
 def missing_of(participant: Participant, rank: int) -> tuple[str, ...]:
     """Questions about the item at `rank` that still want an answer."""
-    given = {row.question: row.value for row in responses_of(participant) if row.rank == rank}
-    return flow.missing_of_item(given)
+    return questionnaire_from(participant.study.questionnaire).missing(ITEMS, _given(participant, rank))
+
+
+def _locked_with_checks(participant: Participant) -> Participant:
+    """The participant's row under its lock; where failed checks may give a slot back, the study's lock comes first."""
+    if questionnaire_from(participant.study.questionnaire).attention_ends_after:
+        locked_study(participant.study_id)
+    return locked(participant)
+
+
+def _is_ended(current: Participant) -> bool:
+    return ended_by_attention(
+        participant=current, questionnaire=questionnaire_from(current.study.questionnaire)
+    )  # fmt: skip
 
 
 @transaction.atomic
 def finish_item(*, participant: Participant, rank: int) -> Participant:
-    """Leave the page of an item once its questions are answered.
+    """Leave the page of an item once its questions are answered; failed attention checks may end the part.
 
     Raises `study.missing_answers` with the keys of what is missing, `study.out_of_order`, `study.not_active`.
     """
-    current = locked(participant)
+    current = _locked_with_checks(participant)
     if current.status != ParticipantStatus.COMPLETED:
         require_active(current)
         if not 1 <= rank <= list_length(current) or not flow.may_change(place_of(current), Place(ITEMS, rank)):
@@ -247,34 +291,49 @@ def finish_item(*, participant: Participant, rank: int) -> Participant:
         missing = missing_of(current, rank)
         if missing:
             raise _missing({str(rank): list(missing)})
-        advance(current, Place(ITEMS, rank))
+        _leave(current, ITEMS, rank)
+        if not _is_ended(current):
+            advance(current, Place(ITEMS, rank))
     mirror(participant, current)
     return current
 
 
 @transaction.atomic
 def finish(*, participant: Participant) -> Participant:
-    """Complete the study: everything asked is answered, and a completion code is drawn.
+    """Leave the questions about the list: for those after it where the study has some, else to the end.
+
+    At the end the study is completed: everything asked is answered, and a completion code is drawn. Failed
+    attention checks may end the part instead.
 
     Raises `study.missing_answers` with the missing keys by rank ("0" for the list as a whole),
     `study.out_of_order`, `study.not_active`.
     """
-    current = locked(participant)
+    current = _locked_with_checks(participant)
     if current.status != ParticipantStatus.COMPLETED:
         require_active(current)
-        if current.step != flow.OVERALL:
+        if current.step not in (flow.OVERALL, flow.AFTER):
             raise out_of_order(current)
+        is_last = current.step == flow.AFTER or not has_after(current)
         missing: dict[str, list[str]] = {}
         for rank in range(1, list_length(current) + 1):
             if of_item := missing_of(current, rank):
                 missing[str(rank)] = list(of_item)
-        given = dict(current.responses.filter(rank=0).values_list("question", "value"))
-        overall = questionnaire_from(current.study.questionnaire).overall
-        wanting = [q.key for q in overall if q.required and q.is_shown(given) and given.get(q.key) is None]
+        questionnaire, given = questionnaire_from(current.study.questionnaire), _given(current, 0)
+        blocks = (OVERALL,) if current.step == flow.OVERALL else (OVERALL, AFTER)
+        wanting = [key for block in blocks for key in questionnaire.missing(block, given)]
         if wanting:
             missing["0"] = wanting
         if missing:
             raise _missing(missing)
+        for block in blocks:
+            _leave(current, block, 0)
+        if _is_ended(current):
+            mirror(participant, current)
+            return current
+        if not is_last:
+            advance(current, Place(flow.OVERALL))
+            mirror(participant, current)
+            return current
         now = timezone.now()
         move(
             current,

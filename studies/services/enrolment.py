@@ -22,9 +22,10 @@ from core.transitions import move
 from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.models import Interview, Participant, Response, Study
-from studies.questionnaires.schema import Question, questionnaire_from
+from studies.questionnaires.schema import ABOUT, Question, questionnaire_from
 from studies.selectors.kept import participant_by_token
 from studies.selectors.recruiting import HowRecruited, recruiting_of
+from studies.services.attention import ended_by_attention, note_checks
 from studies.services.doors import Door, digest_of_key, door_of
 from studies.services.external_ids import keep_external_ids, known_id, parted
 from studies.services.slots import full_quota, locked_study, release_slot, retake_slot, stratum_for, take_slot
@@ -219,6 +220,9 @@ def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]
             checked[question.key] = question.check(given.get(question.key))
         except ParameterError as problem:
             problems[question.key] = str(problem)
+        else:
+            if question.is_wanting(checked[question.key]):
+                problems[question.key] = f"The answer to {question.key!r} is begun and not finished."
     if problems:
         raise ParallaxError(
             "study.bad_answers",
@@ -238,7 +242,8 @@ def accept_about(
 ) -> Participant:
     """Store the answers about the person; then screen them out, give them a slot, or say the study is full.
 
-    Read the outcome from the status of the participant that is returned: active, screened out or quota full.
+    Read the outcome from the status of the participant that is returned: active, screened out, quota full, or
+    attention failed.
     Sent again after that, nothing happens. Raises `study.bad_answers`, `study.not_open`, `study.not_active`.
     """
     study = locked_study(participant.study_id)
@@ -259,6 +264,10 @@ def accept_about(
             reason=f"Answers that do not admit: {', '.join(against)}.",
             now=now,
         )
+        return current
+    questionnaire = questionnaire_from(study.questionnaire)
+    note_checks(participant=current, questionnaire=questionnaire, block=ABOUT, rank=0, given=checked)
+    if ended_by_attention(participant=current, questionnaire=questionnaire):
         return current
     stratum = stratum_for(study, checked, current)
     quota = full_quota(study, current.mode, checked)

@@ -71,7 +71,12 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
     problems = []
     for question in questionnaire_from(study.questionnaire).about:
         answers: list[Any] = [choice.value for choice in question.choices]
-        if question.kind == NUMBER and question.minimum is not None and question.maximum is not None:
+        if (
+            question.kind == NUMBER
+            and not question.decimals
+            and question.minimum is not None
+            and question.maximum is not None
+        ):
             answers = list(range(question.minimum, question.maximum + 1))
         answers = [answer for answer in answers if question.does_admit(answer)]
         most = most_let_in(quotas, question.key, answers)

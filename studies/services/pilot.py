@@ -24,6 +24,8 @@ from studies.answer_model import SimulatedPerson, SourceUser, TrainingSide, demo
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Allocation, Participant, Study
 from studies.planted_effects import AffectedPerson, Effect, as_plain, told
+from studies.questionnaires.schema import questionnaire_from
+from studies.scales import negative_members
 from studies.services.entry_links import entry_link
 from studies.services.slots import locked_study
 from studies.walker import PlainTransport, Turn, Walk, Walker
@@ -321,6 +323,7 @@ def _walk_one(
     """
     turn = turn or Turn()
     n_before = 0
+    negative = negative_members(questionnaire_from(study.questionnaire))
     try:
         entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
         for attempt in range(1, MOST_ATTEMPTS + 1):
@@ -338,6 +341,7 @@ def _walk_one(
                     ratings_asked=pool.ratings_asked,
                     rng=rng,
                     turn=turn,
+                    negative=negative,
                 )
                 try:
                     walk = walker.run()

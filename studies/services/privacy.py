@@ -51,6 +51,7 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
         reason=reason,
         place=None,
         parameters={},
+        shown_orders={},
         source_user="",
         erased_at=timezone.now(),
     )

@@ -85,7 +85,9 @@ def _erase_answers(study: Study, moment: datetime) -> int:
     rows = list(Participant.objects.select_for_update(of=("self",)).filter(study=study, erased_at__isnull=True))
     for participant in rows:
         erase(participant=participant)
-        Participant.objects.filter(pk=participant.pk).update(erased_at=moment, parameters={}, source_user="")
+        Participant.objects.filter(pk=participant.pk).update(
+            erased_at=moment, parameters={}, shown_orders={}, source_user=""
+        )
     if rows:
         _logged(study, f"The answers of {len(rows)} participants were erased, as the retention limit says.",
                 erased_participants=len(rows))  # fmt: skip

@@ -19,6 +19,7 @@ from studies.assignment.quotas import Quota, first_full, quotas_from
 from studies.assignment.strata import margins_of, strata_from, with_interviewer
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Condition, Interview, Participant, Study
+from studies.questionnaires.schema import plain_answer
 from studies.selectors.allocation import answers_of_holders, assignment_seed, targets
 
 USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
@@ -30,13 +31,18 @@ def locked_study(study_id: int) -> Study:
     return Study.objects.select_for_update(no_key=True).get(pk=study_id)
 
 
+def _plain(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers as rules of assignment compare them: what was declined counts as not given."""
+    return {key: plain_answer(value) for key, value in answers.items()}
+
+
 def stratum_for(study: Study, answers: Mapping[str, Any], participant: Participant) -> str:
     """The stratum of someone who gave these answers; sparse ones are merged where blocks are made within them.
 
     Whoever started them is a trait of it, so that interviewers are crossed with conditions.
     """
     is_merged = method_from(study.settings).name == PERMUTED_BLOCKS
-    stratum = strata_from(study.settings).of(answers, is_merged=is_merged)
+    stratum = strata_from(study.settings).of(_plain(answers), is_merged=is_merged)
     interview = Interview.objects.filter(participant=participant).first()
     return stratum if interview is None else with_interviewer(stratum, interview.number)
 
@@ -55,7 +61,7 @@ def open_targets(study: Study, conditions: list[Condition], participant: Partici
 def full_quota(study: Study, mode: str, answers: Mapping[str, Any]) -> Quota | None:
     """The quota that keeps a newcomer out; quotas are about people, so simulated ones and previews meet none."""
     quotas = quotas_from(study.settings) if mode == Mode.LIVE else ()
-    return first_full(quotas, answers, answers_of_holders(study, mode, quotas)) if quotas else None
+    return first_full(quotas, _plain(answers), answers_of_holders(study, mode, quotas)) if quotas else None
 
 
 def _standing(study: Study, mode: str, stratum: str, conditions: list[Condition]) -> Standing:

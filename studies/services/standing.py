@@ -84,13 +84,18 @@ def out_of_order(participant: Participant) -> ParallaxError:
     )
 
 
+def has_after(participant: Participant) -> bool:
+    """Whether the participant's study asks something after the questions about the list."""
+    return bool(participant.study.questionnaire.get("after"))
+
+
 def advance(participant: Participant, left: Place) -> None:
     """Move on from `left`, unless the participant has done so already."""
     here = place_of(participant)
     if here.order > left.order:
         touch(participant)
         return
-    then = flow.next_place(left, list_length(participant))
+    then = flow.next_place(left, list_length(participant), has_after=has_after(participant))
     touch(participant, step=then.step, item_rank=then.rank)
 
 

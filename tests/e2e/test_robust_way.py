@@ -58,7 +58,7 @@ def test_the_whole_way_without_javascript_in_italian(live_server: Any, browser: 
     page.locator("input[name=age]").fill("33")
     page.locator("form.about button.go").click()
     expect(page.locator("input[name=age]")).to_have_value("33")
-    expect(page.locator("#field-gender .errorlist")).to_contain_text("obbligatorio")
+    expect(page.locator("#question-gender .problem")).to_contain_text("Rispondi")
     assert stored(0, age=33)(), "what was told is kept though the rest is missing"
     tell_about(page)
     page.locator("form.about button.go").click()

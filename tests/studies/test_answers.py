@@ -216,6 +216,8 @@ def test_what_is_asked_of_unwatched_items_alone_goes_when_watched_becomes_yes(st
     _refused("study.not_asked", answers.answer, participant=person, question="heard", value=True, rank=1)
     answer_item(person, 1, number=1)
     answers.answer(participant=person, question="watched", value=True, rank=1)
+    assert person.responses.filter(rank=1).count() == 4  # kept until the page is left: one may think again
+    answers.finish_item(participant=person, rank=1)
     assert set(person.responses.filter(rank=1).values_list("question", flat=True)) == {"watched", "rating"}
     kept = person.events.filter(kind="answer_withdrawn").values_list("facts", flat=True)
     assert {"question": "heard", "rank": 1, "value": True} in list(kept)

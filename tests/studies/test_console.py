@@ -44,6 +44,11 @@ POSTED = {
     "make-links",
     "close-links",
     "set-guests",
+    "questionnaire-import",
+    "question-act",
+    "scale-act",
+    "attention-set",
+    "block-add",
 }
 ROLES_OF = {
     "detail": EVERYBODY,
@@ -79,12 +84,25 @@ ROLES_OF = {
     "submissions": OWNERS,
     "approvals-file": OWNERS,
     "interview": STARTERS,
+    "questionnaire": READERS,
+    "questionnaire-file": READERS,
+    "questionnaire-preview": READERS,
+    "questionnaire-import": OWNERS,
+    "question-add": OWNERS,
+    "question-edit": OWNERS,
+    "question-act": OWNERS,
+    "scale-act": OWNERS,
+    "attention-set": OWNERS,
+    "block-add": OWNERS,
 }
 EXTRA: dict[str, dict[str, Any]] = {
     **{name: {"pk": 1} for name in ("member-remove", "export-file", "exclude", "include")},
     "export": {"kind": "long"},
     "preregistration": {"form": "osf"},
     "set-exit": {"outcome": "complete"},
+    "questionnaire-preview": {"block": "overall"},
+    "question-edit": {"key": "comment"},
+    "question-act": {"key": "comment"},
 }
 
 

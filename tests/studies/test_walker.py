@@ -16,6 +16,8 @@ from django.db import close_old_connections
 from studies.answer_model import SimulatedPerson, SourceUser, TrainingSide
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
+from studies.questionnaires.schema import questionnaire_from
+from studies.scales import negative_members
 from studies.services.entry_links import entry_link
 from studies.walker import Walker
 from tests.factories.studies import make_study
@@ -47,7 +49,7 @@ def study() -> Iterator[Study]:
         signal.connect(close_old_connections)
 
 
-def walk(study: Study, key: str, *, after: int = 10_000) -> tuple[Participant, int]:
+def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple[Participant, int]:
     """The same person walks, and says in how many requests; `key` is where a walk that was cut goes on."""
     items = dict(study.dataset_version.items.values_list("index", "pk"))
     side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.arange(len(items))[::-1], 1.0, 5.0)
@@ -60,7 +62,8 @@ def walk(study: Study, key: str, *, after: int = 10_000) -> tuple[Participant, i
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
         ratings_asked=study.settings["ratings_asked"],
-        rng=np.random.default_rng(3),
+        rng=np.random.default_rng(seed),
+        negative=negative_members(questionnaire_from(study.questionnaire)),
     )
     walk = walker.run()
     return Participant.objects.latest("pk"), walk.n_requests

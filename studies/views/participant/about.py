@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from studies import flow
-from studies.forms.participant import NO, YES, AboutForm
-from studies.questionnaires.schema import questionnaire_from
+from studies.forms.participant import posted_answers
+from studies.questionnaires.schema import ABOUT, questionnaire_from
+from studies.selectors import asking
 from studies.services import drafts, enrolment
+from studies.services.orders import shown_orders
 from studies.views.participant.visit import Visit, of_participant, true_step
 
 
@@ -19,32 +21,58 @@ from studies.views.participant.visit import Visit, of_participant, true_step
 @true_step
 def about(visit: Visit) -> HttpResponse:
     """Facts about the participant, each kept as it is given; accepting them gives a place in a condition."""
-    asked = questionnaire_from(visit.study.questionnaire).about
-    form = AboutForm(asked, visit.language, visit.request.POST or None, initial=_given_before(visit))
     if visit.request.method != "POST":
-        return visit.page("about", flow.ABOUT, form=form)
-    is_ready = form.is_valid()
-    if visit.is_htmx or not is_ready:
-        drafts.keep_about(participant=visit.participant, answers=form.answers(), provenance=visit.provenance)
-        if visit.is_htmx:
-            return HttpResponse(status=204)
-        return visit.page("about", flow.ABOUT, form=form)
+        return _about_page(visit)
+    before = _given(visit)
+    posted = posted_answers(questionnaire_from(visit.study.questionnaire).about, visit.request.POST)
+    drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
+    if visit.is_htmx:
+        return HttpResponse(status=204)
+    answers = {key: value for key, value in posted.items() if value is not None}
     try:
-        after = enrolment.accept_about(
-            participant=visit.participant, answers=form.answers(), provenance=visit.provenance
-        )
+        after = enrolment.accept_about(participant=visit.participant, answers=answers, provenance=visit.provenance)
     except ParallaxError as refusal:
         problems = refusal.extra.get("problems")
         if not isinstance(problems, dict):
             raise
-        drafts.keep_about(participant=visit.participant, answers=form.answers(), provenance=visit.provenance)
-        for key in problems:
-            form.add_error(key if key in form.fields else None, _("This answer is missing or cannot be used."))
-        return visit.page("about", flow.ABOUT, form=form)
+        return _about_page(visit, posted, before, problems)
     moved = Visit(visit.request, after, visit.token, visit.since)
     return moved.over() or moved.lead_to(moved.here)
 
 
-def _given_before(visit: Visit) -> dict[str, Any]:
-    given = visit.given().get(0, {})
-    return {key: {True: YES, False: NO}[value] if isinstance(value, bool) else value for key, value in given.items()}
+def _given(visit: Visit) -> dict[str, Any]:
+    return visit.given().get(0, {})
+
+
+def _about_page(
+    visit: Visit,
+    posted: Mapping[str, Any] | None = None,
+    before: Mapping[str, Any] | None = None,
+    refused: Mapping[str, str] | None = None,
+) -> HttpResponse:
+    """The form; of what was refused it marks what it had asked for, so that what opens only now blames nobody."""
+    questionnaire, posted = questionnaire_from(visit.study.questionnaire), posted or {}
+    known = questionnaire.known(ABOUT, before or {})
+    problems, typed = {}, {}
+    for question in questionnaire.about:
+        if question.key not in (refused or {}):
+            continue
+        value = posted.get(question.key)
+        if value is None and not asking.visible(question, known):
+            continue
+        is_begun = value is None or question.is_wanting(value) or question.key in _given(visit)
+        problems[question.key] = (
+            asking.wanting_text(question, value) if is_begun else asking.problem_text(question, value)
+        )
+        if isinstance(value, str | int | float):
+            typed[question.key] = value
+    asked = asking.page_of(
+        questionnaire,
+        ABOUT,
+        _given(visit),
+        language=visit.language,
+        orders=shown_orders(participant=visit.participant, block=ABOUT),
+        raw_values=typed,
+        problems=problems,
+    )
+    return visit.page("about", flow.ABOUT, questions=asked, has_problems=bool(problems))

@@ -11,70 +11,61 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from studies import flow
-from studies.forms.participant import said
-from studies.questionnaires.schema import TEXT, questionnaire_from
+from studies.questionnaires.schema import AFTER, OVERALL
 from studies.recruiting import exits
-from studies.selectors import asking, pages
 from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
 from studies.services import answers, leaving, privacy
 from studies.views.participant.calm import calm_page, outcome
-from studies.views.participant.questions import slots_of, store_posted
+from studies.views.participant.questions import Sent, asked_of, slots_of, taken
 from studies.views.participant.visit import Visit, of_participant, true_step
 
 
 @of_participant
 @true_step
 def overall(visit: Visit) -> HttpResponse:
-    """The list as a whole, and the end."""
-    missing: tuple[str, ...] = ()
-    if visit.request.method == "POST":
-        store_posted(visit, "overall", 0)
-        if "continue" in visit.request.POST:
-            given = pages.answers_by_rank(visit.participant).get(0, {})
-            required = (q.key for q in questionnaire_from(visit.study.questionnaire).overall if q.required)
-            missing = tuple(key for key in required if given.get(key) is None)
-            if not missing:
-                answers.finish(participant=visit.participant)
-                return visit.lead_to(flow.Place(flow.THANKS))
-        elif visit.is_htmx:
-            return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
-        else:
-            return visit.lead_to(flow.Place(flow.OVERALL))
-    return _overall_page(visit, missing)
+    """The list as a whole."""
+    return _last_questions(visit, OVERALL)
 
 
-def _overall_page(visit: Visit, missing: tuple[str, ...]) -> HttpResponse:
+@of_participant
+@true_step
+def after(visit: Visit) -> HttpResponse:
+    """What the study asks after the list, where it asks something."""
+    return _last_questions(visit, AFTER)
+
+
+def _last_questions(visit: Visit, block: str) -> HttpResponse:
+    """A page of questions about the whole; each answer is stored as it is given, and leaving it may be the end."""
+    if visit.request.method != "POST":
+        return _last_page(visit, block)
+    sent = taken(visit, block, 0)
+    if sent.may_leave:
+        if visit.here.step == block:
+            answers.finish(participant=visit.participant)
+        return visit.over() or visit.lead_to(visit.here)
+    if visit.is_htmx and sent.problems:
+        return HttpResponse(sent.first_problem, status=409, content_type="text/plain; charset=utf-8")
+    if visit.is_htmx:
+        return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
+    if sent.problems or "continue" in visit.request.POST:
+        return _last_page(visit, block, sent)
+    return visit.lead_to(flow.Place(block))
+
+
+def _last_page(visit: Visit, block: str, sent: Sent | None = None) -> HttpResponse:
     slots = slots_of(visit)
-    mine = visit.given().get(0, {})
-    problem = _("Please answer this one.")
-    questions = questionnaire_from(visit.study.questionnaire).overall
-    asked = [
-        asking.asked(question, mine, language=visit.language, problem=problem if question.key in missing else "")
-        for question in questions
-        if question.kind != TEXT
-    ]
-    in_words = [
-        asking.OpenQuestion(
-            question.key,
-            said(question.text, visit.language),
-            str(mine.get(question.key, "")),
-            question.required,
-            question.max_length,
-            problem if question.key in missing else "",
-        )
-        for question in questions
-        if question.kind == TEXT
-    ]
+    before = flow.Place(flow.OVERALL) if block == AFTER else flow.Place(flow.ITEMS, len(slots))
+    is_last = block == AFTER or not visit.study.questionnaire.get("after")
     context = {
-        "step": flow.OVERALL,
-        "questions": asked,
-        "open_questions": in_words,
-        "here_url": visit.links.to(flow.Place(flow.OVERALL)),
-        "back_url": "" if visit.is_limited else visit.links.to(flow.Place(flow.ITEMS, len(slots))),
-        "thumbs": visit.thumbs(slots, 0),
+        "step": block,
+        "questions": asked_of(visit, block, sent=sent),
+        "here_url": visit.links.to(flow.Place(block)),
+        "back_url": "" if visit.is_limited else visit.links.to(before),
+        "thumbs": visit.thumbs(slots, 0) if block == OVERALL else (),
+        "is_last": is_last,
     }
-    return visit.page("overall", flow.OVERALL, **context)
+    return visit.page(block, block, **context)
 
 
 @partial(of_participant, even_when_over=True)

@@ -249,7 +249,7 @@ def _consent_page(
     context = {
         "study": study,
         "step": "consent",
-        "way": pages.way_at("consent"),
+        "way": pages.way_at("consent", has_after=bool(study.questionnaire.get("after"))),
         "consent_html": rendered(texts.get("consent", "")),
         "boxes": boxes,
         "ticked": ticked or [],

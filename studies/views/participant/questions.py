@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
+from core.errors import ParameterError
 from studies import flow
-from studies.forms.participant import value_of
-from studies.questionnaires.schema import questionnaire_from
+from studies.forms.participant import posted_answers
+from studies.questionnaires.schema import ITEMS, questionnaire_from
 from studies.selectors import asking, pages
 from studies.services import answers
+from studies.services.orders import shown_orders
 from studies.views.participant.visit import Visit, of_participant, true_step
 
 
@@ -30,74 +33,129 @@ def recommendations(visit: Visit) -> HttpResponse:
     return visit.page("recommendations", flow.RECOMMENDATIONS, slots=slots_of(visit))
 
 
+@dataclass
+class Sent:
+    """What came of a form: the problems by question, what was typed there, and whether the page may be left."""
+
+    problems: dict[str, str]
+    typed: dict[str, Any]
+    may_leave: bool = False
+
+    @property
+    def first_problem(self) -> str:
+        """What a part of a page is told."""
+        return next(iter(self.problems.values()), "")
+
+
+def taken(visit: Visit, block: str, rank: int) -> Sent:
+    """Store every answer of the block that the form holds and that changed, and look whether the page may be left.
+
+    An answer that cannot be stored leaves the one before. Of what is missing, only that is marked which the page had
+    asked for: without the script other questions open only now, and blame nobody.
+    """
+    questionnaire = questionnaire_from(visit.study.questionnaire)
+    questions = {question.key: question for question in questionnaire.block(block)}
+    before = _given(visit, rank)
+    posted = posted_answers(questions.values(), visit.request.POST)
+    sent, now = Sent({}, {}), dict(before)
+    for key, value in posted.items():
+        try:
+            now[key] = None if value is None else questions[key].check(value)
+        except ParameterError:
+            sent.problems[key] = asking.problem_text(questions[key], value)
+            sent.typed[key] = value if isinstance(value, str | int | float) else ""
+    for question in questionnaire.asked(block, now):
+        key, value = question.key, now.get(question.key)
+        if key not in posted or key in sent.problems or _is_same(value, before.get(key)):
+            continue
+        if value is None:
+            answers.take_back(participant=visit.participant, question=key, rank=rank)
+        else:
+            answers.answer(
+                participant=visit.participant,
+                question=key,
+                value=value,
+                rank=rank,
+                provenance=visit.provenance,
+                client_at=visit.client_at,
+            )
+    if "continue" not in visit.request.POST:
+        return sent
+    missing = questionnaire.missing(block, _given(visit, rank))
+    sent.may_leave = not missing and not sent.problems
+    known = questionnaire.known(block, before)
+    for key in missing:
+        if key not in sent.problems and asking.visible(questions[key], known):
+            sent.problems[key] = asking.wanting_text(questions[key], now.get(key))
+    return sent
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    return type(value) is type(other) and bool(value == other)
+
+
+def _given(visit: Visit, rank: int) -> dict[str, Any]:
+    """Answers about the person and the list, with those about the item at `rank`."""
+    given = pages.answers_by_rank(visit.participant)
+    return {**given.get(0, {}), **given.get(rank, {})}
+
+
+def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
+    """The answers that a page goes by: of its own questions only those that this visit may see."""
+    given = _given(visit, rank)
+    if not visit.is_limited:
+        return given
+    own = {question.key for question in questionnaire_from(visit.study.questionnaire).block(block)}
+    lately = visit.given()
+    may_see = {**lately.get(0, {}), **lately.get(rank, {})}
+    return {key: value for key, value in given.items() if key not in own or key in may_see}
+
+
+def asked_of(
+    visit: Visit, block: str, rank: int = 0, sent: Sent | None = None, hints: dict[str, str] | None = None
+) -> list[asking.Asked]:
+    """The questions of a block with the answers they have."""
+    return asking.page_of(
+        questionnaire_from(visit.study.questionnaire),
+        block,
+        _shown(visit, block, rank),
+        language=visit.language,
+        orders=shown_orders(participant=visit.participant, block=block),
+        raw_values=sent.typed if sent else {},
+        hints=hints,
+        problems=sent.problems if sent else {},
+    )
+
+
 @of_participant
 @true_step
 def item(visit: Visit, rank: int) -> HttpResponse:
     """The questions about one recommended item; each answer is stored as it is given."""
-    if visit.request.method == "POST":
-        does_go_on = "continue" in visit.request.POST
-        before = pages.answers_by_rank(visit.participant).get(rank, {}) if does_go_on else {}
-        n_posted = store_posted(visit, "items", rank)
-        if does_go_on:
-            after = pages.answers_by_rank(visit.participant).get(rank, {}) if n_posted else before
-            missing = flow.missing_of_item(after)
-            if not missing:
-                answers.finish_item(participant=visit.participant, rank=rank)
-                length = int(visit.study.settings["list_length"])
-                return visit.lead_to(flow.next_place(flow.Place(flow.ITEMS, rank), length))
-            return _item_page(visit, rank, missing=_passed_over(visit, missing, before))
-        # The page shows the answer already; without the script it has to be drawn again.
-        return HttpResponse(status=204) if visit.is_htmx else visit.lead_to(flow.Place(flow.ITEMS, rank))
-    return _item_page(visit, rank)
+    if visit.request.method != "POST":
+        return _item_page(visit, rank)
+    sent = taken(visit, ITEMS, rank)
+    if sent.may_leave:
+        answers.finish_item(participant=visit.participant, rank=rank)
+        length = int(visit.study.settings["list_length"])
+        return visit.over() or visit.lead_to(flow.next_place(flow.Place(flow.ITEMS, rank), length))
+    if visit.is_htmx and sent.problems:
+        return HttpResponse(sent.first_problem, status=409, content_type="text/plain; charset=utf-8")
+    if visit.is_htmx:
+        return HttpResponse(status=204)  # the page shows the answer already
+    if sent.problems or "continue" in visit.request.POST:
+        return _item_page(visit, rank, sent)
+    return visit.lead_to(flow.Place(flow.ITEMS, rank))
 
 
-def _passed_over(visit: Visit, missing: tuple[str, ...], before: dict[str, Any]) -> tuple[str, ...]:
-    """The missing answers that the page had asked for: without the script others open only now, and blame nobody."""
-    asked = {q.key: q for q in questionnaire_from(visit.study.questionnaire).items}
-    return tuple(key for key in missing if key == "watched" or ("watched" in before and asked[key].is_shown(before)))
-
-
-def store_posted(visit: Visit, block: str, rank: int) -> int:
-    """Store every answer of the block that the form holds, and count those of which it had one."""
-    questions = questionnaire_from(visit.study.questionnaire).block(block)
-    posted = {q.key: value_of(q, visit.request.POST[q.key]) for q in questions if q.key in visit.request.POST}
-    for question in questions:
-        if question.key not in posted:
-            continue
-        if question.shown_if is not None and question.shown_if[0] in posted and not question.is_shown(posted):
-            continue  # an answer left in the form from before the one that hides it was changed
-        answers.answer(
-            participant=visit.participant,
-            question=question.key,
-            value=posted[question.key],
-            rank=rank,
-            provenance=visit.provenance,
-            client_at=visit.client_at,
-        )
-    return len(posted)
-
-
-def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> HttpResponse:
+def _item_page(visit: Visit, rank: int, sent: Sent | None = None) -> HttpResponse:
     slots = slots_of(visit)
-    mine = visit.given().get(rank, {})
     place = flow.Place(flow.ITEMS, rank)
-    asked = [
-        asking.asked(
-            question,
-            mine,
-            language=visit.language,
-            when="watched" if question.wordings else "",
-            hint=_hint(question.key, slots[rank - 1]),
-            problem=_("Please answer this one.") if question.key in missing else "",
-        )
-        for question in questionnaire_from(visit.study.questionnaire).items
-    ]
     before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
     context = {
         "step": "item",
         "rank": rank,
         "slot": slots[rank - 1],
-        "questions": asked,
+        "questions": asked_of(visit, ITEMS, rank, sent, _hints(slots[rank - 1])),
         "here_url": visit.links.to(place),
         "back_url": "" if visit.is_limited else visit.links.to(before),
         "thumbs": visit.thumbs(slots, rank),
@@ -105,9 +163,8 @@ def _item_page(visit: Visit, rank: int, *, missing: tuple[str, ...] = ()) -> Htt
     return visit.page("item", flow.ITEMS, **context)
 
 
-def _hint(key: str, slot: pages.Slot) -> str:
-    if key == "heard":
-        return _("Open the details to be sure.")
-    if key == "trailer_seen" and not slot.item.trailer_url:
-        return _("We have no trailer for this film; say whether you saw it somewhere else.")
-    return ""
+def _hints(slot: pages.Slot) -> dict[str, str]:
+    found = {"heard": _("Open the details to be sure.")}
+    if not slot.item.trailer_url:
+        found["trailer_seen"] = _("We have no trailer for this film; say whether you saw it somewhere else.")
+    return found

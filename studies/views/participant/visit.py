@@ -22,6 +22,7 @@ from core.errors import ParallaxError
 from studies import flow
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Participant, Study
+from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.services import answers, languages, leaving, resuming
@@ -89,7 +90,9 @@ class Visit:
     def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
         """The row of small posters, with links to those that may be gone to."""
         given = pages.answers_by_rank(self.participant)  # that something was answered is no answer
-        found = pages.thumbs_of(slots, given, here=self.here, at=at, links=self.links)
+        asked, own = questionnaire_from(self.study.questionnaire), given.get(0, {})
+        done = {slot.rank for slot in slots if not asked.missing(flow.ITEMS, {**own, **given.get(slot.rank, {})})}
+        found = pages.thumbs_of(slots, done, here=self.here, at=at, links=self.links)
         return [replace(thumb, url="") for thumb in found] if self.is_limited else found
 
     @property
@@ -140,7 +143,7 @@ class Visit:
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "is_limited": self.is_limited,
-            "way": pages.way_at(at),
+            "way": pages.way_at(at, has_after=bool(self.study.questionnaire.get("after"))),
             "step": at,
             "withdraw_url": self.withdraw_url,
             "contact": written.contact_of(self.study, self.language),

@@ -1,0 +1,118 @@
+"""How well the questions of a scale hang together: Cronbach's alpha with Feldt's interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from core.errors import DataError
+from inference.corrections import check_alpha
+from inference.groups import Number, exact
+from inference.lazy import stats
+from inference.results import ReliabilityResult, Undefined
+
+CRONBACH = "Cronbach's alpha"
+
+
+def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.05) -> ReliabilityResult | Undefined:
+    r"""Cronbach's alpha of a scale.
+
+    .. math:: \alpha = \frac{k}{k - 1} \left(1 - \frac{\sum_j s_j^2}{s_T^2}\right)
+
+    with k questions, variances s_j^2 of the questions and s_T^2 of the sum. The interval is
+    1 - (1 - alpha) F at the quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom.
+
+    Parameters
+    ----------
+    answers : sequence of sequences, shape (n_participants, k)
+        Answers in the direction of the scale (reversed ones turned round), finite; None for one not given.
+        A participant with a missing answer is left out and counted.
+    level : float
+        One minus the confidence of the interval, in (0, 1).
+
+    Returns
+    -------
+    ReliabilityResult or Undefined
+        Undefined with fewer than two questions, fewer than two whole participants, or sums that are all equal.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `level` outside (0, 1); rows of unequal length, or values that are not finite.
+
+    References
+    ----------
+    Cronbach (1951), Psychometrika 16(3):297-334. Feldt (1965), Psychometrika 30(3):357-370, with the interval of
+    Feldt, Woodruff & Salih (1987), Applied Psychological Measurement 11(1):93-103.
+
+    Examples
+    --------
+    >>> result = cronbach_alpha([[1, 2], [2, 2], [4, 5], [5, 4]])
+    >>> round(result.alpha, 4), result.n, result.k
+    (0.9106, 4, 2)
+    """
+    check_alpha(level)
+    k = len(answers[0]) if answers else 0
+    if any(len(row) != k for row in answers):
+        raise DataError("Every participant has one place for each question of the scale.")
+    whole = [[exact(value) for value in row if value is not None] for row in answers]
+    whole = [row for row in whole if len(row) == k]
+    n = len(whole)
+    if k < 2:
+        return Undefined("A scale of fewer than two questions has no internal consistency.", CRONBACH)
+    if n < 2:
+        return Undefined(
+            f"Alpha needs at least two participants who answered every question of the scale; there are {n}.", CRONBACH
+        )
+    totals = [_sum(row) for row in whole]
+    of_total = _variance(totals)
+    if of_total == 0:
+        return Undefined("Every participant has the same sum, so nothing tells them apart.", CRONBACH)
+    columns = list(zip(*whole, strict=True))
+    of_questions = [_variance(column) for column in columns]
+    alpha = _alpha(k, of_questions, of_total)
+    first, second = n - 1, (n - 1) * (k - 1)
+    low, high = (1 - (1 - alpha) * float(stats.f.ppf(p, first, second)) for p in (1 - level / 2, level / 2))
+    without: list[float | None] = []
+    rest: list[float | None] = []
+    for place, column in enumerate(columns):
+        others = [total - value for total, value in zip(totals, column, strict=True)]
+        left = _variance(others)
+        without.append(
+            _alpha(k - 1, [v for at, v in enumerate(of_questions) if at != place], left) if k > 2 and left else None
+        )
+        rest.append(_correlation(column, others))
+    return ReliabilityResult(
+        alpha=float(alpha),
+        ci_low=low,
+        ci_high=high,
+        n=n,
+        k=k,
+        n_left_out=len(answers) - n,
+        constant=tuple(place for place, variance in enumerate(of_questions) if variance == 0),
+        alpha_without=tuple(without),
+        correlation_with_rest=tuple(rest),
+    )
+
+
+def _sum(values: Iterable[Fraction]) -> Fraction:
+    return sum(values, start=Fraction(0))
+
+
+def _alpha(k: int, of_questions: Sequence[Fraction], of_total: Fraction) -> float:
+    return float(k * (of_total - _sum(of_questions)) / ((k - 1) * of_total))
+
+
+def _variance(values: Sequence[Fraction]) -> Fraction:
+    """Sample variance, exactly."""
+    total = _sum(values)
+    return (_sum(value * value for value in values) - total * total / len(values)) / (len(values) - 1)
+
+
+def _correlation(x: Sequence[Fraction], y: Sequence[Fraction]) -> float | None:
+    of_x, of_y = _variance(x), _variance(y)
+    if not of_x or not of_y:
+        return None
+    both = (_sum(a * b for a, b in zip(x, y, strict=True)) - _sum(x) * _sum(y) / len(x)) / (len(x) - 1)
+    return float(both) / math.sqrt(float(of_x) * float(of_y))

@@ -1,0 +1,77 @@
+"""Check a questionnaire's document, export a study's, import one into a draft."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from core.errors import ParallaxError
+from studies.models import Study
+from studies.questionnaires.core import core_problems
+from studies.questionnaires.document import DocumentProblems, read_document, write_document
+from studies.questionnaires.schema import questionnaire_from
+from studies.services.questionnaires import import_questionnaire
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        acts = parser.add_subparsers(dest="act", required=True)
+        check = acts.add_parser("check", help="Say what is wrong with a document, with lines.")
+        check.add_argument("file", type=Path)
+        export = acts.add_parser("export", help="Write a study's questionnaire as YAML.")
+        export.add_argument("slug")
+        export.add_argument("--out", type=Path, help="The file to write; without it the text is printed.")
+        take = acts.add_parser("import", help="Put a document in the place of a draft's questionnaire.")
+        take.add_argument("slug")
+        take.add_argument("file", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        getattr(self, f"_{options['act']}")(**options)
+
+    def _text(self, file: Path) -> str:
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            raise CommandError(f"{file} cannot be read: {problem}. Give a text file in UTF-8.") from problem
+
+    def _study(self, slug: str) -> Study:
+        study = Study.objects.filter(slug=slug).first()
+        if study is None:
+            known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)) or "none"
+            raise CommandError(f"There is no study {slug!r}; the studies are: {known}.")
+        return study
+
+    def _check(self, *, file: Path, **_options: Any) -> None:
+        try:
+            data = read_document(self._text(file))
+        except DocumentProblems as problem:
+            raise CommandError(f"{file}:\n{problem}") from problem
+        found = questionnaire_from(data)
+        for lack in core_problems(found):
+            self.stdout.write(f"Note: {lack}")
+        n, m = len(found.questions), len(found.scales)
+        self.stdout.write(f"{file} holds {n} questions and {m} scales, and nothing is wrong with it.")
+
+    def _export(self, *, slug: str, out: Path | None, **_options: Any) -> None:
+        text = write_document(self._study(slug).questionnaire)
+        if out is None:
+            self.stdout.write(text, ending="")
+            return
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as problem:
+            raise CommandError(f"{out} cannot be written: {problem}.") from problem
+        self.stdout.write(f"Wrote {out}.")
+
+    def _import(self, *, slug: str, file: Path, **_options: Any) -> None:
+        study = self._study(slug)
+        try:
+            import_questionnaire(study=study, text=self._text(file))
+        except ParallaxError as refusal:
+            raise CommandError("\n".join(refusal.extra.get("problems") or [str(refusal)])) from refusal
+        self.stdout.write(f"The questionnaire of {slug} is that of {file} now.")

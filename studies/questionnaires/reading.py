@@ -1,0 +1,532 @@
+"""Plain data read as questions: every problem is found, each with its place in the document."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import ParameterError
+from studies.questionnaires.conditions import ALL, DEEPEST, JOINS, NOT, RELATIONS, Condition, Joined, Test
+from studies.questionnaires.questions import (
+    ATTENTION,
+    CHOICE,
+    IN_WORDS,
+    KINDS,
+    LIKERT,
+    LONG_TEXT,
+    LONGEST_TEXT,
+    MATRIX,
+    MULTIPLE,
+    NUMBER,
+    OTHER,
+    SLIDER,
+    YES_NO,
+    Choice,
+    MatrixRow,
+    Question,
+)
+
+Path = tuple[str | int, ...]
+
+KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
+VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,59}")
+# Names that pages and exports give a meaning of their own.
+RESERVED_KEYS = frozenset({"continue", "csrfmiddlewaretoken", "order", "lang"})
+RESERVED_ITEM_KEYS = frozenset(
+    {
+        "rank", "id", "title", "score", "is_filled", "branch", "fon", "son", "details_opened", "trailer_opened",
+        "rating_provenance", "scale",
+    }
+)  # fmt: skip
+RESERVED_PARTS = frozenset({"missing", "order", "other", "passed"})
+MOST_POINTS = 11
+MOST_DECIMALS = 6
+
+COMMON = frozenset(
+    {"key", "kind", "text", "help", "required", "shown_if", "wordings", "admits", "may_decline", "random_group"}
+)
+POINTS = frozenset({"minimum", "maximum", "ends", "labels"})
+OF_SCALES = frozenset({"scale", "reversed"})
+OF_KIND: dict[str, frozenset[str]] = {
+    "yes_no": frozenset(),
+    "number": frozenset({"minimum", "maximum", "decimals", "unit"}),
+    "choice": frozenset({"choices", "other", "random_order"}),
+    "text": frozenset({"max_length"}),
+    "likert": POINTS | OF_SCALES,
+    "multiple": frozenset({"choices", "minimum", "maximum", "random_order"}),
+    "long_text": frozenset({"max_length"}),
+    "slider": frozenset({"minimum", "maximum", "step", "ends", "unit"}) | OF_SCALES,
+    "matrix": POINTS | frozenset({"rows", "choices", "random_order", "scale"}),
+    "attention": POINTS | frozenset({"choices", "expects", "random_order"}),
+}
+DEFAULT_LENGTH = {"text": 200, LONG_TEXT: 2000}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at one place of a document, and what to do.
+
+    Parameters
+    ----------
+    path : tuple of str and int
+        Names and numbers that lead to the place.
+    message : str
+        Full sentences.
+    """
+
+    path: Path
+    message: str
+
+    @property
+    def place(self) -> str:
+        """The path in one word, such as ``overall[2].choices``; empty for the document itself."""
+        return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path).lstrip(".")
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.path else self.message
+
+
+class QuestionnaireProblems(ParameterError):
+    """Everything that is wrong with a questionnaire.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        At least one.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(" ".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+@dataclass
+class Notes:
+    """Problems as they are found."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def wrong(self, path: Path, message: str) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(path, message))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+class QuestionReader:
+    """Reads one question; what cannot be read is noted, and a harmless value stands in its place.
+
+    Parameters
+    ----------
+    given : mapping
+        The question as plain data.
+    path : tuple
+        Where it stands.
+    notes : Notes
+        Takes the problems.
+    """
+
+    def __init__(self, given: Mapping[str, Any], path: Path, notes: Notes) -> None:
+        self.given = given
+        self.path = path
+        self.notes = notes
+        self.key = str(given.get("key", ""))
+        self.name = f"The question {self.key!r}" if self.key else "This question"
+
+    def wrong(self, message: str, *within: str | int) -> None:
+        self.notes.wrong((*self.path, *within), message)
+
+    def read(self) -> Question | None:
+        """The question, or None where it is too broken to be one."""
+        given = self.given
+        for name in ("key", "kind", "text"):
+            if not given.get(name):
+                self.wrong(f"{self.name} has no {name}. Give it one.")
+        kind = given.get("kind")
+        if kind and kind not in KINDS:
+            self.wrong(f"{self.name} has the unknown kind {kind!r}; known are {', '.join(KINDS)}.", "kind")
+        if not given.get("key") or not given.get("text") or kind not in KINDS:
+            return None
+        if not isinstance(given["key"], str) or not KEY.fullmatch(given["key"]):
+            self.wrong(
+                f"{given['key']!r} is no key. A key begins with a small letter and has at most 40 small letters, "
+                "digits and underscores.",
+                "key",
+            )
+        if self.key in RESERVED_KEYS:
+            self.wrong(f"The key {self.key!r} is taken by the pages themselves. Choose another.", "key")
+        unknown = set(given) - COMMON - OF_KIND[kind]
+        for name in sorted(map(str, unknown)):
+            allowed = ", ".join(sorted(OF_KIND[kind])) or "no fields of its own"
+            self.wrong(f"A question of the kind {kind} has no field {name!r}; it has {allowed}.", name)
+        return self._read(kind)
+
+    def _read(self, kind: str) -> Question:
+        given = self.given
+        shown_if = given.get("shown_if")
+        minimum, maximum = self._limits(kind)
+        choices = self._choices(kind)
+        points = 0 if choices or minimum is None or maximum is None else int(maximum - minimum) + 1
+        admits = self._admits()
+        question = Question(
+            key=self.key,
+            kind=kind,
+            text=self._texts("text"),
+            help=self._texts("help"),
+            required=self._flag("required", True),
+            minimum=minimum,
+            maximum=maximum,
+            choices=choices,
+            max_length=self._length(kind),
+            admits=tuple(admits["values"]) if "values" in admits else None,
+            admits_minimum=admits.get("minimum"),
+            admits_maximum=admits.get("maximum"),
+            shown_if=None if shown_if is None else self._condition(shown_if, ("shown_if",)),
+            ends={
+                language: (ends[0], ends[1])
+                for language, ends in self._lists("ends", 2, "a label for each of its two ends").items()
+            },
+            wordings=self._wordings(),
+            labels=self._lists("labels", points, f"a label for each of its {points} points") if points else {},
+            other=self._texts("other"),
+            decimals=self._whole("decimals", 0, 0, MOST_DECIMALS),
+            unit=self._texts("unit"),
+            step=self._step(minimum, maximum) if kind == SLIDER else 1,
+            rows=self._rows() if kind == MATRIX else (),
+            random_order=self._flag("random_order", False),
+            random_group=self._word("random_group"),
+            may_decline=self._flag("may_decline", False),
+            scale=self._word("scale"),
+            is_reversed=self._flag("reversed", False),
+            expects=given.get("expects"),
+        )
+        self._check_expected(question)
+        return question
+
+    def _flag(self, name: str, default: bool) -> bool:
+        value = self.given.get(name, default)
+        if not isinstance(value, bool):
+            self.wrong(f"{name} of {self.key!r} is true or false; got {value!r}.", name)
+            return default
+        return value
+
+    def _word(self, name: str) -> str:
+        value = self.given.get(name, "")
+        if value and (not isinstance(value, str) or not KEY.fullmatch(value)):
+            self.wrong(
+                f"{value!r} is no name for the {name} of {self.key!r}. Use small letters, digits and underscores, "
+                "a letter first.",
+                name,
+            )
+            return ""
+        return value or ""
+
+    def _whole(self, name: str, default: int, low: int, high: int) -> int:
+        value = self.given.get(name, default)
+        if not _is_whole(value) or not low <= value <= high:
+            self.wrong(f"{name} of {self.key!r} is a whole number from {low} to {high}; got {value!r}.", name)
+            return default
+        return int(value)
+
+    def _length(self, kind: str) -> int:
+        default = DEFAULT_LENGTH.get(kind, 200)
+        value = self.given.get("max_length", default)
+        if not _is_whole(value) or not 0 < value <= LONGEST_TEXT:
+            self.wrong(f"The longest text of the question {self.key!r} is 1 to {LONGEST_TEXT} characters.",
+                       "max_length")  # fmt: skip
+            return default
+        return int(value)
+
+    def _texts(self, name: str, within: Path = (), given: Any = None) -> dict[str, str]:
+        """Words by language; where `within` is given, `given` stands there."""
+        value = given if within else self.given.get(name)
+        path = within or (name,)
+        if value in (None, {}, ""):
+            return {}
+        if not isinstance(value, Mapping) or not all(
+            isinstance(language, str) and isinstance(text, str) and text.strip() for language, text in value.items()
+        ):
+            self.wrong(
+                f"The {name} of {self.key!r} is a text for each language, such as {{en: …, it: …}}; got {value!r}.",
+                *path,
+            )
+            return {}
+        return dict(value)
+
+    def _lists(self, name: str, length: int, what: str) -> dict[str, tuple[str, ...]]:
+        """As many words as there are points, by language."""
+        value = self.given.get(name) or {}
+        found: dict[str, tuple[str, ...]] = {}
+        if not isinstance(value, Mapping):
+            self.wrong(f"The {name} of {self.key!r} are lists by language; got {value!r}.", name)
+            return found
+        for language, words in value.items():
+            is_list = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
+            if not is_list or len(words) != length:
+                self.wrong(f"The {name} of {self.key!r} are {what}; got {words!r} for {language!r}.", name, language)
+                continue
+            found[str(language)] = tuple(words)
+        return found
+
+    def _wordings(self) -> dict[str, dict[str, str]]:
+        value = self.given.get("wordings") or {}
+        if not isinstance(value, Mapping):
+            self.wrong(f"The wordings of {self.key!r} are texts by branch; got {value!r}.", "wordings")
+            return {}
+        return {str(branch): self._texts("wording", ("wordings", branch), texts) for branch, texts in value.items()}
+
+    def _admits(self) -> Mapping[str, Any]:
+        value = self.given.get("admits") or {}
+        if not isinstance(value, Mapping) or set(value) - {"values", "minimum", "maximum"}:
+            self.wrong(f"admits of {self.key!r} has values, or minimum and maximum; got {value!r}.", "admits")
+            return {}
+        if not isinstance(value.get("values", []), list | tuple):
+            self.wrong(f"The values that {self.key!r} admits are a list.", "admits", "values")
+            return {}
+        return value
+
+    def _limits(self, kind: str) -> tuple[Any, Any]:
+        low, high = self.given.get("minimum"), self.given.get("maximum")
+        is_on_points = kind == LIKERT or (kind in (MATRIX, ATTENTION) and not self.given.get("choices"))
+        is_real = kind == SLIDER or (kind == NUMBER and self.given.get("decimals"))
+        for name, value in (("minimum", low), ("maximum", high)):
+            if value is None and (is_on_points or kind == SLIDER):
+                self.wrong(f"The question {self.key!r} has no {name}. Give its lowest and its highest point.", name)
+            elif value is not None and not (_is_number(value) if is_real else _is_whole(value)):
+                self.wrong(
+                    f"The {name} of the question {self.key!r} is not a {'' if is_real else 'whole '}number.", name
+                )
+                return None, None
+        if low is None or high is None:
+            return (low, high) if not (is_on_points or kind == SLIDER) else (None, None)
+        if is_on_points and not 2 <= high - low + 1 <= MOST_POINTS:
+            self.wrong(f"The question {self.key!r} needs 2 to {MOST_POINTS} points between its minimum and maximum.",
+                       "maximum")  # fmt: skip
+            return None, None
+        if low > high or (kind == SLIDER and low == high):
+            self.wrong(f"The minimum {low} of the question {self.key!r} is not below its maximum {high}.", "minimum")
+            return None, None
+        return low, high
+
+    def _step(self, low: Any, high: Any) -> Any:
+        step = self.given.get("step", 1)
+        if not _is_number(step) or step <= 0:
+            self.wrong(f"The step of the slider {self.key!r} is a number above 0; got {step!r}.", "step")
+            return 1
+        if low is not None and high is not None:
+            n = (high - low) / step
+            if n < 1 or abs(n - round(n)) > 1e-6:
+                self.wrong(f"The slider {self.key!r} does not go from {low} to {high} in steps of {step}.", "step")
+                return 1
+        return step
+
+    def _choices(self, kind: str) -> tuple[Choice, ...]:
+        value = self.given.get("choices")
+        if not value:
+            if kind in (CHOICE, MULTIPLE):
+                self.wrong(f"The question {self.key!r} is a choice and offers nothing to choose. Give it choices.")
+            return ()
+        if not isinstance(value, list | tuple):
+            self.wrong(f"The choices of {self.key!r} are a list of {{value, label}}; got {value!r}.", "choices")
+            return ()
+        found: list[Choice] = []
+        for number, one in enumerate(value):
+            path: Path = ("choices", number)
+            if not isinstance(one, Mapping) or "value" not in one or not one.get("label"):
+                self.wrong(f"A choice of {self.key!r} has a value and a label; got {one!r}.", *path)
+                continue
+            if unknown := set(one) - {"value", "label", "exclusive"}:
+                self.wrong(f"A choice has a value, a label and exclusive; got {', '.join(sorted(unknown))}.", *path)
+            name = str(one["value"])
+            if isinstance(one["value"], bool) or not VALUE.fullmatch(name):
+                # YAML reads yes, no, on and off as true and false unless they stand in quotes.
+                self.wrong(
+                    f"{one['value']!r} is no value for a choice of {self.key!r}. Use letters, digits, hyphens and "
+                    "underscores; put yes, no, on and off in quotes.",
+                    *path,
+                    "value",
+                )
+            if name in {choice.value for choice in found}:
+                self.wrong(f"{self.key!r} offers {name!r} twice.", *path, "value")
+            if (name == OTHER and self.given.get("other")) or (kind == MULTIPLE and name in RESERVED_PARTS):
+                self.wrong(f"The value {name!r} has a meaning of its own in {self.key!r}. Choose another.", *path)
+            is_exclusive = one.get("exclusive", False)
+            if not isinstance(is_exclusive, bool) or (is_exclusive and kind != MULTIPLE):
+                self.wrong("exclusive is true or false, of a choice in a multiple choice.", *path, "exclusive")
+            found.append(Choice(name, self._texts("label", (*path, "label"), one["label"]), bool(is_exclusive)))
+        if kind == MULTIPLE:
+            most = self.given.get("maximum")
+            if _is_whole(most) and not 1 <= most <= len(found):
+                self.wrong(f"{self.key!r} offers {len(found)} choices; at most 1 to {len(found)} can be chosen.",
+                           "maximum")  # fmt: skip
+            fewest = self.given.get("minimum")
+            if _is_whole(fewest) and not 0 <= fewest <= len(found):
+                self.wrong(f"{self.key!r} offers {len(found)} choices; at least {fewest} can't be asked for.",
+                           "minimum")  # fmt: skip
+        return tuple(found)
+
+    def _rows(self) -> tuple[MatrixRow, ...]:
+        value = self.given.get("rows")
+        if not isinstance(value, list | tuple) or not value:
+            self.wrong(f"The matrix {self.key!r} has no rows. Give it a list of {{key, text}}.", "rows")
+            return ()
+        found: list[MatrixRow] = []
+        for number, one in enumerate(value):
+            path: Path = ("rows", number)
+            if not isinstance(one, Mapping) or not one.get("key") or not one.get("text"):
+                self.wrong(f"A row of {self.key!r} has a key and a text; got {one!r}.", *path)
+                continue
+            if unknown := set(one) - {"key", "text", "reversed"}:
+                self.wrong(f"A row has a key, a text and reversed; got {', '.join(sorted(unknown))}.", *path)
+            name = str(one["key"])
+            if not KEY.fullmatch(name) or name in RESERVED_PARTS:
+                self.wrong(f"{name!r} is no key for a row. Use small letters, digits and underscores, a letter first"
+                           f"; {', '.join(sorted(RESERVED_PARTS))} are taken.", *path, "key")  # fmt: skip
+            if name in {row.key for row in found}:
+                self.wrong(f"The matrix {self.key!r} has the row {name!r} twice.", *path, "key")
+            found.append(MatrixRow(name, self._texts("text", (*path, "text"), one["text"]), bool(one.get("reversed"))))
+        return tuple(found)
+
+    def _check_expected(self, question: Question) -> None:
+        if question.kind != ATTENTION:
+            return
+        if question.expects is None:
+            self.wrong(f"The attention check {self.key!r} has no expected answer. Say which one passes.", "expects")
+            return
+        try:
+            question.check(question.expects)
+        except ParameterError as problem:
+            self.wrong(f"The expected answer is none that the question offers. {problem}", "expects")
+
+    def _condition(self, given: Any, within: Path, depth: int = 0) -> Condition | None:
+        """A comparison, or several joined."""
+        if not isinstance(given, Mapping):
+            self.wrong(f"A condition names a question and what its answer is; got {given!r}.", *within)
+            return None
+        if depth > DEEPEST:
+            self.wrong(f"Conditions go {DEEPEST} deep at most. Join them in another way.", *within)
+            return None
+        joins = [name for name in JOINS if name in given]
+        if joins:
+            return self._joined(given, joins[0], within, depth)
+        relations = [name for name in RELATIONS if name in given]
+        unknown = sorted(set(given) - {"question", "row", *RELATIONS})
+        if not isinstance(given.get("question"), str) or len(relations) != 1 or unknown:
+            self.wrong(
+                f"A condition is a question with one of {', '.join(RELATIONS)}, or one of {', '.join(JOINS)} with "
+                f"conditions; got {dict(given)!r}.",
+                *within,
+            )
+            return None
+        relation = relations[0]
+        value = given[relation]
+        if relation == "one_of":
+            if not isinstance(value, list | tuple) or not value:
+                self.wrong(f"one_of is followed by a list of answers; got {value!r}.", *within, relation)
+                return None
+            value = tuple(value)
+        elif relation == "answered":
+            if not isinstance(value, bool):
+                self.wrong(f"answered is true or false; got {value!r}.", *within, relation)
+                return None
+        elif relation in ("below", "at_most", "above", "at_least"):
+            if not _is_number(value):
+                self.wrong(f"{relation} is followed by a number; got {value!r}.", *within, relation)
+                return None
+        elif not isinstance(value, str | int | float):
+            self.wrong(f"{relation} is followed by one answer; got {value!r}.", *within, relation)
+            return None
+        return Test(given["question"], relation, value, str(given.get("row") or ""))
+
+    def _joined(self, given: Mapping[str, Any], join: str, within: Path, depth: int) -> Condition | None:
+        if len(given) != 1:
+            self.wrong(f"{join} stands alone; put the other conditions beside those it joins.", *within)
+            return None
+        inner = given[join]
+        if join == NOT:
+            part = self._condition(inner, (*within, join), depth + 1)
+            return Joined(NOT, (part,)) if part is not None else None
+        if not isinstance(inner, list | tuple) or not inner:
+            what = "all of" if join == ALL else "any of"
+            self.wrong(f"{join} is followed by a list of conditions, {what} which are to hold.", *within, join)
+            return None
+        parts = [self._condition(one, (*within, join, number), depth + 1) for number, one in enumerate(inner)]
+        whole = tuple(part for part in parts if part is not None)
+        return Joined(join, whole) if len(whole) == len(parts) else None
+
+
+def possible_answers(question: Question, row: str = "") -> tuple[Any, ...]:
+    """The answers that a question can have, where there are few.
+
+    Parameters
+    ----------
+    question : Question
+        Any question.
+    row : str
+        Key of a matrix's row.
+
+    Returns
+    -------
+    tuple
+        Empty for numbers and words.
+    """
+    if question.kind == YES_NO:
+        return (True, False)
+    if question.choices:
+        return (*(choice.value for choice in question.choices), *((OTHER,) if question.other else ()))
+    if question.is_on_points and question.minimum is not None and (row or question.kind != MATRIX):
+        return tuple(range(question.minimum, question.maximum + 1))
+    return ()
+
+
+def test_problem(test: Test, earlier: Mapping[str, Question]) -> str:
+    """What is wrong with a comparison, in a sentence; empty where nothing is.
+
+    Parameters
+    ----------
+    test : Test
+        The comparison.
+    earlier : mapping
+        The questions it may speak of, by key.
+
+    Returns
+    -------
+    str
+    """
+    asked = earlier.get(test.question)
+    if asked is None:
+        return (
+            f"depends on {test.question!r}, which does not come before it. A condition speaks of a question earlier "
+            "in its block, or in a block before it (not of one about items, outside their block)."
+        )
+    if (asked.kind == MATRIX) != bool(test.row) and test.relation != "answered":
+        if asked.kind == MATRIX:
+            return f"depends on the matrix {asked.key!r}: say of which row, with row: …."
+        return f"depends on a row of {asked.key!r}, which is no matrix. Leave the row out."
+    if test.row and test.row not in {row.key for row in asked.rows}:
+        return f"depends on the row {test.row!r} of {asked.key!r}, which has no such row."
+    if (test.relation == "includes") != (asked.kind == MULTIPLE) and test.relation != "answered":
+        right = "includes" if asked.kind == MULTIPLE else "equals"
+        return f"compares {asked.key!r} by {test.relation}. Use {right}."
+    if test.relation in ("below", "at_most", "above", "at_least") and not (
+        asked.kind in (NUMBER, SLIDER) or asked.is_on_points
+    ):
+        return f"compares {asked.key!r} by {test.relation}, and its answers are no numbers."
+    known = possible_answers(asked, test.row)
+    values = test.value if test.relation == "one_of" else (test.value,)
+    if test.relation in ("equals", "differs", "one_of", "includes") and known:
+        wrong = [value for value in values if not any(value == one and type(value) is type(one) for one in known)]
+        if wrong:
+            return f"waits for {wrong[0]!r}, which is no answer to {asked.key!r}; its answers are {list(known)}."
+    if test.relation in ("equals", "differs", "one_of") and asked.kind in IN_WORDS:
+        return f"compares the words of {asked.key!r}. Ask whether it was answered."
+    return ""

@@ -1,0 +1,238 @@
+"""A draft's questionnaire, changed question by question: each change is checked whole, stored and logged."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db import transaction
+
+from core.errors import ParallaxError, ParameterError
+from core.models import LogEntry
+from studies.models import Study
+from studies.presets.blocks import load_block
+from studies.presets.loader import check_design
+from studies.questionnaires.core import is_measured
+from studies.questionnaires.document import read_document
+from studies.questionnaires.reading import QuestionnaireProblems
+from studies.questionnaires.schema import BLOCKS
+from studies.services.design import require_draft
+
+UP, DOWN = "up", "down"
+Data = dict[str, Any]
+
+
+def _refused(problem: ParameterError) -> ParallaxError:
+    found = [str(one) for one in problem.problems] if isinstance(problem, QuestionnaireProblems) else [str(problem)]
+    return ParallaxError("questionnaire.problems", " ".join(found), {"problems": found})
+
+
+@transaction.atomic
+def _changed(*, study: Study, actor: Any, reason: str, change: Callable[[Data], None]) -> Study:
+    """Apply a change to a copy, check the whole design, store and log it.
+
+    Raises `studies.not_draft`, `questionnaire.problems`.
+    """
+    current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    require_draft(current)
+    made: Data = copy.deepcopy(current.questionnaire)
+    change(made)
+    try:
+        check_design(settings=current.settings, questionnaire=made, texts=current.texts)
+    except ParameterError as problem:
+        raise _refused(problem) from problem
+    current.questionnaire = made
+    current.save(update_fields=["questionnaire", "updated_at"])
+    LogEntry.objects.create(
+        actor=actor,
+        kind="studies.study",
+        object_id=current.pk,
+        from_status=current.status,
+        to_status=current.status,
+        reason=f"Questionnaire changed: {reason}",
+    )
+    study.questionnaire = made
+    return current
+
+
+def _place(data: Data, key: str) -> tuple[str, int]:
+    for block in BLOCKS:
+        for number, question in enumerate(data.get(block, ())):
+            if question["key"] == key:
+                return block, number
+    raise ParallaxError("questionnaire.unknown", f"This questionnaire has no question {key!r}; it may have been moved.")
+
+
+def _keys(data: Data) -> set[str]:
+    return {question["key"] for block in BLOCKS for question in data.get(block, ())}
+
+
+def free_key(taken: set[str], stem: str = "q") -> str:
+    """A key that nobody has taken: the stem with the next number."""
+    base = re.sub(r"_?\d+$", "", stem)[:36] or "q"
+    return next(f"{base}_{number}" for number in range(1, len(taken) + 2) if f"{base}_{number}" not in taken)
+
+
+def save_question(*, study: Study, block: str, question: Mapping[str, Any], key: str = "", actor: Any = None) -> Study:
+    """Put a question in the place of the one called `key`, or at the end of the block where there is no key.
+
+    Raises `studies.not_draft`, `questionnaire.unknown`, `questionnaire.problems`, `questionnaire.measured`.
+    """
+
+    def change(data: Data) -> None:
+        if not key:
+            data.setdefault(block, []).append(dict(question))
+            return
+        home, number = _place(data, key)
+        if is_measured(home, key) and question.get("key") != key:
+            raise _measured(key)
+        data[home][number] = dict(question)
+        if question.get("key") != key:
+            _rename(data, key, str(question.get("key")))
+
+    what = f"question {question.get('key')} {'changed' if key else 'added'}."
+    return _changed(study=study, actor=actor, reason=what, change=change)
+
+
+def _rename(data: Data, old: str, new: str) -> None:
+    """Let conditions follow a question to its new key."""
+
+    def renamed(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {
+                name: new if name == "question" and value == old else renamed(value) for name, value in node.items()
+            }
+        return [renamed(part) for part in node] if isinstance(node, list) else node
+
+    for block in BLOCKS:
+        for question in data.get(block, ()):
+            if "shown_if" in question:
+                question["shown_if"] = renamed(question["shown_if"])
+
+
+def _measured(key: str) -> ParallaxError:
+    return ParallaxError(
+        "questionnaire.measured",
+        f"Perceived accuracy, novelty or satisfaction is made of {key!r}. Its words can be changed; its key cannot, "
+        "and it cannot be deleted.",
+    )
+
+
+def delete_question(*, study: Study, key: str, actor: Any = None) -> Study:
+    """Take a question out.
+
+    Raises as `save_question`; where another question depends on it, `questionnaire.problems` says which.
+    """
+
+    def change(data: Data) -> None:
+        block, number = _place(data, key)
+        if is_measured(block, key):
+            raise _measured(key)
+        del data[block][number]
+
+    return _changed(study=study, actor=actor, reason=f"question {key} deleted.", change=change)
+
+
+def move_question(*, study: Study, key: str, direction: str, actor: Any = None) -> Study:
+    """Move a question one place up or down within its block; at the end it stays where it is.
+
+    Raises as `save_question`; where a condition would come before what it depends on, `questionnaire.problems`.
+    """
+
+    def change(data: Data) -> None:
+        block, number = _place(data, key)
+        target = number + (-1 if direction == UP else 1)
+        if 0 <= target < len(data[block]):
+            data[block][number], data[block][target] = data[block][target], data[block][number]
+
+    return _changed(study=study, actor=actor, reason=f"question {key} moved {direction}.", change=change)
+
+
+def duplicate_question(*, study: Study, key: str, actor: Any = None) -> str:
+    """Put a copy of a question after it, and return the copy's key. Raises as `save_question`."""
+    made = ""
+
+    def change(data: Data) -> None:
+        nonlocal made
+        block, number = _place(data, key)
+        made = free_key(_keys(data), key)
+        data[block].insert(number + 1, {**copy.deepcopy(data[block][number]), "key": made})
+
+    _changed(study=study, actor=actor, reason=f"question {key} duplicated.", change=change)
+    return made
+
+
+def save_scale(*, study: Study, scale: Mapping[str, Any], actor: Any = None) -> Study:
+    """Add a scale, or put it in the place of the one with its key. Raises as `save_question`."""
+
+    def change(data: Data) -> None:
+        scales = data.setdefault("scales", [])
+        for number, one in enumerate(scales):
+            if one["key"] == scale["key"]:
+                scales[number] = dict(scale)
+                return
+        scales.append(dict(scale))
+
+    return _changed(study=study, actor=actor, reason=f"scale {scale['key']} saved.", change=change)
+
+
+def delete_scale(*, study: Study, key: str, actor: Any = None) -> Study:
+    """Take a scale out, and its questions from it. Raises as `save_question`."""
+
+    def change(data: Data) -> None:
+        data["scales"] = [one for one in data.get("scales", ()) if one["key"] != key]
+        for block in BLOCKS:
+            for question in data.get(block, ()):
+                if question.get("scale") == key:
+                    del question["scale"]
+
+    return _changed(study=study, actor=actor, reason=f"scale {key} deleted.", change=change)
+
+
+def set_attention(*, study: Study, ends_after: int, actor: Any = None) -> Study:
+    """Say after how many failed attention checks somebody's part ends; 0 for never. Raises as `save_question`."""
+
+    def change(data: Data) -> None:
+        data.pop("attention", None)
+        if ends_after:
+            data["attention"] = {"ends_after": ends_after}
+
+    return _changed(study=study, actor=actor, reason=f"attention checks end after {ends_after}.", change=change)
+
+
+def add_block(*, study: Study, name: str, actor: Any = None) -> Study:
+    """Add the questions and scales of a shipped block.
+
+    Raises as `save_question`, and `questionnaire.unknown_block`; a key that is taken is among the problems.
+    """
+    try:
+        block = load_block(name)
+    except ParameterError as problem:
+        raise ParallaxError("questionnaire.unknown_block", str(problem)) from problem
+
+    def change(data: Data) -> None:
+        for part in (*BLOCKS, "scales"):
+            if block.questionnaire.get(part):
+                data.setdefault(part, []).extend(copy.deepcopy(block.questionnaire[part]))
+
+    return _changed(study=study, actor=actor, reason=f"block {name} added.", change=change)
+
+
+def import_questionnaire(*, study: Study, text: str, actor: Any = None) -> Study:
+    """Put a YAML document's questionnaire in the place of the study's.
+
+    Raises `studies.not_draft`, and `questionnaire.problems` with the line and place of each.
+    """
+    try:
+        found = read_document(text)
+    except QuestionnaireProblems as problem:
+        located = [str(one) for one in getattr(problem, "located", problem.problems)]
+        raise ParallaxError("questionnaire.problems", " ".join(located), {"problems": located}) from problem
+
+    def change(data: Data) -> None:
+        data.clear()
+        data.update(found)
+
+    return _changed(study=study, actor=actor, reason="imported from a document.", change=change)

@@ -1,0 +1,301 @@
+"""The questionnaire's editor: a list of its questions with a preview, and a form for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from core.errors import ParallaxError
+from studies.enums import StudyStatus
+from studies.forms.questionnaires import (
+    BLOCK_LABELS,
+    KIND_LABELS,
+    AttentionForm,
+    BlockForm,
+    ImportForm,
+    NewQuestionForm,
+    QuestionForm,
+    ScaleForm,
+)
+from studies.models import Study
+from studies.permissions import OWNERS, READERS, Seat, seated
+from studies.questionnaires.core import is_measured
+from studies.questionnaires.document import LONGEST_DOCUMENT, write_document
+from studies.questionnaires.schema import AFTER, BLOCKS, Questionnaire, questionnaire_from
+from studies.scales import scales_of
+from studies.selectors import asking
+from studies.services import questionnaires as service
+
+ACTS: dict[str, tuple[Callable[..., Any], dict[str, str], str]] = {
+    "up": (service.move_question, {"direction": service.UP}, "The question is moved up."),
+    "down": (service.move_question, {"direction": service.DOWN}, "The question is moved down."),
+    "duplicate": (service.duplicate_question, {}, "The question is copied."),
+    "delete": (service.delete_question, {}, "The question is deleted."),
+}
+
+
+def _languages(study: Study) -> list[str]:
+    return list(study.settings["languages"])
+
+
+def _may_edit(seat: Seat) -> bool:
+    return seat.is_owner and seat.study.status == StudyStatus.DRAFT
+
+
+@require_safe
+@seated(READERS)
+def questionnaire(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Every block with its questions, its scales, and how the pages look; of a launched study to read alone."""
+    study = seat.study
+    found = questionnaire_from(study.questionnaire)
+    languages = _languages(study)
+    shown = request.GET.get("block", "")
+    language = request.GET.get("lang", "")
+    block = shown if shown in BLOCKS else next((name for name in (AFTER, *BLOCKS) if found.block(name)), AFTER)
+    context = {
+        "study": study,
+        "may_edit": _may_edit(seat),
+        "blocks": _lines_of(found),
+        "scales": scales_of(found),
+        "declared": study.questionnaire.get("scales", ()),
+        "preview": {
+            "block": block,
+            "language": language if language in languages else languages[0],
+            "languages": languages,
+            "blocks": [(name, BLOCK_LABELS[name]) for name in BLOCKS if found.block(name)],
+        },
+        "new_form": NewQuestionForm(),
+        "scale_form": ScaleForm(languages, auto_id="scale_%s"),
+        "attention_form": AttentionForm(initial={"ends_after": found.attention_ends_after}),
+        "block_form": BlockForm(auto_id="block_%s"),
+        "import_form": ImportForm(),
+        "ends_after": found.attention_ends_after,
+    }
+    return render(request, "console/studies/questionnaire.html", context)
+
+
+def _lines_of(found: Questionnaire) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": block,
+            "name": BLOCK_LABELS[block],
+            "questions": [
+                {
+                    "question": question,
+                    "text": next(iter(question.text.values())),
+                    "kind": KIND_LABELS[question.kind],
+                    "condition": question.shown_if.in_words() if question.shown_if else "",
+                    "is_measured": is_measured(block, question.key),
+                    "is_first": number == 0,
+                    "is_last": number == len(found.block(block)) - 1,
+                }
+                for number, question in enumerate(found.block(block))
+            ],
+        }
+        for block in BLOCKS
+    ]
+
+
+@require_safe
+@xframe_options_sameorigin
+@csp_replace({"frame-ancestors": [SELF]})
+@seated(READERS)
+def preview(request: HttpRequest, seat: Seat, block: str) -> HttpResponse:
+    """A block as its page shows it, by the participants' own templates; nothing of it is stored.
+
+    With `only` in the address it is one question, shown whatever it depends on.
+    """
+    if block not in BLOCKS:
+        raise Http404("There is no such block.")
+    study = seat.study
+    language = request.GET.get("lang", "")
+    language = language if language in _languages(study) else _languages(study)[0]
+    with translation.override(language):
+        asked = asking.page_of(questionnaire_from(study.questionnaire), block, {}, language=language)
+        if only := request.GET.get("only", ""):
+            asked = [replace(one, when="", condition="", is_hidden=False) for one in asked if one.key == only]
+        context = {
+            "questions": asked,
+            "step": "preview",
+            "block_name": BLOCK_LABELS[block],
+            "is_about": block == "about",
+        }
+        return render(request, "participant/preview.html", context)
+
+
+@require_safe
+@seated(READERS)
+def questionnaire_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The questionnaire as a YAML document."""
+    text = write_document(seat.study.questionnaire)
+    response = HttpResponse(text, content_type="application/yaml; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_questionnaire.yaml"'
+    return response
+
+
+def _back(seat: Seat, block: str = "") -> HttpResponse:
+    url = reverse("studies:questionnaire", args=[seat.study.slug])
+    return redirect(f"{url}?block={block}#block-{block}" if block in BLOCKS else url)
+
+
+def _told(request: HttpRequest, refusal: ParallaxError) -> None:
+    for line in refusal.extra.get("problems") or [str(refusal)]:
+        messages.error(request, line)
+
+
+def _done(request: HttpRequest, seat: Seat, act: Callable[..., Any], said: str, **facts: Any) -> HttpResponse:
+    block = _block_of(seat.study, facts.get("key", ""))
+    try:
+        act(study=seat.study, actor=request.user, **facts)
+    except ParallaxError as refusal:
+        _told(request, refusal)
+    else:
+        messages.success(request, said)
+    return _back(seat, block)
+
+
+def _block_of(study: Study, key: str) -> str:
+    found = study.questionnaire
+    return next((name for name in BLOCKS if any(q["key"] == key for q in found.get(name, ()))), "")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS)
+def question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """A new question at the end of a block."""
+    asked = NewQuestionForm(request.GET)
+    if not asked.is_valid():
+        return _back(seat)
+    block, kind = asked.cleaned_data["block"], asked.cleaned_data["kind"]
+    taken = {q["key"] for name in BLOCKS for q in seat.study.questionnaire.get(name, ())}
+    given: dict[str, Any] = {"key": service.free_key(taken)} if request.method != "POST" else {}
+    if kind in ("likert", "matrix", "attention"):
+        given |= {"minimum": 1, "maximum": 5}
+    if kind == "slider":
+        given |= {"minimum": 0, "maximum": 100}
+    return _question_page(request, seat, block, kind, given, key="")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS)
+def question_edit(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
+    """Everything that can be said of one question."""
+    block = _block_of(seat.study, key)
+    if not block:
+        raise Http404("There is no such question.")
+    given = next(q for q in seat.study.questionnaire[block] if q["key"] == key)
+    return _question_page(request, seat, block, given["kind"], given, key=key)
+
+
+def _question_page(
+    request: HttpRequest, seat: Seat, block: str, kind: str, given: dict[str, Any], *, key: str
+) -> HttpResponse:
+    study = seat.study
+    if not _may_edit(seat):
+        messages.error(request, "The design was frozen at the launch and cannot be changed any more.")
+        return _back(seat, block)
+    found = questionnaire_from(study.questionnaire)
+    form = QuestionForm(kind, found, block, _languages(study), request.POST or None, given=given)
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.save_question(study=study, block=block, question=form.question(), key=key, actor=request.user)
+        except ParallaxError as refusal:
+            for line in refusal.extra.get("problems") or [str(refusal)]:
+                form.add_error(None, line)
+        else:
+            messages.success(request, "The question is saved.")
+            if "again" in request.POST:
+                return redirect("studies:question-edit", slug=study.slug, key=form.cleaned_data["key"])
+            return _back(seat, block)
+    context = {
+        "study": study,
+        "form": form,
+        "key": key,
+        "block_key": block,
+        "block_name": BLOCK_LABELS[block],
+        "kind": KIND_LABELS[kind],
+        "is_measured": is_measured(block, key),
+        "languages": _languages(study),
+        "condition": form.condition.in_words() if form.condition is not None else "",
+        "lists": [
+            ("Rows" if form.has_rows_and_choices else "Choices", form.lines),
+            *([("Choices, in place of points", form.choices_of_matrix)] if form.has_rows_and_choices else []),
+        ]
+        if form.has_lines
+        else [],
+    }
+    return render(request, "console/studies/question.html", context)
+
+
+@require_POST
+@seated(OWNERS)
+def question_act(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
+    """Move, copy or delete a question."""
+    chosen = ACTS.get(request.POST.get("act", ""))
+    if chosen is None:
+        messages.error(request, "That button is not known here. Load the page again.")
+        return _back(seat)
+    act, facts, said = chosen
+    return _done(request, seat, act, said, key=key, **facts)
+
+
+@require_POST
+@seated(OWNERS)
+def scale_act(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Save or delete a scale."""
+    if "delete" in request.POST:
+        return _done(request, seat, service.delete_scale, "The scale is deleted.", key=request.POST["delete"])
+    form = ScaleForm(_languages(seat.study), request.POST)
+    if not form.is_valid():
+        messages.error(request, "Give the scale a key, a name in each language, and a share from 1 to 100 percent.")
+        return _back(seat)
+    return _done(request, seat, service.save_scale, "The scale is saved.", scale=form.scale())
+
+
+@require_POST
+@seated(OWNERS)
+def attention_set(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Say after how many failed checks somebody's part ends."""
+    form = AttentionForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Give a whole number from 0 to 100.")
+        return _back(seat)
+    return _done(request, seat, service.set_attention, "Attention checks are set.", **form.cleaned_data)
+
+
+@require_POST
+@seated(OWNERS)
+def block_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Add a shipped block of questions."""
+    form = BlockForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Choose one of the blocks offered.")
+        return _back(seat)
+    return _done(request, seat, service.add_block, "The block is added.", **form.cleaned_data)
+
+
+@require_POST
+@seated(OWNERS)
+def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Put a YAML document in the place of the questionnaire."""
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid() or form.cleaned_data["file"].size > LONGEST_DOCUMENT:
+        messages.error(request, f"Choose a YAML document of at most {LONGEST_DOCUMENT // 1000:,} kB.")
+        return _back(seat)
+    try:
+        text = form.cleaned_data["file"].read().decode("utf-8")
+    except UnicodeDecodeError:
+        messages.error(request, "The document is not in UTF-8. Save it as UTF-8 and choose it again.")
+        return _back(seat)
+    return _done(request, seat, service.import_questionnaire, "The questionnaire is that of the document.", text=text)

@@ -1,0 +1,261 @@
+"""The questionnaire's editor in the console: what it lists, makes, moves, copies, deletes and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+
+from core.models import LogEntry
+from studies.enums import Role
+from studies.models import Study
+from studies.questionnaires.document import read_document, write_document
+from studies.services.launch import launch_study
+from tests.factories.questionnaires import every_kind, make_study_asking
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def study() -> Study:
+    return make_study_asking(every_kind(), status="draft")
+
+
+class Owner:
+    """The study's owner in a browser without the script."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.client = Client()
+        owner = study.memberships.get(role=Role.OWNER).researcher
+        self.client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+
+    def url(self, name: str = "questionnaire", **kwargs: str) -> str:
+        return reverse(f"studies:{name}", kwargs={"slug": self.study.slug, **kwargs})
+
+    def fields(self, url: str) -> dict[str, Any]:
+        """What the question's form holds, as a browser would send it."""
+        page = html.document_fromstring(self.client.get(url).text)
+        found: dict[str, Any] = {}
+        for control in page.xpath("//main//form[@method='post']//*[@name]"):
+            name, kind = control.get("name"), control.get("type")
+            if name in ("csrfmiddlewaretoken", "again"):
+                continue
+            if control.tag == "textarea":
+                found[name] = (control.text or "").removeprefix("\n")
+            elif control.tag == "select":
+                found[name] = control.xpath("string((option[@selected] | option[1])[last()]/@value)")
+            elif kind != "checkbox":
+                found[name] = control.get("value", "")
+            elif control.get("checked") is not None:
+                found[name] = "on"
+        return found
+
+    def edit(self, asked: str, **changes: Any) -> HttpResponse:
+        url = self.url("question-edit", key=asked)
+        data = {**self.fields(url), **changes}
+        response = self.client.post(
+            url, {name: value for name, value in data.items() if value is not None}, follow=True
+        )
+        self.study.refresh_from_db()
+        return response
+
+    def act(self, key: str, act: str) -> HttpResponse:
+        response = self.client.post(self.url("question-act", key=key), {"act": act}, follow=True)
+        self.study.refresh_from_db()
+        return response
+
+    def order_of(self, block: str = "after") -> list[str]:
+        return [question["key"] for question in self.study.questionnaire[block]]
+
+    def question(self, key: str) -> dict[str, Any]:
+        found = self.study.questionnaire
+        return next(
+            q for block in ("about", "items", "overall", "after") for q in found.get(block, ()) if q["key"] == key
+        )
+
+
+KEYS = [q["key"] for block in ("about", "items", "overall", "after") for q in every_kind()[block]]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_saving_a_question_as_it_stands_changes_nothing(study: Study, key: str) -> None:
+    owner = Owner(study)
+    before = study.questionnaire
+    page = owner.edit(key)
+    assert "The question is saved." in page.text
+    assert owner.study.questionnaire == before
+
+
+def test_the_list_says_kind_condition_and_scale_and_shows_a_preview(study: Study) -> None:
+    owner = Owner(study)
+    page = owner.client.get(owner.url())
+    assert "shown if satisfaction is at least 3 and (mood is above 50 or (not devices includes nowhere))" in page.text
+    found = html.document_fromstring(page.text)
+    source = found.xpath("string(//iframe/@src)")
+    assert source == owner.url("questionnaire-preview", block="after") + "?lang=en"
+    preview = owner.client.get(owner.url("questionnaire-preview", block="after") + "?lang=it")
+    assert preview.headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'self'" in preview.headers["Content-Security-Policy"]
+    shown = html.document_fromstring(preview.text)
+    assert shown.xpath("string(/html/@lang)") == "it"
+    assert len(shown.xpath("//*[starts-with(@id, 'question-')]")) == 12
+    assert "Preferisco non rispondere" in preview.text
+    assert not shown.xpath("//form[@method='post']")
+    one = owner.client.get(owner.url("questionnaire-preview", block="after") + "?only=service")
+    assert html.document_fromstring(one.text).xpath("//*[starts-with(@id, 'question-')][not(@hidden)]/@id") == [
+        "question-service"
+    ]
+
+
+def test_a_question_is_added_worded_and_made_conditional(study: Study) -> None:
+    owner = Owner(study)
+    url = f"{owner.url('question-add')}?block=after&kind=choice"
+    data = owner.fields(url)
+    assert data["key"] == "q_1"
+    condition = {"if0-group": "1", "if0-question": "satisfaction", "if0-relation": "at_least", "if0-value": "4",
+                 "if1-group": "2", "if1-question": "views.again", "if1-relation": "one_of", "if1-value": "4, 5",
+                 "if1-negated": "on"}  # fmt: skip
+    lines = {"line0-key": "yes_please", "line0-text_en": "Please", "line0-text_it": "Volentieri",
+             "line1-key": "no", "line1-text_en": "No", "line1-text_it": "No"}  # fmt: skip
+    data |= {"text_en": "More?", "text_it": "Ancora?", **lines, **condition}
+    page = owner.client.post(url, data, follow=True)
+    assert "The question is saved." in page.text
+    owner.study.refresh_from_db()
+    assert owner.question("q_1") == {
+        "key": "q_1",
+        "kind": "choice",
+        "text": {"en": "More?", "it": "Ancora?"},
+        "choices": [
+            {"value": "yes_please", "label": {"en": "Please", "it": "Volentieri"}},
+            {"value": "no", "label": {"en": "No", "it": "No"}},
+        ],
+        "shown_if": {
+            "any": [
+                {"question": "satisfaction", "at_least": 4},
+                {"not": {"question": "views", "row": "again", "one_of": [4, 5]}},
+            ]
+        },
+    }
+    assert LogEntry.objects.filter(object_id=study.pk, reason="Questionnaire changed: question q_1 added.").exists()
+
+
+def test_what_makes_no_sense_is_said_on_the_form_and_not_stored(study: Study) -> None:
+    owner = Owner(study)
+    before = study.questionnaire
+    page = owner.edit("trust_a", maximum="40")
+    assert "needs 2 to 11 points" in page.text
+    assert "has no wording in &#x27;it&#x27;" in owner.edit("service", text_it=" ").text or "required" in page.text
+    assert "no answer to" in owner.edit("service", **{"if0-value": "perhaps"}).text
+    assert owner.study.questionnaire == before
+
+
+def test_a_condition_nested_too_deep_for_the_form_stays_unless_lines_replace_it(study: Study) -> None:
+    owner = Owner(study)
+    before = owner.question("why")["shown_if"]
+    page = owner.client.get(owner.url("question-edit", key="why"))
+    assert "nested deeper" in page.text
+    owner.edit("why", text_en="Tell us why?")
+    assert (owner.question("why")["shown_if"], owner.question("why")["text"]["en"]) == (before, "Tell us why?")
+    owner.edit("why", **{"if0-question": "streams", "if0-relation": "equals", "if0-value": "yes"})
+    assert owner.question("why")["shown_if"] == {"question": "streams", "equals": True}
+
+
+def test_questions_move_are_copied_and_deleted(study: Study) -> None:
+    owner = Owner(study)
+    owner.act("hours", "up")
+    assert owner.order_of()[:4] == ["streams", "service", "hours", "devices"]
+    owner.act("hours", "down")
+    assert owner.order_of()[:4] == ["streams", "service", "devices", "hours"]
+    refused = owner.act("streams", "down")
+    assert "does not come before it" in refused.text
+    assert owner.order_of()[:2] == ["streams", "service"]
+    owner.act("trust_a", "duplicate")
+    assert owner.order_of()[5:7] == ["trust_a", "trust_a_1"]
+    assert owner.question("trust_a_1")["text"] == owner.question("trust_a")["text"]
+    owner.act("trust_a_1", "delete")
+    assert "trust_a_1" not in owner.order_of()
+    assert "does not come before it" in owner.act("streams", "delete").text
+    assert "is made of" in owner.act("rating", "delete").text
+    assert "rating" in owner.order_of("items")
+    assert "is not known" in owner.act("streams", "burn").text
+
+
+def test_a_measured_question_can_be_reworded_and_no_more(study: Study) -> None:
+    owner = Owner(study)
+    owner.edit("satisfaction", text_en="How content are you?")
+    assert owner.question("satisfaction")["text"]["en"] == "How content are you?"
+    assert "its key cannot" in owner.edit("satisfaction", key="content").text
+    assert "goes from 1 to 5" in owner.edit("satisfaction", maximum="7").text
+    assert "has to be required" in owner.edit("satisfaction", may_decline="on").text
+    assert owner.question("satisfaction")["maximum"] == 5
+
+
+def test_conditions_follow_a_question_to_its_new_key(study: Study) -> None:
+    owner = Owner(study)
+    owner.edit("streams", key="subscribes")
+    assert owner.question("service")["shown_if"] == {"question": "subscribes", "equals": True}
+
+
+def test_scales_attention_and_blocks(study: Study) -> None:
+    owner = Owner(study)
+    new = {"key": "fun", "least_answered": "75", "name_en": "Fun", "name_it": "Divertimento"}
+    owner.client.post(owner.url("scale-act"), new)
+    owner.client.post(owner.url("scale-act"), {"delete": "fit"})
+    owner.client.post(owner.url("attention-set"), {"ends_after": "2"})
+    added = owner.client.post(owner.url("block-add"), {"name": "resque-short"}, follow=True)
+    assert "The block is added." in added.text
+    again = owner.client.post(owner.url("block-add"), {"name": "resque-short"}, follow=True)
+    assert "is used twice in the block" in again.text
+    study.refresh_from_db()
+    asked = study.questionnaire
+    assert [scale["key"] for scale in asked["scales"]][:2] == ["trust", "fun"]
+    assert asked["scales"][1]["least_answered"] == 0.75
+    assert asked["attention"] == {"ends_after": 2}
+    assert all("scale" not in question for question in asked["items"])
+    assert len(asked["after"]) == 12 + 4
+
+
+def test_the_document_goes_out_and_comes_back(study: Study) -> None:
+    owner = Owner(study)
+    text = owner.client.get(owner.url("questionnaire-file")).content.decode()
+    assert read_document(text) == study.questionnaire
+    changed = read_document(text)
+    del changed["after"]
+    changed["scales"] = [
+        {"key": "trust", "name": {"en": "T", "it": "T"}},
+        {"key": "fit", "name": {"en": "F", "it": "F"}},
+    ]
+    for given, said in (
+        (b"\xff", "not in UTF-8"),
+        (b"schema: 1\nafter: 3", "line 2, after"),
+        (write_document(changed).encode(), "is that of the document"),
+    ):
+        page = owner.client.post(
+            owner.url("questionnaire-import"), {"file": SimpleUploadedFile("a.yaml", given)}, follow=True
+        )
+        assert said in page.text
+    study.refresh_from_db()
+    assert study.questionnaire == changed
+
+
+def test_a_launched_questionnaire_is_read_and_not_changed() -> None:
+    owner = Owner(make_study(status="draft"))
+    launch_study(study=owner.study)
+    before = owner.study.questionnaire
+    page = owner.client.get(owner.url())
+    assert "frozen at the launch" in page.text
+    assert not html.document_fromstring(page.text).xpath("//main//form")
+    for response in (
+        owner.client.get(owner.url("question-edit", key="comment"), follow=True),
+        owner.act("comment", "delete"),
+        owner.client.post(owner.url("block-add"), {"name": "resque-long"}, follow=True),
+    ):
+        assert "frozen at the launch and cannot be changed" in response.text
+    assert owner.study.questionnaire == before
