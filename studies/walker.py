@@ -363,7 +363,7 @@ class Walker:
 
     def _answer_to(self, question: html.HtmlElement, *, is_about: bool = False) -> dict[str, Any]:
         """What the person says to a question, read from its controls."""
-        told = str(question.text_content())
+        told = " ".join(str(question.text_content()).split())
         data: dict[str, Any] = {}
         for name in dict.fromkeys(question.xpath(".//input[@type='radio']/@name")):
             data[name] = self._button(question, name, told, is_about=is_about)
@@ -391,8 +391,8 @@ class Walker:
 
     def _button(self, question: html.HtmlElement, name: str, told: str, *, is_about: bool) -> str:
         buttons = [b for b in question.xpath(f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
-        labels = {b.get("value", ""): " ".join(b.getparent().text_content().split()) for b in buttons}
-        legend = told[: told.index(labels[next(iter(labels))])] if labels else ""
+        labels = {str(b.get("value", "")): " ".join(b.getparent().text_content().split()) for b in buttons}
+        legend, _first_label, _rest = told.partition(next(iter(labels.values()), "\n"))
         # A statement such as "Choose 'Agree' here" is read as it is meant.
         named = [value for value, label in labels.items() if _says(legend, label.split(",")[0])]
         if ASKS_FOR_ONE.search(legend) and len(named) == 1:
@@ -401,7 +401,7 @@ class Walker:
             return str(self.facts[name])
         if is_about:
             # The questions of screening are asked so that "yes" lets someone in.
-            return "yes" if set(labels) == {"yes", "no"} else str(self.rng.choice(sorted(labels)))
+            return "yes" if set(labels) == {"yes", "no"} else str(self.rng.choice(sorted({*labels} - {"other"})))
         if self.person is not None and all(value.lstrip("-").isdigit() for value in labels):
             answer = self.person.opinion(len(labels), self.rng, is_negative=name in self.negative)
             return sorted(labels, key=int)[int(answer.value) - 1]

@@ -193,7 +193,7 @@ def _scored(scale: ScaleOfStudy) -> Of:
 def participant_variables(study: Study) -> tuple[Of, ...]:
     """What is exported of each participant, in long and wide files alike."""
     asked = questionnaire_from(study.questionnaire)
-    questions = []
+    questions: list[Of] = []
     for block in (schema.ABOUT, schema.OVERALL, schema.AFTER):
         reader = _reader(block)
         for question in asked.block(block):

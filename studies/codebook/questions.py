@@ -149,12 +149,15 @@ def _chosen(name: str, question: Question, reader: Reader[Row], common: Mapping[
     wording = next(iter(question.text.values()))
     for choice in question.choices:
         yield Variable(f"{name}.{choice.value}", f"{wording}: {next(iter(choice.label.values()))}", "boolean",
-                       lambda row, value=choice.value: _is_chosen(reader.value(row, question.key), value),
-                       values=YES_NO, **common)  # type: ignore[misc]  # fmt: skip
+                       _chosen_reader(reader, question.key, choice.value), values=YES_NO, **common)  # fmt: skip
 
 
-def _is_chosen(given: Any, value: str) -> bool | None:
-    return None if given is None else value in given
+def _chosen_reader(reader: Reader[Row], key: str, value: str) -> Callable[[Row], bool | None]:
+    def read(row: Row) -> bool | None:
+        given = reader.value(row, key)
+        return None if given is None else value in given
+
+    return read
 
 
 def _rows(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
@@ -162,10 +165,14 @@ def _rows(name: str, question: Question, reader: Reader[Row], common: Mapping[st
     for line in question.rows:
         yield Variable(f"{name}.{line.key}", f"{wording}: {next(iter(line.text.values()))}",
                        "category" if question.choices else "integer",
-                       lambda row, key=line.key: (reader.value(row, question.key) or {}).get(key),
+                       _row_reader(reader, question.key, line.key),
                        allowed=_allowed(question), values=_labels(question), is_reversed=line.is_reversed,
                        direction=_direction(line.is_reversed), minimum=question.minimum, maximum=question.maximum,
-                       **common)  # type: ignore[misc]  # fmt: skip
+                       **common)  # fmt: skip
+
+
+def _row_reader(reader: Reader[Row], key: str, line: str) -> Callable[[Row], Any]:
+    return lambda row: (reader.value(row, key) or {}).get(line)
 
 
 def _own_words(given: Any) -> str | None:

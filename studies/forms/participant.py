@@ -56,7 +56,7 @@ def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
         return True, dict(schema.DECLINED)
     if question.kind == schema.MATRIX:
         names = {row.key: f"{key}.{row.key}" for row in question.rows}
-        rows = {row: value_of(question, data[name]) for row, name in names.items() if name in data}
+        rows = {row: value_of(question, str(data[name])) for row, name in names.items() if name in data}
         given = {row: value for row, value in rows.items() if value is not None}
         return bool(rows) or key in data, given or None
     if key not in data:
@@ -66,7 +66,7 @@ def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
         return True, [raw for raw in data.getlist(key) if raw] or None
     if question.other and data[key] == schema.OTHER:
         return True, {schema.OTHER: data.get(f"{key}.{schema.OTHER}", "").strip()}
-    return True, value_of(question, data[key])
+    return True, value_of(question, str(data[key]))
 
 
 def posted_answers(questions: Iterable[schema.Question], data: QueryDict) -> dict[str, Any]:

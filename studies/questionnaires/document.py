@@ -132,12 +132,16 @@ def _broken(problem: yaml.YAMLError) -> DocumentProblems:
                                  "and quotes near this line.")])  # fmt: skip
 
 
+def _line_of(event: yaml.Event) -> int:
+    return int(event.start_mark.line) if event.start_mark is not None else 0
+
+
 def _composed(text: str) -> yaml.Node:
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):
                 raise DocumentProblems(
-                    [_at(event.start_mark.line + 1, "References (*name) are not read here. Write the words out.")]
+                    [_at(_line_of(event) + 1, "References (*name) are not read here. Write the words out.")]
                 )
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as problem:

@@ -365,11 +365,11 @@ class QuestionReader:
             found.append(Choice(name, self._texts("label", (*path, "label"), one["label"]), bool(is_exclusive)))
         if kind == MULTIPLE:
             most = self.given.get("maximum")
-            if _is_whole(most) and not 1 <= most <= len(found):
+            if isinstance(most, int) and not 1 <= most <= len(found):
                 self.wrong(f"{self.key!r} offers {len(found)} choices; at most 1 to {len(found)} can be chosen.",
                            "maximum")  # fmt: skip
             fewest = self.given.get("minimum")
-            if _is_whole(fewest) and not 0 <= fewest <= len(found):
+            if isinstance(fewest, int) and not 0 <= fewest <= len(found):
                 self.wrong(f"{self.key!r} offers {len(found)} choices; at least {fewest} can't be asked for.",
                            "minimum")  # fmt: skip
         return tuple(found)

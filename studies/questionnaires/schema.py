@@ -254,7 +254,7 @@ class _Reader:
         if not isinstance(given, list | tuple):
             self.notes.wrong((name,), f"The block {name!r} is a list of questions; got {given!r}.")
             return ()
-        questions = []
+        questions: list[Question] = []
         for number, one in enumerate(given):
             path: Path = (name, number)
             if not isinstance(one, Mapping):

@@ -12,7 +12,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from studies import flow
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
-from studies.questionnaires.schema import TEXT, Question, questionnaire_from
+from studies.questionnaires.questions import IN_WORDS
+from studies.questionnaires.schema import Question, questionnaire_from
 from studies.selectors.page_times import BROWSER, step_times
 from studies.selectors.texts import texts_of
 
@@ -36,6 +37,7 @@ NAMES = {
     flow.RECOMMENDATIONS: "The recommendations",
     flow.ITEMS: "Questions about each item",
     flow.OVERALL: "The list as a whole",
+    flow.AFTER: "Questions after the list",
 }
 
 
@@ -150,8 +152,9 @@ def _stated(study: Study) -> dict[str, float]:
         flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
         flow.ITEMS: listed * (SECONDS_OF_DETAILS + _seconds(asked.items)),
         flow.OVERALL: _seconds(asked.overall),
+        **({flow.AFTER: _seconds(asked.after)} if asked.after else {}),
     }
 
 
 def _seconds(questions: tuple[Question, ...]) -> float:
-    return math.fsum(SECONDS_A_TEXT if question.kind == TEXT else SECONDS_A_QUESTION for question in questions)
+    return math.fsum(SECONDS_A_TEXT if question.kind in IN_WORDS else SECONDS_A_QUESTION for question in questions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median, quantiles
 
 from django.core.cache import cache
@@ -14,7 +15,6 @@ from studies import flow
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Event, Participant, Study
 
-TIMED = flow.STEPS[:-1]  # the last page is where the study is over
 BROWSER, SERVER = "browser", "server"
 KEPT_SECONDS = 15  # the live page asks every few seconds
 
@@ -82,7 +82,7 @@ def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
     for mode in modes:
         completed = set(_completed(study, mode).values_list("pk", flat=True))
         spent = {pk: pages for pk, pages in spent_by_page(study, [mode]).items() if pk in completed}
-        for step in TIMED:
+        for step in _way(study)[:-1]:
             told = [
                 (pk, one.seconds)
                 for pk, pages in spent.items()
@@ -93,6 +93,11 @@ def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
                 PageSummary(step, mode, len({pk for pk, _s in told}), len(told), *_spread(s for _pk, s in told))
             )
     return lines
+
+
+def _way(study: Study) -> tuple[str, ...]:
+    """The steps of the study's participants; the questions after the list only where there are some."""
+    return tuple(step for step in flow.STEPS if step != flow.AFTER or study.questionnaire.get("after"))
 
 
 def _completed(study: Study, mode: str) -> QuerySet[Participant]:
@@ -122,12 +127,12 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
     for pk, page, at in rows.values_list("participant_id", "page").annotate(at=Min("at")):
         first[pk][page] = at.timestamp()
     lines = []
-    for step in TIMED:
+    way = _way(study)
+    for step, following in pairwise(way):  # the last page is where the study is over
         told = in_sight[step]
         if told:
             lines.append(StepTime(step, len(told), *_spread(told.values()), BROWSER))
             continue
-        following = flow.STEPS[flow.STEPS.index(step) + 1]
         elapsed = []
         for pk, end in ends.items():
             begun = first[pk].get(step)

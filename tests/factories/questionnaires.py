@@ -36,7 +36,7 @@ AFTER: list[dict[str, Any]] = [
     },
     {
         "key": "hours", "kind": "number", "text": words("How long was the last film?"), "decimals": 1, "minimum": 0,
-        "maximum": 24, "unit": words("hours", "ore"), "may_decline": True,
+        "maximum": 24, "unit": words("hours"), "may_decline": True,
     },
     {
         "key": "mood", "kind": "slider", "text": words("How was your mood today?"), "minimum": 0, "maximum": 100,
