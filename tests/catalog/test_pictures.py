@@ -54,7 +54,7 @@ def riff(kind: bytes, rest: bytes) -> bytes:
         (riff(b"VP8L", b"\x2f" + struct.pack("<I", 6 | 4 << 14)), ("webp", 7, 5)),
         (riff(b"VP8X", bytes(4) + bytes([1, 0, 0, 2, 0, 0])), ("webp", 2, 3)),
         (riff(b"VP8X", bytes(4)), None),
-        (riff(b"ALPH", bytes(20)), None),
+        (riff(b"ANIM", bytes(20)), None),
         (b"<svg onload='alert(1)'/>", None),
         (b"\xff\xd8\xff", None),
         (b"\xff\xd8\xff\xe0\x00\x01", None),

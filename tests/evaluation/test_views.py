@@ -277,7 +277,7 @@ def run_page(run: EvaluationRun) -> str:
     ("protocol", "algorithms", "said"),
     [
         ("full-ranking", "toppop,random", "ndcg@5(gain=linear)"),
-        ("test-observations", "toppop,random", "Mean ROC: each person's own rates at each length, averaged"),
+        ("test-observations", "toppop,random", "Recall against the share of the list that is not good"),
         ("rating-prediction", "toppop,asysvd:factors=2,epochs=2", "not a rating predictor"),
         ("unconstrained", "toppop,random", "scores not comparable across people"),
     ],
