@@ -21,8 +21,9 @@ from core.errors import ParallaxError, ParameterError
 from core.transitions import move
 from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
-from studies.models import Participant, Response, Study
+from studies.models import Condition, Participant, Response, Study
 from studies.questionnaires.schema import Question, questionnaire_from
+from studies.selectors.consent import current_consent
 from studies.services.external_ids import keep_external_ids, parted
 from studies.services.slots import full_quota, locked_study, release_slot, retake_slot, stratum_for, take_slot
 from studies.services.standing import not_active
@@ -74,7 +75,8 @@ def refuse_unless_open(study: Study, mode: str) -> None:
     """Raise `study.not_open` unless people of that mode may enter now; a preview may before the launch."""
     if study.status == StudyStatus.LIVE:
         return
-    if mode == Mode.PREVIEW and study.status in (StudyStatus.DRAFT, StudyStatus.PAUSED):
+    may_preview = study.archived_at is None and study.status in (StudyStatus.DRAFT, StudyStatus.PAUSED)
+    if mode == Mode.PREVIEW and may_preview:
         return
     raise ParallaxError(
         "study.not_open", _("This study takes no participants at the moment."), {"status": study.status}
@@ -89,12 +91,14 @@ def consent(
     language: str = "en",
     parameters: Mapping[str, Any] | None = None,
     source_user: str = "",
+    consent_version: int | None = None,
 ) -> Entry:
     """Make the participant who pressed the consent button; the same entry key gives the same participant.
 
     `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
-    of their own. Raises `study.not_open`,
-    `study.bad_entry_key`, `study.bad_parameters`.
+    of their own. `consent_version` is the number of the text that was shown, where it is known.
+
+    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`.
     """
     if len(entry_key) < SHORTEST_ENTRY_KEY:
         raise ParallaxError("study.bad_entry_key", _("This page is out of date. Please load it again."))
@@ -111,7 +115,7 @@ def consent(
     key = hashlib.sha256(entry_key.encode()).hexdigest()
     participant = Participant.objects.filter(study=study, entry_key=key).first()
     if participant is None:
-        participant = _made(study, key, token, mode, language, kept, source_user)
+        participant = _made(study, key, token, mode, language, kept, source_user, consent_version)
     if participant.token_digest != digest_of_token(token):
         # The installation's secret was changed between two presses: the newer link is the good one.
         Participant.objects.filter(pk=participant.pk).update(token_digest=digest_of_token(token))
@@ -120,7 +124,14 @@ def consent(
 
 
 def _made(
-    study: Study, key: str, token: str, mode: str, language: str, parameters: dict[str, Any], source_user: str
+    study: Study,
+    key: str,
+    token: str,
+    mode: str,
+    language: str,
+    parameters: dict[str, Any],
+    source_user: str,
+    consent_version: int | None,
 ) -> Participant:
     """Insert the row; where another request has just inserted it, return that one."""
     now = timezone.now()
@@ -130,6 +141,12 @@ def _made(
             current = Study.objects.get(pk=study.pk)
             refuse_unless_open(current, mode)
             version = current.versions.order_by("-number").first() if mode != Mode.PREVIEW else None
+            agreed = current_consent(current) if mode != Mode.PREVIEW else None
+            if agreed is not None and consent_version is not None and consent_version != agreed.number:
+                raise ParallaxError(
+                    "study.consent_changed",
+                    _("This text has been changed since you opened the page. Please read it again."),
+                )
             try:
                 with transaction.atomic():
                     participant = Participant.objects.create(
@@ -141,6 +158,8 @@ def _made(
                         mode=mode,
                         step=flow.ABOUT,
                         language=language,
+                        consent_version=agreed,
+                        consent_language=language,
                         parameters=others,
                         source_user=source_user,
                         consented_at=now,
@@ -232,7 +251,7 @@ def accept_about(
         reason = f"The quota {quota.name} is full."
         _move(current, ParticipantStatus.QUOTA_FULL, reason=reason, now=now, stratum=stratum)
         return current
-    taken = take_slot(study=study, participant=current, stratum=stratum)
+    taken = _chosen_slot(study, current, stratum) or take_slot(study=study, participant=current, stratum=stratum)
     if taken is None:
         _move(current, ParticipantStatus.QUOTA_FULL, reason="Every condition is full.", now=now, stratum=stratum)
         return current
@@ -250,6 +269,15 @@ def accept_about(
     )
     logger.info("assigned study=%s participant=%s stratum=%s", study.slug, current.code, stratum)
     return current
+
+
+def _chosen_slot(study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:
+    """The slot of a preview in the condition that the researcher chose; None where they chose none."""
+    if participant.mode != Mode.PREVIEW or participant.condition is None:
+        return None
+    participant.stratum = stratum
+    place = retake_slot(study=study, participant=participant)
+    return None if place is None else (participant.condition, place)
 
 
 def _store_about(participant: Participant, answers: Mapping[str, Any], provenance: str) -> None:
@@ -303,7 +331,7 @@ def _brought_back(participant: Participant) -> Participant:
     if current.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
         return current
     now = timezone.now()
-    if current.condition is None:
+    if current.condition is None or current.assigned_at is None:
         _move(current, ParticipantStatus.CONSENTED, reason="Came back.", now=now)
         return current
     answers = dict(current.responses.filter(rank=0).values_list("question", "value"))

@@ -21,7 +21,7 @@ from studies.forms.data import ExportForm
 from studies.models import Study, StudyMembership
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
-from studies.selectors import allocation, console, monitor
+from studies.selectors import allocation, console, live, monitor
 from studies.selectors.consort import consort_of
 from studies.selectors.markdown import rendered
 from studies.selectors.outcomes import are_outcomes_open
@@ -33,7 +33,12 @@ from studies.services.entry_links import entry_link
 @require_safe
 def study_list(request: HttpRequest) -> HttpResponse:
     """The researcher's own studies."""
-    return render(request, "console/studies/list.html", {"studies": console.studies_of(request.user)})
+    studies = list(console.studies_of(request.user))
+    context = {
+        "studies": [study for study in studies if study.archived_at is None],
+        "archived": [study for study in studies if study.archived_at is not None],
+    }
+    return render(request, "console/studies/list.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -65,6 +70,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def _monitored(study: Study) -> list[dict[str, Any]]:
     """What the live part shows, mode by mode: people first, then simulated participants and previews."""
     shown = []
+    conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):
         counts = monitor.counts_by_condition(study, mode)
         bars = progress_bars([(c.label, c.target, c.completed, c.active, c.abandoned) for c in counts])
@@ -74,7 +80,10 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "counts": counts,
                 "lines": list(zip(counts, bars, strict=True)),
                 "quotas": allocation.quota_counts(study) if mode == Mode.LIVE else (),
-                "strata": monitor.counts_by_stratum(study, mode),
+                "strata": live.stratum_lines(study, mode, conditions),
+                "flags": live.kept_flag_counts(study, mode) if mode != Mode.PREVIEW else (),
+                "answers": live.newest_answers(study, mode),
+                "is_blinded": live.is_blinded(study, mode),
                 "statuses": monitor.counts_by_status(study, mode),
                 "funnel": monitor.funnel(study, mode),
                 "happenings": monitor.newest_happenings(study, mode),
@@ -233,10 +242,3 @@ def study_design_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     response = JsonResponse(body, json_dumps_params={"indent": 2, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_design.json"'
     return response
-
-
-@require_safe
-@seated(READERS)
-def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Lead to the study as a participant meets it; what comes of it is marked and never counted."""
-    return redirect(entry_link(study=seat.study, mode=Mode.PREVIEW))

@@ -78,7 +78,9 @@ def outcome(request: HttpRequest, participant: Participant, *, withdraw_url: str
         words = {"markdown": own} if own else {"text": OUTCOMES[ParticipantStatus(status)]}
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
         return calm_page(request, _("Thank you"), participant=participant, withdraw_url=left, **words)
-    if status == ParticipantStatus.COMPLETED or participant.mode == Mode.PREVIEW or study.status == StudyStatus.LIVE:
+    if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
+        return None
+    if participant.mode == Mode.PREVIEW and study.archived_at is None:
         return None
     if study.status == StudyStatus.CLOSED:
         return calm_page(
@@ -86,6 +88,14 @@ def outcome(request: HttpRequest, participant: Participant, *, withdraw_url: str
             _("This study has ended"),
             participant=participant,
             markdown=texts.get("closed", ""),
+            withdraw_url=withdraw_url,
+        )
+    if study.archived_at is not None:
+        return calm_page(
+            request,
+            _("This study is not running"),
+            text=_("It takes no answers any more. What you gave is kept; you can write to us, or withdraw."),
+            participant=participant,
             withdraw_url=withdraw_url,
         )
     return calm_page(

@@ -19,9 +19,11 @@ from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.selectors import pages
 from studies.selectors import texts as written
+from studies.selectors.consent import current_consent
 from studies.selectors.markdown import rendered
 from studies.services import enrolment, entrance
 from studies.services.entry_links import PARAMETER, read_entry
+from studies.services.previewing import choose_condition, chosen_ticket
 from studies.views.participant import language as spoken
 from studies.views.participant.calm import calm_page, titled
 from studies.views.participant.visit import METHODS, Visit, of_participant
@@ -92,8 +94,11 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
             mode=mode,
             language=language,
             parameters={name: value for name, value in parameters if name not in NOT_KEPT},
+            consent_version=_shown_version(request),
         )
     except ParallaxError as refusal:
+        if refusal.code == "study.consent_changed":
+            return _consent_page(request, study, language, entry_key, parameters, error=refusal.message)
         return calm_page(
             request,
             _("One moment, please"),
@@ -102,6 +107,8 @@ def _consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
             language=language,
             action_url=request.get_full_path(),
         )
+    if mode == Mode.PREVIEW and (ticket := chosen_ticket(study=study, signed=signed)) is not None:
+        choose_condition(participant=entry.participant, ticket=ticket)
     response = redirect("participant:resume", token=entry.token)
     if mode == Mode.LIVE:
         response.set_cookie(
@@ -125,13 +132,30 @@ def _shut(request: HttpRequest, study: Study, language: str, mode: str, entry_ke
             heading, words = _("Thank you for your interest"), texts.get("quota_full", "")
         elif study.status == StudyStatus.CLOSED:
             heading, words = _("This study has ended"), texts.get("closed", "")
+        elif study.archived_at is not None:
+            heading, words = _("This study is not running"), ""
         elif study.status == StudyStatus.PAUSED:
             heading, words = _("The study is resting"), ""
         else:
-            heading, words = _("Nothing to do here now"), ""
-        shown = {"markdown": words} if words else {"text": refusal.message}
+            heading, words = _("This study has not begun"), ""
+        shown = {"markdown": words} if words else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
         return calm_page(request, heading, study=study, language=language, **shown)
     return None
+
+
+def _what_to_do(study: Study) -> str:
+    """What someone can do who came while nobody is let in."""
+    if study.archived_at is not None:
+        return _("If somebody sent you this link, please ask them.")
+    if study.status in (StudyStatus.PAUSED, StudyStatus.DRAFT):
+        return _("Please come back later by the same link.")
+    return ""
+
+
+def _shown_version(request: HttpRequest) -> int | None:
+    """The number of the consent text that was on the page, as its form says it."""
+    shown = request.POST.get("consent_version", "")
+    return int(shown) if shown.isdecimal() and len(shown) < 10 else None
 
 
 def _pairs(query: QueryDict) -> list[tuple[str, str]]:
@@ -149,6 +173,7 @@ def _consent_page(
     error: str = "",
 ) -> HttpResponse:
     texts = written.texts_of(study, language)
+    version = current_consent(study)
     boxes = [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)]
     context = {
         "study": study,
@@ -158,6 +183,7 @@ def _consent_page(
         "boxes": boxes,
         "ticked": ticked or [],
         "entry_key": entry_key,
+        "consent_version": version.number if version else "",
         "parameters": parameters,
         "error": error,
         "language": language,
