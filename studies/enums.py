@@ -98,6 +98,25 @@ class Provenance(TextChoices):
     MODELLED = "modelled"
 
 
+class NoticeKind(TextChoices):
+    """What a study's owner is told without having asked."""
+
+    FIRST_PARTICIPANT = "first_participant", "First participant"
+    TARGET_REACHED = "target_reached", "Target reached"
+    STUDY_FULL = "study_full", "Study full"
+    FLAG = "flag", "Quality flag"
+    FAULT = "fault", "Fault"
+    RETENTION = "retention", "Retention date"
+
+
+class NoticeMail(TextChoices):
+    """When an owner is written to about a study; the console's list has every notice at any rate."""
+
+    AT_ONCE = "at_once", "At once"
+    DAILY = "daily", "Once a day"
+    NEVER = "never", "Never"
+
+
 class AllocationKind(TextChoices):
     """What one line of the allocation log records."""
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from studies.enums import Role
 from studies.models import Study
@@ -33,6 +35,11 @@ class Seat:
         return self.role == Role.OWNER
 
     @property
+    def may_change(self) -> bool:
+        """Whether they may change it now: an archived study can only be read."""
+        return self.is_owner and self.study.archived_at is None
+
+    @property
     def may_read(self) -> bool:
         """Whether they may see counts and take exports."""
         return self.role in READERS
@@ -51,13 +58,20 @@ def seat_for(researcher: Any, slug: str, roles: frozenset[str]) -> Seat:
     return Seat(membership.study, membership.role)
 
 
-def seated(roles: frozenset[str]) -> Callable[[StudyView], StudyView]:
-    """Give the view a `Seat` in place of the slug; `roles` stays readable on it, for the test of every address."""
+def seated(roles: frozenset[str], *, even_when_archived: bool = False) -> Callable[[StudyView], StudyView]:
+    """Give the view a `Seat` in place of the slug; `roles` stays readable on it, for the test of every address.
+
+    Of an archived study nothing is changed: what is posted is refused, but where `even_when_archived`.
+    """
 
     def decorate(view: StudyView) -> StudyView:
         @wraps(view)
         def checked(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
-            return view(request, seat_for(request.user, slug, roles), **kwargs)
+            seat = seat_for(request.user, slug, roles)
+            if request.method == "POST" and seat.study.archived_at is not None and not even_when_archived:
+                messages.error(request, "This study is archived and can only be read. Restore it before you change it.")
+                return redirect("studies:detail", slug=slug)
+            return view(request, seat, **kwargs)
 
         checked.roles = roles  # type: ignore[attr-defined]
         return checked

@@ -8,6 +8,8 @@ from celery import shared_task
 
 from studies.services.enrolment import release_idle
 from studies.services.exporting import clean_exports, make_export
+from studies.services.notice_mail import send_due
+from studies.services.notices import look_around
 from studies.services.retention import erase_expired
 
 logger = logging.getLogger(__name__)
@@ -15,12 +17,14 @@ logger = logging.getLogger(__name__)
 
 @shared_task(name="studies.sweep")
 def sweep() -> None:
-    """Mark idle participants as abandoned, erase what is kept too long; run twice at once, it does no harm."""
+    """Mark idle participants as abandoned, erase what is kept too long, tell owners; run twice, it does no harm."""
     released = release_idle()
     if released:
         logger.info("released idle participants n=%s", released)
     erase_expired()
     clean_exports()
+    look_around()
+    send_due()
 
 
 @shared_task(name="studies.make_export", ignore_result=True)

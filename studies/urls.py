@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, data, interviewer, planning, questionnaires, recruiting
+from studies.views import console, data, interviewer, keeping, lists, notices, planning, questionnaires, recruiting
 from studies.views.participant import about, details, ending, entry, events, questions, rating
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
     path("new/", console.study_new, name="new"),
+    path("notices/", notices.notice_list, name="notices"),
+    path("notices/count/", notices.notice_count, name="notice-count"),
+    path("notices/read/", notices.notice_read, name="notice-read"),
+    path("notices/mail/", notices.notice_mail, name="notice-mail"),
     path("<slug:slug>/", console.study_detail, name="detail"),
     path("<slug:slug>/live/", console.study_live, name="live"),
     path("<slug:slug>/design/", console.study_design, name="design"),
@@ -28,7 +32,13 @@ console_urlpatterns = [
     path("<slug:slug>/estimate/", planning.study_estimate, name="estimate"),
     path("<slug:slug>/imbalance/", planning.study_imbalance, name="imbalance"),
     path("<slug:slug>/preregistration/<str:form>.md", planning.study_preregistration, name="preregistration"),
-    path("<slug:slug>/preview/", console.study_preview, name="preview"),
+    path("<slug:slug>/preview/", lists.study_preview, name="preview"),
+    path("<slug:slug>/lists/", lists.study_lists, name="lists"),
+    path("<slug:slug>/consent/", keeping.study_consent, name="consent"),
+    path("<slug:slug>/duplicate/", keeping.study_duplicate, name="duplicate"),
+    path("<slug:slug>/archive/", keeping.study_archive, name="archive"),
+    path("<slug:slug>/restore/", keeping.study_restore, name="restore"),
+    path("<slug:slug>/delete/", keeping.study_delete, name="delete"),
     path("<slug:slug>/launch/", console.study_launch, name="launch"),
     path("<slug:slug>/pause/", console.study_pause, name="pause"),
     path("<slug:slug>/resume/", console.study_resume, name="resume"),

@@ -62,6 +62,11 @@ def _condition(person: Person) -> str | None:
     return condition.label if condition else None
 
 
+def _consent_version(person: Person) -> int | None:
+    version = person.record.participant.consent_version
+    return version.number if version else None
+
+
 def _external(person: Person) -> Any:
     return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
 
@@ -125,6 +130,11 @@ def identity_variables(study: Study) -> Iterator[Of]:
                  allowed="as the design's rules name them", identifies=INDIRECTLY)  # fmt: skip
     yield _field("participant.language", "Language of the pages", "category", "language",
                  values=same_as(study.settings.get("languages", [])))  # fmt: skip
+    yield Variable("participant.consent_version", "Number of the consent text the participant said yes to", "integer",
+                   _consent_version, minimum=1, source="Consent",
+                   derivation="1 is the text of the launch; each later change of it has the next number")  # fmt: skip
+    yield _field("participant.consent_language", "Language in which the consent text was read", "category",
+                 "consent_language", values=same_as(study.settings.get("languages", [])), source="Consent")  # fmt: skip
     yield _field("participant.source_user", "User of the dataset a simulated participant stands on", "text",
                  "source_user", allowed="the dataset's own id")  # fmt: skip
     planted = study.settings.get("planted_effects", {})

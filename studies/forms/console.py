@@ -9,6 +9,7 @@ from django import forms
 
 from evaluation.models import EvaluationRun
 from studies.enums import Role
+from studies.flags import thresholds_from
 from studies.forms.assignment import AssignmentForm
 from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
@@ -91,9 +92,36 @@ class DesignForm(AssignmentForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="In your words, for the preregistration text. It is frozen with the design.",
     )
+    fastest_seconds = forms.FloatField(
+        label="Too fast below, seconds",
+        min_value=0,
+        max_value=86_400,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="From consent to the end; 0 for no such limit.",
+    )
+    fastest_percent = forms.FloatField(
+        label="Too fast below, % of the median time",
+        min_value=0,
+        max_value=100,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="Counts once five have completed; the higher of the two limits holds. 0 for no such limit.",
+    )
+    alike_items = forms.IntegerField(
+        label="Straight-lined from so many items",
+        min_value=2,
+        max_value=20,
+        help_text="So many recommended items or more, all answered alike.",
+    )
+    alike_ratings = forms.IntegerField(
+        label="All ratings alike from so many",
+        min_value=2,
+        max_value=100,
+        help_text="Ratings of known and of recommended items together.",
+    )
     SECTIONS = (
         ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
+        ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_ratings")),
         ("Plan", ("perceived", "objective", "effect", "hypothesis")),
     )
 
@@ -107,6 +135,13 @@ class DesignForm(AssignmentForm):
             **study.settings["primary"],
             "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
+        }
+        self.thresholds = thresholds_from(study.settings)
+        initial |= {
+            "fastest_seconds": self.thresholds.fastest_seconds,
+            "fastest_percent": round(self.thresholds.fastest_share * 100, 2),
+            "alike_items": self.thresholds.alike_items,
+            "alike_ratings": self.thresholds.alike_ratings,
         }
         self.languages = tuple(study.settings["languages"])
         texts = {}
@@ -134,6 +169,18 @@ class DesignForm(AssignmentForm):
         groups = [(title, [self[name] for name in names]) for title, names in self.SECTIONS]
         return [*groups, ("Texts", [field for field in self if field.name not in named])]
 
+    def _quality(self) -> dict[str, float]:
+        said = self.cleaned_data
+        share = said["fastest_percent"] / 100
+        if round(share, 4) == round(self.thresholds.fastest_share, 4):  # the page shows two decimals of it
+            share = self.thresholds.fastest_share
+        return {
+            "fastest_seconds": said["fastest_seconds"],
+            "fastest_share": share,
+            "alike_items": said["alike_items"],
+            "alike_ratings": said["alike_ratings"],
+        }
+
     def changes(self) -> dict[str, Any]:
         """The cleaned values as `change_design` takes them."""
         said = self.cleaned_data
@@ -144,6 +191,7 @@ class DesignForm(AssignmentForm):
             "settings": {
                 **{name: said[name] for name in PLAIN_SETTINGS},
                 **self.assignment_settings(),
+                "quality": self._quality(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
                 "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),

@@ -6,7 +6,7 @@ from django.db import models
 
 from core.models import TimeStampedModel
 from studies.enums import AllocationKind, Entrance, Mode, ParticipantStatus
-from studies.models.study import Condition, Study, StudyVersion
+from studies.models.study import Condition, ConsentVersion, Study, StudyVersion
 
 
 class Participant(TimeStampedModel):
@@ -33,6 +33,11 @@ class Participant(TimeStampedModel):
     place = models.PositiveIntegerField(null=True, blank=True)  # in the stratum's sequence, while the slot is held
     language = models.CharField(max_length=8, default="en")
     shown_orders = models.JSONField(default=dict)  # block to the random orders in which it was shown
+    # What they said yes to: the text, and the language it was read in. They may have changed the pages' since.
+    consent_version = models.ForeignKey(
+        ConsentVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="participants"
+    )
+    consent_language = models.CharField(max_length=8, blank=True)
     parameters = models.JSONField(default=dict)  # the link's query parameters, as they came
     source_user = models.CharField(max_length=100, blank=True)
     completion_code = models.CharField(max_length=16, blank=True)

@@ -13,7 +13,7 @@ from accounts.models import User
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
-from studies.enums import Role, StudyStatus
+from studies.enums import NoticeMail, Role, StudyStatus
 
 RESEARCHER = settings.AUTH_USER_MODEL  # by its own name: a study has a field `settings`
 
@@ -59,6 +59,8 @@ class Study(TimeStampedModel):
     external_ids_kept_days = models.PositiveIntegerField(null=True, blank=True)
     answers_kept_days = models.PositiveIntegerField(null=True, blank=True)
     outcomes_opened_at = models.DateTimeField(null=True, blank=True)  # before the close; the log says by whom and why
+    archived_at = models.DateTimeField(null=True, blank=True)  # put away: read-only, and out of the list
+    flags_looked_at = models.DateTimeField(null=True, blank=True)  # for notices; see studies.services.notices
 
     objects = StudyQuerySet.as_manager()
     researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(
@@ -87,6 +89,7 @@ class StudyMembership(models.Model):
     role = models.CharField(max_length=20, choices=Role, default=Role.OWNER)
     # Where interviewers are nested in conditions: the one that this interviewer starts participants in.
     condition = models.ForeignKey("Condition", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    notices_by_mail = models.CharField(max_length=12, choices=NoticeMail, default=NoticeMail.DAILY)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "researcher"], name="membership_once")]
@@ -112,6 +115,25 @@ class StudyVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} version {self.number}"
+
+
+class ConsentVersion(models.Model):
+    """A consent text as participants were shown it; the next one follows when it is changed after the launch."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="consent_versions")
+    number = models.PositiveIntegerField()
+    texts = models.JSONField()  # by language: the text in Markdown and the boxes to tick
+    digest = models.CharField(max_length=64)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    why = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["study_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="consent_version_once")]
+
+    def __str__(self) -> str:
+        return f"Consent text {self.number} of {self.study}"
 
 
 class Condition(models.Model):

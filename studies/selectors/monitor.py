@@ -10,7 +10,7 @@ from django.db.models import Count, F
 
 from core.models import LogEntry
 from studies import flow
-from studies.enums import HOLDS_SLOT, Mode, ParticipantStatus
+from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 
 STEP_NAMES = {
@@ -88,21 +88,6 @@ def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
             )
         )
     return lines
-
-
-def counts_by_stratum(study: Study, mode: str) -> list[tuple[str, list[int]]]:
-    """Slots held in each stratum, by condition in the order of the design."""
-    rows = (
-        Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT)
-        .order_by()
-        .values_list("stratum", "condition_id")
-        .annotate(n=Count("pk"))
-    )
-    table: dict[str, dict[int, int]] = {}
-    for stratum, condition_id, n in rows:
-        table.setdefault(stratum, {})[condition_id] = n
-    order = list(study.conditions.order_by("position").values_list("pk", flat=True))
-    return [(stratum, [table[stratum].get(pk, 0) for pk in order]) for stratum in sorted(table)]
 
 
 def counts_by_status(study: Study, mode: str) -> dict[str, int]:

@@ -18,14 +18,16 @@ from evaluation.selectors import newest_succeeded_run
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.presets.loader import Preset, check_design, load_preset
+from studies.services.archiving import refuse_archived
 
 MOST_PER_CONDITION = 10_000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
-RESERVED_SLUGS = frozenset({"p", "new"})  # parts of addresses
+RESERVED_SLUGS = frozenset({"p", "new", "notices"})  # parts of addresses
 CHANGEABLE_TEXTS = ("title", "consent", "debriefing")
 
 
-def _check_slug(slug: str) -> None:
+def check_slug(slug: str) -> None:
+    """Raise `study.bad_slug` for what cannot end a study's link."""
     if not _SLUG.fullmatch(slug) or slug in RESERVED_SLUGS:
         raise ParallaxError(
             "study.bad_slug",
@@ -91,7 +93,7 @@ def create_study(
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
     `study.run_not_finished`, `study.run_of_other_dataset`, `study.run_of_many_models`, `study.bad_target`.
     """
-    _check_slug(slug)
+    check_slug(slug)
     _check_target(per_condition)
     preset = _preset(template)
     chosen = _chosen_run(version, run)
@@ -181,9 +183,10 @@ def change_design(
 
     `targets` are of single conditions, by position, and go before `per_condition`.
 
-    Raises `studies.not_draft`, `study.bad_settings`, `study.bad_target`.
+    Raises `studies.not_draft`, `study.archived`, `study.bad_settings`, `study.bad_target`.
     """
     current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    refuse_archived(current)
     require_draft(current)
     if title is not None:
         current.title = title

@@ -21,8 +21,9 @@ from core.errors import ParallaxError, ParameterError
 from core.transitions import move
 from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance, StudyStatus
-from studies.models import Interview, Participant, Response, Study
+from studies.models import Condition, Interview, Participant, Response, Study
 from studies.questionnaires.schema import ABOUT, Question, questionnaire_from
+from studies.selectors.consent import current_consent
 from studies.selectors.kept import participant_by_token
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services.attention import ended_by_attention, note_checks
@@ -77,7 +78,8 @@ def refuse_unless_open(study: Study, mode: str) -> None:
     """Raise `study.not_open` unless people of that mode may enter now; a preview may before the launch."""
     if study.status == StudyStatus.LIVE:
         return
-    if mode == Mode.PREVIEW and study.status in (StudyStatus.DRAFT, StudyStatus.PAUSED):
+    may_preview = study.archived_at is None and study.status in (StudyStatus.DRAFT, StudyStatus.PAUSED)
+    if mode == Mode.PREVIEW and may_preview:
         return
     raise ParallaxError(
         "study.not_open", _("This study takes no participants at the moment."), {"status": study.status}
@@ -92,13 +94,16 @@ def consent(
     language: str = "en",
     parameters: Mapping[str, Any] | None = None,
     source_user: str = "",
+    consent_version: int | None = None,
 ) -> Entry:
     """Make the participant who pressed the consent button; the same entry key gives the same participant.
 
     `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
-    of their own. The key of a personal link enrols one participant, however often it is used. Raises
-    `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.known_id` where somebody takes part
-    under the same id already, and what `doors.door_of` raises.
+    of their own. The key of a personal link enrols one participant, however often it is used. `consent_version` is
+    the number of the text that was shown, where it is known.
+
+    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`,
+    `study.known_id` where somebody takes part under the same id already, and what `doors.door_of` raises.
     """
     if len(entry_key) < SHORTEST_ENTRY_KEY:
         raise ParallaxError("study.bad_entry_key", _("This page is out of date. Please load it again."))
@@ -118,7 +123,7 @@ def consent(
         recruiting = recruiting_of(study)
         said = {name: str(value) for name, value in kept.items()}
         door = door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
-        participant = _made(study, key, token, mode, language, kept, source_user, door, recruiting)
+        participant = _made(study, key, token, mode, language, kept, source_user, door, recruiting, consent_version)
     if participant.token_digest != digest_of_token(token):
         # The installation's secret was changed between two presses: the newer link is the good one.
         Participant.objects.filter(pk=participant.pk).update(token_digest=digest_of_token(token))
@@ -136,6 +141,7 @@ def _made(
     source_user: str,
     door: Door,
     recruiting: HowRecruited,
+    consent_version: int | None,
 ) -> Participant:
     """Insert the row; where another request has just inserted it, return that one."""
     now = timezone.now()
@@ -149,6 +155,12 @@ def _made(
             if has_name and not Participant.objects.filter(study=current, entry_key=key).exists():
                 _refuse_known(current, recruiting, external)
             version = current.versions.order_by("-number").first() if mode != Mode.PREVIEW else None
+            agreed = current_consent(current) if mode != Mode.PREVIEW else None
+            if agreed is not None and consent_version is not None and consent_version != agreed.number:
+                raise ParallaxError(
+                    "study.consent_changed",
+                    _("This text has been changed since you opened the page. Please read it again."),
+                )
             try:
                 with transaction.atomic():
                     participant = Participant.objects.create(
@@ -161,6 +173,8 @@ def _made(
                         entrance=door.entrance,
                         step=flow.ABOUT,
                         language=language,
+                        consent_version=agreed,
+                        consent_language=language,
                         parameters=others,
                         source_user=source_user,
                         consented_at=now,
@@ -275,7 +289,7 @@ def accept_about(
         reason = f"The quota {quota.name} is full."
         _move(current, ParticipantStatus.QUOTA_FULL, reason=reason, now=now, stratum=stratum)
         return current
-    taken = take_slot(study=study, participant=current, stratum=stratum)
+    taken = _chosen_slot(study, current, stratum) or take_slot(study=study, participant=current, stratum=stratum)
     if taken is None:
         _move(current, ParticipantStatus.QUOTA_FULL, reason="Every condition is full.", now=now, stratum=stratum)
         return current
@@ -293,6 +307,15 @@ def accept_about(
     )
     logger.info("assigned study=%s participant=%s stratum=%s", study.slug, current.code, stratum)
     return current
+
+
+def _chosen_slot(study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:
+    """The slot of a preview in the condition that the researcher chose; None where they chose none."""
+    if participant.mode != Mode.PREVIEW or participant.condition is None:
+        return None
+    participant.stratum = stratum
+    place = retake_slot(study=study, participant=participant)
+    return None if place is None else (participant.condition, place)
 
 
 def _store_about(participant: Participant, answers: Mapping[str, Any], provenance: str) -> None:
@@ -351,7 +374,7 @@ def _brought_back(participant: Participant) -> Participant:
     if current.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
         return current
     now = timezone.now()
-    if current.condition is None:
+    if current.condition is None or current.assigned_at is None:
         _move(current, ParticipantStatus.CONSENTED, reason="Came back.", now=now)
         return current
     answers = dict(current.responses.filter(rank=0).values_list("question", "value"))

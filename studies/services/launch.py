@@ -18,6 +18,8 @@ from studies.enums import STUDY_MOVES, StudyStatus
 from studies.models import Study, StudyVersion
 from studies.presets.loader import check_design, metric_profile
 from studies.questionnaires.schema import NUMBER, questionnaire_from
+from studies.services.archiving import refuse_archived
+from studies.services.consent_versions import keep_consent
 
 logger = logging.getLogger(__name__)
 
@@ -127,6 +129,7 @@ def launch_study(*, study: Study, actor: Any = None, why: str = "") -> StudyVers
     study is no draft.
     """
     current = Study.objects.select_related("run", "dataset_version").get(pk=study.pk)
+    refuse_archived(current)
     # The models are opened before the transaction: that takes seconds, and writes nothing.
     problems = launch_problems(current) if current.status == StudyStatus.DRAFT else []
     if problems:
@@ -161,6 +164,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         design_hash=design_hash,
         launched_at=timezone.now(),
     )
+    keep_consent(study=current, actor=actor, why=why or "Launched.")
     return StudyVersion.objects.create(
         study=current,
         number=current.versions.count() + 1,
@@ -172,7 +176,8 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
 
 
 def pause_study(*, study: Study, actor: Any = None, reason: str = "") -> Study:
-    """Take no new participants; those under way keep their answers. Raises `studies.not_paused`."""
+    """Take no new participants; those under way keep their answers. Raises `studies.not_paused`, `study.archived`."""
+    refuse_archived(study)
     move(study, to=StudyStatus.PAUSED, allowed=STUDY_MOVES, actor=actor, reason=reason or "Paused.")
     return study
 
@@ -180,8 +185,9 @@ def pause_study(*, study: Study, actor: Any = None, reason: str = "") -> Study:
 def resume_study(*, study: Study, actor: Any = None) -> Study:
     """Open a paused study again, once its models can be used.
 
-    Raises `study.cannot_resume` with the problems, or `studies.not_live` where the study is not paused.
+    Raises `study.cannot_resume` with the problems, `studies.not_live` where the study is not paused, `study.archived`.
     """
+    refuse_archived(study)
     if study.status == StudyStatus.PAUSED and (problems := model_problems(study)):
         raise ParallaxError(
             "study.cannot_resume",
@@ -199,7 +205,8 @@ def resume_study(*, study: Study, actor: Any = None) -> Study:
 
 
 def close_study(*, study: Study, actor: Any = None) -> Study:
-    """End the study for good: no answers are taken any more. Raises `studies.not_closed`."""
+    """End the study for good: no answers are taken any more. Raises `studies.not_closed`, `study.archived`."""
+    refuse_archived(study)
     move(
         study,
         to=StudyStatus.CLOSED,

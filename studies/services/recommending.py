@@ -12,11 +12,12 @@ from django.utils.translation import gettext as _
 from core.errors import ArtefactError, NotAllowedInState, ParallaxError
 from evaluation.services.serving import Served, recommend
 from studies import flow
-from studies.enums import ParticipantStatus, StudyStatus
+from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.flow import Place
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Condition, Participant, RecommendationList, RecommendedItem
 from studies.services.launch import pause_study
+from studies.services.notices import note
 from studies.services.standing import (
     advance,
     list_length,
@@ -67,8 +68,11 @@ def _unavailable(participant: Participant, condition: Condition, why: str) -> Pa
     )
     if participant.study.status == StudyStatus.LIVE:
         # Where another participant met the same fault at the same instant, theirs has paused it.
-        with contextlib.suppress(NotAllowedInState):
+        with contextlib.suppress(NotAllowedInState), transaction.atomic():
             pause_study(study=participant.study, reason=f"{condition.label}: model unusable. {why}")
+            text = f"No recommendations could be made in {condition.label}, so the study was paused. {why}"
+            key = f"model:{condition.pk}:{participant.study.updated_at.isoformat()}"  # of this pause
+            note(study=participant.study, kind=NoticeKind.FAULT, key=key, text=text)
     return ParallaxError(
         "study.model_unavailable",
         _("We cannot compute your recommendations just now. Your ratings are stored; please come back later."),

@@ -22,7 +22,7 @@ from studies.models import Study, StudyMembership
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
 from studies.planted_effects import told
-from studies.selectors import allocation, console, monitor
+from studies.selectors import allocation, console, live, monitor
 from studies.selectors.consort import consort_of
 from studies.selectors.estimate import NAMES as STEP_TITLES
 from studies.selectors.markdown import rendered
@@ -37,7 +37,12 @@ from studies.services.entry_links import entry_link
 @require_safe
 def study_list(request: HttpRequest) -> HttpResponse:
     """The researcher's own studies."""
-    return render(request, "console/studies/list.html", {"studies": console.studies_of(request.user)})
+    studies = list(console.studies_of(request.user))
+    context = {
+        "studies": [study for study in studies if study.archived_at is None],
+        "archived": [study for study in studies if study.archived_at is not None],
+    }
+    return render(request, "console/studies/list.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,6 +74,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def _monitored(study: Study) -> list[dict[str, Any]]:
     """What the live part shows, mode by mode: people first, then simulated participants and previews."""
     shown = []
+    conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):
         counts = monitor.counts_by_condition(study, mode)
         times = step_times_lately(study, mode)
@@ -79,7 +85,10 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "counts": counts,
                 "lines": list(zip(counts, bars, strict=True)),
                 "quotas": allocation.quota_counts(study) if mode == Mode.LIVE else (),
-                "strata": monitor.counts_by_stratum(study, mode),
+                "strata": live.stratum_lines(study, mode, conditions),
+                "flags": live.kept_flag_counts(study, mode) if mode != Mode.PREVIEW else (),
+                "answers": live.newest_answers(study, mode),
+                "is_blinded": live.is_blinded(study, mode),
                 "statuses": monitor.counts_by_status(study, mode),
                 "funnel": monitor.funnel(study, mode),
                 "happenings": monitor.newest_happenings(study, mode),
@@ -248,10 +257,3 @@ def study_design_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     response = JsonResponse(body, json_dumps_params={"indent": 2, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_design.json"'
     return response
-
-
-@require_safe
-@seated(READERS)
-def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Lead to the study as a participant meets it; what comes of it is marked and never counted."""
-    return redirect(entry_link(study=seat.study, mode=Mode.PREVIEW))

@@ -27,7 +27,7 @@ from tests.factories.studies import assigned, completed, enter, make_study, rate
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
-OPEN_TO_ANY_RESEARCHER = {"list", "new"}
+OPEN_TO_ANY_RESEARCHER = {"list", "new", "notices", "notice-count", "notice-read", "notice-mail"}
 POSTED = {
     "launch",
     "pause",
@@ -49,6 +49,10 @@ POSTED = {
     "scale-act",
     "attention-set",
     "block-add",
+    "archive",
+    "restore",
+    "notice-read",
+    "notice-mail",
 }
 ROLES_OF = {
     "detail": EVERYBODY,
@@ -60,6 +64,12 @@ ROLES_OF = {
     "estimate": READERS,
     "preregistration": READERS,
     "preview": READERS,
+    "lists": READERS,
+    "consent": READERS,
+    "duplicate": READERS,
+    "archive": OWNERS,
+    "restore": OWNERS,
+    "delete": OWNERS,
     "launch": OWNERS,
     "pause": OWNERS,
     "resume": OWNERS,
@@ -156,14 +166,16 @@ def test_every_address_against_every_role(name: str, who: str) -> None:
         client = _client(UserFactory(is_superuser=who == "administrator"))
     else:
         client = _client(study.memberships.get(role=who).researcher)
-    response = (
-        _ask(client, name, study) if name not in OPEN_TO_ANY_RESEARCHER else client.get(reverse(f"studies:{name}"))
-    )
+    if name in OPEN_TO_ANY_RESEARCHER:
+        call = client.post if name in POSTED else client.get
+        response = call(reverse(f"studies:{name}"))
+    else:
+        response = _ask(client, name, study)
     if who == "anonymous":
         assert response.status_code == 302
         assert response.url.startswith(reverse("accounts:sign_in"))
     elif name in OPEN_TO_ANY_RESEARCHER:
-        assert response.status_code == 200
+        assert response.status_code == (302 if name in POSTED else 200)
         if name == "list":
             assert (study.title in response.content.decode()) == (who in Role.values)
     elif who in ("stranger", "administrator"):

@@ -82,7 +82,9 @@ def outcome(
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
         out: dict[str, Any] = {"way_out": way, "exit_url": exit_url, "withdraw_url": left}
         return calm_page(request, _("Thank you"), participant=participant, **out, **words)
-    if status == ParticipantStatus.COMPLETED or participant.mode == Mode.PREVIEW or study.status == StudyStatus.LIVE:
+    if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
+        return None
+    if participant.mode == Mode.PREVIEW and study.archived_at is None:
         return None
     if study.status == StudyStatus.CLOSED:
         return calm_page(
@@ -90,6 +92,14 @@ def outcome(
             _("This study has ended"),
             participant=participant,
             markdown=texts.get("closed", ""),
+            withdraw_url=withdraw_url,
+        )
+    if study.archived_at is not None:
+        return calm_page(
+            request,
+            _("This study is not running"),
+            text=_("It takes no answers any more. What you gave is kept; you can write to us, or withdraw."),
+            participant=participant,
             withdraw_url=withdraw_url,
         )
     return calm_page(

@@ -20,11 +20,13 @@ from studies.enums import Mode, StudyStatus
 from studies.models import Participant, Study
 from studies.selectors import pages
 from studies.selectors import texts as written
+from studies.selectors.consent import current_consent
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services import doors, enrolment, entrance, resuming
 from studies.services.entry_links import PARAMETER, read_entry
 from studies.services.external_ids import known_id
+from studies.services.previewing import choose_condition, chosen_ticket
 from studies.views.participant import language as spoken
 from studies.views.participant.calm import calm_page, titled
 from studies.views.participant.visit import METHODS, Visit, of_participant
@@ -152,10 +154,13 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
             mode=mode,
             language=language,
             parameters=said,
+            consent_version=_shown_version(request),
         )
     except ParallaxError as refusal:
         if refusal.code == "study.known_id":  # from another device, at the same instant
             return _welcome_back(request, study, language, recruiting, parameters, said)
+        if refusal.code == "study.consent_changed":
+            return _consent_page(request, study, language, entry_key, parameters, error=refusal.message)
         return calm_page(
             request,
             _("One moment, please"),
@@ -164,6 +169,8 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
             language=language,
             action_url=request.get_full_path(),
         )
+    if mode == Mode.PREVIEW and (ticket := chosen_ticket(study=study, signed=signed)) is not None:
+        choose_condition(participant=entry.participant, ticket=ticket)
     response = redirect("participant:resume", token=entry.token)
     if mode == Mode.LIVE and not personal:  # a personal link leads back by itself, and may be on a shared device
         response.set_cookie(
@@ -213,11 +220,13 @@ def _shut(request: HttpRequest, study: Study, language: str, mode: str, entry_ke
             heading, words = _("Thank you for your interest"), texts.get("quota_full", "")
         elif study.status == StudyStatus.CLOSED:
             heading, words = _("This study has ended"), texts.get("closed", "")
+        elif study.archived_at is not None:
+            heading, words = _("This study is not running"), ""
         elif study.status == StudyStatus.PAUSED:
             heading, words = _("The study is resting"), ""
         else:
-            heading, words = _("Nothing to do here now"), ""
-        shown = {"markdown": words} if words else {"text": refusal.message}
+            heading, words = _("This study has not begun"), ""
+        shown = {"markdown": words} if words else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
         return calm_page(request, heading, study=study, language=language, **shown)
     return None
 
@@ -227,6 +236,21 @@ def _parameters(request: HttpRequest) -> list[tuple[str, str]]:
     if request.method != "POST":
         return _pairs(request.GET)
     return [(name[6:], value) for name, value in _pairs(request.POST) if name.startswith("param:")]
+
+
+def _what_to_do(study: Study) -> str:
+    """What someone can do who came while nobody is let in."""
+    if study.archived_at is not None:
+        return _("If somebody sent you this link, please ask them.")
+    if study.status in (StudyStatus.PAUSED, StudyStatus.DRAFT):
+        return _("Please come back later by the same link.")
+    return ""
+
+
+def _shown_version(request: HttpRequest) -> int | None:
+    """The number of the consent text that was on the page, as its form says it."""
+    shown = request.POST.get("consent_version", "")
+    return int(shown) if shown.isdecimal() and len(shown) < 10 else None
 
 
 def _pairs(query: QueryDict) -> list[tuple[str, str]]:
@@ -245,6 +269,7 @@ def _consent_page(
     is_looking: bool = False,
 ) -> HttpResponse:
     texts = written.texts_of(study, language)
+    version = current_consent(study)
     boxes = [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)]
     context = {
         "study": study,
@@ -254,6 +279,7 @@ def _consent_page(
         "boxes": boxes,
         "ticked": ticked or [],
         "entry_key": entry_key,
+        "consent_version": version.number if version else "",
         "parameters": parameters,
         "error": error,
         "is_looking": is_looking,

@@ -1,0 +1,72 @@
+"""Forms around a study: a copy of it, its end, and its consent text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from studies.enums import NoticeMail
+from studies.models import Study
+from studies.services.quality import LONGEST_REASON
+
+LONGEST_CONSENT = 20_000
+
+
+class DuplicateForm(forms.Form):
+    """What a copy is called."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, label="Link", help_text="The end of the participants' address.")
+
+
+class DeleteForm(forms.Form):
+    """The study's slug, typed by whoever deletes what people gave."""
+
+    typed = forms.CharField(required=False, max_length=80, label="Type the end of the study's link")
+
+
+class MailForm(forms.Form):
+    """When an owner is written to about one study."""
+
+    study = forms.SlugField(max_length=80)
+    mail = forms.ChoiceField(choices=NoticeMail.choices)
+
+
+class ConsentForm(forms.Form):
+    """The consent text in each language of the study, its boxes line by line, and why it is changed."""
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        self.languages = tuple(study.settings["languages"])
+        super().__init__(data)
+        for language in self.languages:
+            own = study.texts[language]
+            self.fields[f"consent_{language}"] = forms.CharField(
+                label=f"Consent ({language})",
+                max_length=LONGEST_CONSENT,
+                widget=forms.Textarea(attrs={"rows": 12}),
+                help_text="Markdown",
+                initial=own["consent"],
+            )
+            self.fields[f"boxes_{language}"] = forms.CharField(
+                label=f"Boxes to tick ({language})",
+                max_length=LONGEST_CONSENT,
+                widget=forms.Textarea(attrs={"rows": 3}),
+                help_text="One line each",
+                initial="\n".join(own["consent_boxes"]),
+            )
+        self.fields["why"] = forms.CharField(
+            label="Why it is changed", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
+        )
+
+    def texts(self) -> dict[str, dict[str, Any]]:
+        """The cleaned values as `change_consent` takes them."""
+        said = self.cleaned_data
+        return {
+            language: {
+                # Browsers send a line break as two characters; the text is hashed with one.
+                "consent": said[f"consent_{language}"].replace("\r\n", "\n"),
+                "consent_boxes": [line.strip() for line in said[f"boxes_{language}"].splitlines() if line.strip()],
+            }
+            for language in self.languages
+        }

@@ -1,0 +1,45 @@
+"""What the owners of a study are told without having asked, and whom it has reached."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from studies.enums import NoticeKind
+from studies.models.study import RESEARCHER, Study
+
+
+class Notice(models.Model):
+    """One thing that happened to a study; `key` names the happening, so that it is told once."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="notices")
+    kind = models.CharField(max_length=20, choices=NoticeKind)
+    key = models.CharField(max_length=200)
+    text = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["study", "key"], name="notice_once")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.text}"
+
+
+class NoticeReceipt(models.Model):
+    """A notice in one researcher's list: when they read it, and when it was sent to them by e-mail."""
+
+    notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="receipts")
+    researcher = models.ForeignKey(RESEARCHER, on_delete=models.CASCADE, related_name="+")
+    read_at = models.DateTimeField(null=True, blank=True)
+    mailed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-notice_id"]
+        constraints = [models.UniqueConstraint(fields=["notice", "researcher"], name="notice_receipt_once")]
+        indexes = [
+            models.Index(fields=["researcher", "read_at"]),
+            models.Index(fields=["mailed_at"], condition=models.Q(mailed_at__isnull=True), name="receipt_not_mailed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.notice} to {self.researcher}"

@@ -1,0 +1,137 @@
+"""What the live page shows beside counts: the newest answers, condition by stratum, and flags; blinded as long as
+outcomes are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count
+
+from core.provenance import digest_of
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Condition, Participant, Response, Study
+from studies.selectors.outcomes import are_outcomes_open
+from studies.selectors.quality import flag_counts
+
+FLAGS_KEPT_SECONDS = 20  # the page asks every few seconds, and flags read every answer
+NOT_PLACED = (ParticipantStatus.SCREENED_OUT, ParticipantStatus.QUOTA_FULL)
+
+
+@dataclass(frozen=True)
+class NewAnswer:
+    """An answer as it came in. `value` and `condition` are None as long as outcomes are blinded."""
+
+    at: datetime
+    code: str
+    question: str
+    rank: int
+    value: Any
+    condition: str | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How many of one stratum are in one condition, by where they stand."""
+
+    active: int = 0
+    completed: int = 0
+    abandoned: int = 0
+
+    @property
+    def held(self) -> int:
+        """Slots held: they count towards the target."""
+        return self.active + self.completed
+
+
+@dataclass(frozen=True)
+class StratumLine:
+    """One stratum over the conditions in the order of the design, with who was sent away."""
+
+    stratum: str
+    cells: tuple[Cell, ...]
+    n_screened_out: int
+    n_quota_full: int
+
+    @property
+    def held(self) -> int:
+        """Slots held in all conditions together."""
+        return sum(cell.held for cell in self.cells)
+
+
+def _wordings(part: Any, language: str) -> Iterator[tuple[str, str]]:
+    """Key and wording of every question of a questionnaire, wherever it stands in it."""
+    if isinstance(part, Mapping):
+        text = part.get("text")
+        if "key" in part and isinstance(text, Mapping):
+            yield str(part["key"]), str(text.get(language) or next(iter(text.values()), part["key"]))
+        for inner in part.values():
+            yield from _wordings(inner, language)
+    elif isinstance(part, Sequence) and not isinstance(part, str):
+        for inner in part:
+            yield from _wordings(inner, language)
+
+
+def is_blinded(study: Study, mode: str) -> bool:
+    """Whether answers of that mode are hidden: people's are, from the launch until outcomes are open."""
+    return mode == Mode.LIVE and not are_outcomes_open(study)
+
+
+def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
+    """The newest answers, newest first; blinded, what was asked and when, and not what was said."""
+    words = dict(_wordings(study.questionnaire, study.settings["languages"][0]))
+    rows = Response.objects.filter(participant__study=study, participant__mode=mode)
+    rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]
+    hidden = is_blinded(study, mode)
+    found = []
+    for row in rows:
+        condition = row.participant.condition
+        found.append(
+            NewAnswer(
+                row.answered_at,
+                row.participant.code,
+                words.get(row.question, row.question),
+                row.rank,
+                None if hidden else row.value,
+                None if hidden or condition is None else condition.label,
+            )
+        )
+    return found
+
+
+def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> list[StratumLine]:
+    """One line a stratum that anybody is of; those sent away before they had one are under an empty name."""
+    rows = Participant.objects.filter(study=study, mode=mode).order_by()
+    found: dict[str, Counter[tuple[int | None, str]]] = {}
+    for stratum, condition, status, n in rows.values_list("stratum", "condition_id", "status").annotate(n=Count("pk")):
+        found.setdefault(stratum, Counter())[condition, status] += n
+    lines = []
+    for stratum, counted in sorted(found.items()):
+        cells = tuple(
+            Cell(
+                counted[one.pk, ParticipantStatus.ACTIVE],
+                counted[one.pk, ParticipantStatus.COMPLETED],
+                counted[one.pk, ParticipantStatus.ABANDONED],
+            )
+            for one in conditions
+        )
+        away = [sum(n for (_one, status), n in counted.items() if status == left) for left in NOT_PLACED]
+        line = StratumLine(stratum, cells, *away)
+        if stratum or any(away):
+            lines.append(line)
+    return lines
+
+
+def kept_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:
+    """How many participants have each flag by the thresholds in force, as it was some seconds ago at most."""
+    thresholds = digest_of(study.settings.get("quality") or {})
+    key = f"studies.flags.{study.pk}.{study.created_at.timestamp()}.{mode}.{thresholds}"
+    found: list[tuple[str, int]] | None = cache.get(key)
+    if found is None:
+        found = flag_counts(study, [mode])
+        cache.set(key, found, FLAGS_KEPT_SECONDS)
+    return found

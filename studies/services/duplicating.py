@@ -1,0 +1,76 @@
+"""A study made from another: its design, its questions and its texts, and nobody's data."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from core.errors import ParallaxError
+from core.models import LogEntry
+from studies.enums import Role, StudyStatus
+from studies.models import Condition, Study, StudyMembership
+from studies.services.design import check_slug
+from studies.services.launch import NOT_DESIGN
+
+
+@transaction.atomic
+def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -> Study:
+    """Make a draft with the same design on the same models, owned by `actor`.
+
+    Settings, questions, texts, conditions with their targets, the seed and the retention limits are copied; people,
+    counts, members, versions and the log are not. Raises `study.bad_slug`, `study.slug_taken`, `study.no_title`.
+    """
+    check_slug(slug)
+    if not title.strip():
+        raise ParallaxError("study.no_title", "Give the new study a title.")
+    try:
+        with transaction.atomic():
+            made = Study.objects.create(
+                slug=slug,
+                title=title.strip(),
+                template=study.template,
+                dataset_version=study.dataset_version,
+                run=study.run,
+                seed=study.seed,
+                settings={key: copy.deepcopy(value) for key, value in study.settings.items() if key not in NOT_DESIGN},
+                questionnaire=copy.deepcopy(study.questionnaire),
+                texts=copy.deepcopy(study.texts),
+                external_ids_kept_days=study.external_ids_kept_days,
+                answers_kept_days=study.answers_kept_days,
+            )
+    except IntegrityError as problem:
+        raise ParallaxError("study.slug_taken", f"There is a study called {slug} already.") from problem
+    Condition.objects.bulk_create(
+        Condition(
+            study=made,
+            position=condition.position,
+            label=condition.label,
+            model_id=condition.model_id,
+            model_digest=condition.model_digest,
+            target=condition.target,
+        )
+        for condition in study.conditions.order_by("position")
+    )
+    if actor is not None:
+        StudyMembership.objects.create(study=made, researcher=actor, role=Role.OWNER)
+    LogEntry.objects.create(
+        actor=actor,
+        kind="studies.study",
+        object_id=made.pk,
+        to_status=StudyStatus.DRAFT,
+        reason=f"Made as a copy of {study.slug}.",
+        facts={"copy_of": study.pk, "design_hash": study.design_hash},
+    )
+    return made
+
+
+def free_slug(slug: str) -> str:
+    """A link for a copy that no study has yet: good-films-2, good-films-3, …"""
+    stem = slug[:75].rstrip("-")
+    taken = set(Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    number = 2
+    while f"{stem}-{number}" in taken:
+        number += 1
+    return f"{stem}-{number}"

@@ -1,0 +1,95 @@
+"""Notices by e-mail: at once, or gathered once a day; one that was read in the console before is not sent."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from smtplib import SMTPException
+
+from django.core.cache import cache
+from django.core.mail import EmailMessage, get_connection
+from django.utils import timezone
+
+from studies.enums import NoticeMail
+from studies.models import NoticeReceipt, StudyMembership
+
+logger = logging.getLogger(__name__)
+
+DIGEST_HOUR = 6  # UTC; a day's letter holds what happened before it
+CONNECTION_SECONDS = 10
+PAUSE_SECONDS = 300  # after a letter that could not be sent
+PAUSED = "studies.notice-mail.paused"
+
+
+def digest_cutoff(now: datetime) -> datetime:
+    """The last hour of the daily letter that has passed: what happened before it is due."""
+    at = now.replace(hour=DIGEST_HOUR, minute=0, second=0, microsecond=0)
+    return at if at <= now else at - timedelta(days=1)
+
+
+def send_due(*, now: datetime | None = None) -> int:
+    """Send every researcher the notices that are due, in one letter each, and count the letters.
+
+    A notice is marked as sent before its letter goes, so no two workers send it; where the letter is refused the
+    mark is taken back, and it is tried again some minutes later.
+    """
+    moment = now or timezone.now()
+    if cache.get(PAUSED):
+        return 0
+    waiting = NoticeReceipt.objects.filter(mailed_at__isnull=True, read_at__isnull=True, researcher__is_active=True)
+    rows = list(waiting.select_related("notice__study", "researcher").order_by("notice__at", "pk"))
+    if not rows:
+        return 0
+    people = {row.researcher_id for row in rows}
+    choices = {
+        (one.researcher_id, one.study_id): one.notices_by_mail
+        for one in StudyMembership.objects.filter(researcher__in=people)
+    }
+    cutoff = digest_cutoff(moment)
+    due: dict[int, list[NoticeReceipt]] = defaultdict(list)
+    for row in rows:
+        choice = choices.get((row.researcher_id, row.notice.study_id), NoticeMail.NEVER)
+        if choice == NoticeMail.AT_ONCE or (choice == NoticeMail.DAILY and row.notice.at < cutoff):
+            due[row.researcher_id].append(row)
+    return sum(_sent(own, moment) for own in due.values())
+
+
+def _sent(rows: Sequence[NoticeReceipt], moment: datetime) -> bool:
+    claimed = [row for row in rows if _write(row, before=None, after=moment)]
+    if not claimed:
+        return False
+    try:
+        connection = get_connection(timeout=CONNECTION_SECONDS)
+        EmailMessage(_subject(claimed), _body(claimed), to=[claimed[0].researcher.email], connection=connection).send()
+    except (SMTPException, OSError) as problem:
+        for row in claimed:
+            _write(row, before=moment, after=None)
+        cache.set(PAUSED, True, PAUSE_SECONDS)
+        logger.error("notices not sent researcher=%s n=%s: %s", claimed[0].researcher_id, len(claimed), problem)
+        return False
+    return True
+
+
+def _write(row: NoticeReceipt, *, before: datetime | None, after: datetime | None) -> bool:
+    own = NoticeReceipt.objects.filter(pk=row.pk)
+    own = own.filter(mailed_at__isnull=True) if before is None else own.filter(mailed_at=before)
+    return own.update(mailed_at=after) == 1
+
+
+def _subject(rows: Sequence[NoticeReceipt]) -> str:
+    titles = list(dict.fromkeys(row.notice.study.title for row in rows))
+    n = f"{len(rows)} notices" if len(rows) > 1 else "A notice"
+    subject = f"{n} about {titles[0]}" if len(titles) == 1 else f"{n} about {len(titles)} studies"
+    return " ".join(subject.split())  # a title with a line break would end the header
+
+
+def _body(rows: Sequence[NoticeReceipt]) -> str:
+    parts = []
+    for title in dict.fromkeys(row.notice.study.title for row in rows):
+        own = [row.notice for row in rows if row.notice.study.title == title]
+        lines = [f"- {one.at:%d %b %Y, %H:%M} UTC  {one.text}" for one in own]
+        parts.append("\n".join([title, *lines]))
+    foot = "All notices, and when they are sent to you, are in Parallax under Notices."
+    return "\n\n".join([*parts, foot]) + "\n"

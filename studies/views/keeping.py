@@ -1,0 +1,118 @@
+"""A study copied, put away, brought back or deleted, and the consent texts it has had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from core.errors import ParallaxError
+from studies.enums import StudyStatus
+from studies.forms.data import ExportForm
+from studies.forms.keeping import ConsentForm, DeleteForm, DuplicateForm
+from studies.permissions import OWNERS, READERS, Seat, seated
+from studies.selectors.consent import consent_lines
+from studies.selectors.markdown import rendered
+from studies.selectors.usage import usage_of
+from studies.services.archiving import archive_study, restore_study
+from studies.services.consent_texts import change_consent
+from studies.services.deleting import delete_study
+from studies.services.duplicating import duplicate_study, free_slug
+
+METHODS = ["GET", "HEAD", "POST"]
+
+
+@require_http_methods(METHODS)
+@seated(READERS, even_when_archived=True)
+def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Make a draft with the same design; whoever makes it owns it."""
+    study = seat.study
+    initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(study.slug)}
+    form = DuplicateForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
+        except ParallaxError as refusal:
+            form.add_error("slug" if "slug" in refusal.code else None, str(refusal))
+        else:
+            messages.success(request, "The copy is made. It is a draft of your own, with nobody's data.")
+            return redirect("studies:detail", slug=made.slug)
+    return render(request, "console/studies/duplicate.html", {"study": study, "form": form})
+
+
+def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], said: str) -> HttpResponse:
+    try:
+        act(study=seat.study, actor=request.user)
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, said)
+    return redirect("studies:detail", slug=seat.study.slug)
+
+
+@require_POST
+@seated(OWNERS, even_when_archived=True)
+def study_archive(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Put the study away."""
+    return _done(request, seat, archive_study, "The study is archived: it can be read, and restored.")
+
+
+@require_POST
+@seated(OWNERS, even_when_archived=True)
+def study_restore(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Bring the study back from the archive."""
+    return _done(request, seat, restore_study, "The study is restored.")
+
+
+@require_http_methods(METHODS)
+@seated(OWNERS, even_when_archived=True)
+def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Say what would go and what stays, offer the exports, and delete the study."""
+    study = seat.study
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            delete_study(study=study, typed=form.cleaned_data["typed"], actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error("typed" if refusal.code == "study.slug_not_typed" else None, str(refusal))
+        else:
+            messages.success(request, f"The study {study.title} is deleted.")
+            return redirect("studies:list")
+    context: dict[str, Any] = {
+        "study": study,
+        "form": form,
+        "usage": usage_of(study),
+        "is_live": study.status == StudyStatus.LIVE,
+        "export_form": ExportForm(is_owner=seat.is_owner),
+    }
+    return render(request, "console/studies/delete.html", context)
+
+
+@require_http_methods(METHODS)
+@seated(READERS)
+def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The versions of the consent text, who said yes to which, and a new one by an owner."""
+    study = seat.study
+    if request.method == "POST" and not seat.is_owner:
+        messages.error(request, "The study's owner alone changes the consent text.")
+        return redirect("studies:consent", slug=study.slug)
+    form = ConsentForm(study, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = change_consent(study=study, texts=form.texts(), why=form.cleaned_data["why"], actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, f"Newcomers are shown version {made.number} from now on.")
+            return redirect("studies:consent", slug=study.slug)
+    lines = []
+    for line in consent_lines(study):
+        texts = [(name, rendered(own["consent"]), own["consent_boxes"]) for name, own in line.version.texts.items()]
+        lines.append((line, texts))
+    is_running = study.status in (StudyStatus.LIVE, StudyStatus.PAUSED)
+    context = {"study": study, "form": form, "lines": lines, "may_change": seat.may_change and is_running}
+    return render(request, "console/studies/consent.html", context)
