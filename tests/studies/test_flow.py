@@ -42,6 +42,17 @@ def test_place_refuses_what_is_not_on_the_way(step: str, rank: int) -> None:
         Place(step, rank)
 
 
+def test_a_study_that_asks_something_after_the_list_has_a_page_for_it() -> None:
+    assert Place("after") not in places(2)
+    way = places(2, has_after=True)
+    assert [place.step for place in way[-3:]] == ["overall", "after", "thanks"]
+    assert next_place(Place("overall"), 2, has_after=True) == Place("after")
+    assert next_place(Place("overall"), 2) == Place("thanks")
+    assert all(may_change(Place("after"), at) for at in (Place("items", 2), Place("overall"), Place("after")))
+    assert not may_change(Place("overall"), Place("after"))
+    assert not may_change(Place("after"), Place("rate"))
+
+
 def test_places_refuse_an_empty_list() -> None:
     with pytest.raises(ParameterError):
         places(0)
