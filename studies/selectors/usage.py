@@ -63,7 +63,7 @@ def _linked(study: Study) -> tuple[Linked, ...]:
     found = []
     for relation in Study._meta.related_objects:
         model = relation.related_model
-        if isinstance(model, str) or model._meta.model_name in APART:
+        if model._meta.model_name in APART:
             continue
         rows = model._default_manager.filter(**{relation.field.name: study})
         if n := rows.count():
