@@ -59,13 +59,19 @@ class ConsentForm(forms.Form):
             label="Why it is changed", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
         )
 
+    def _text(self, language: str) -> str:
+        said = str(self.cleaned_data[f"consent_{language}"])
+        before = str(self.fields[f"consent_{language}"].initial)
+        # Browsers send a line break as two characters; the text is hashed with one. Blanks at its ends say nothing.
+        text = said.replace("\r\n", "\n").strip()
+        return before if text == before.strip() else text
+
     def texts(self) -> dict[str, dict[str, Any]]:
         """The cleaned values as `change_consent` takes them."""
         said = self.cleaned_data
         return {
             language: {
-                # Browsers send a line break as two characters; the text is hashed with one.
-                "consent": said[f"consent_{language}"].replace("\r\n", "\n"),
+                "consent": self._text(language),
                 "consent_boxes": [line.strip() for line in said[f"boxes_{language}"].splitlines() if line.strip()],
             }
             for language in self.languages

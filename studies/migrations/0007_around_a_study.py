@@ -22,6 +22,13 @@ def number_the_consents(apps, schema_editor):
     participants.objects.update(consent_language=models.F("language"))
 
 
+def check_references(apps, schema_editor):
+    """Have PostgreSQL check the rows' references now: it makes no index on a table where that is still to do."""
+    if schema_editor.connection.vendor == "postgresql":
+        schema_editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        schema_editor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
 class Migration(migrations.Migration):
     dependencies = [
         ("studies", "0006_shown_orders"),
@@ -172,4 +179,5 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=("notice", "researcher"), name="notice_receipt_once"),
         ),
         migrations.RunPython(number_the_consents, migrations.RunPython.noop),
+        migrations.RunPython(check_references, migrations.RunPython.noop),
     ]

@@ -13,7 +13,7 @@ from django.core.mail import EmailMessage, get_connection
 from django.utils import timezone
 
 from studies.enums import NoticeMail
-from studies.models import NoticeReceipt, StudyMembership
+from studies.models import Notice, NoticeReceipt, StudyMembership
 
 logger = logging.getLogger(__name__)
 
@@ -78,18 +78,26 @@ def _write(row: NoticeReceipt, *, before: datetime | None, after: datetime | Non
     return own.update(mailed_at=after) == 1
 
 
+def _by_study(rows: Sequence[NoticeReceipt]) -> list[tuple[str, list[Notice]]]:
+    """The notices of each study under its title; two studies may have the same one."""
+    found: dict[int, tuple[str, list[Notice]]] = {}
+    for row in rows:
+        study = row.notice.study
+        found.setdefault(study.pk, (study.title, []))[1].append(row.notice)
+    return list(found.values())
+
+
 def _subject(rows: Sequence[NoticeReceipt]) -> str:
-    titles = list(dict.fromkeys(row.notice.study.title for row in rows))
+    studies = _by_study(rows)
     n = f"{len(rows)} notices" if len(rows) > 1 else "A notice"
-    subject = f"{n} about {titles[0]}" if len(titles) == 1 else f"{n} about {len(titles)} studies"
+    subject = f"{n} about {studies[0][0]}" if len(studies) == 1 else f"{n} about {len(studies)} studies"
     return " ".join(subject.split())  # a title with a line break would end the header
 
 
 def _body(rows: Sequence[NoticeReceipt]) -> str:
     parts = []
-    for title in dict.fromkeys(row.notice.study.title for row in rows):
-        own = [row.notice for row in rows if row.notice.study.title == title]
-        lines = [f"- {one.at:%d %b %Y, %H:%M} UTC  {one.text}" for one in own]
+    for title, notices in _by_study(rows):
+        lines = [f"- {one.at:%d %b %Y, %H:%M} UTC  {one.text}" for one in notices]
         parts.append("\n".join([title, *lines]))
     foot = "All notices, and when they are sent to you, are in Parallax under Notices."
     return "\n\n".join([*parts, foot]) + "\n"

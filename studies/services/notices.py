@@ -86,7 +86,7 @@ def _counted(studies: Collection[Study]) -> Found:
         conditions = list(study.conditions.order_by("position"))
         for condition in conditions:
             if found.get(condition.pk, (0, 0))[0] >= condition.target:
-                text = f"{condition.label} has reached its target: {condition.target} participants completed."
+                text = f"{condition.label} has reached its target of {condition.target} completed."
                 yield study, NoticeKind.TARGET_REACHED, f"target:{condition.pk}:{condition.target}", text
         if conditions and all(found.get(one.pk, (0, 0))[1] >= one.target for one in conditions):
             wanted = sum(condition.target for condition in conditions)

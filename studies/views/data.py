@@ -17,6 +17,7 @@ from core.errors import ParallaxError
 from studies.charts import consort_diagram
 from studies.enums import ExportStatus, Mode
 from studies.exports import FORMATS, Options
+from studies.flags import thresholds_from
 from studies.forms.data import ExportForm, ReasonForm, RetentionForm
 from studies.models import ExportJob, Participant
 from studies.permissions import OWNERS, READERS, Seat, seated
@@ -90,6 +91,8 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "seat": seat,
         "looked_at": quality.looked_at(study, modes),
         "counts": quality.flag_counts(study, modes),
+        "thresholds": (thresholds := thresholds_from(study.settings)),
+        "fastest_percent": thresholds.fastest_share * 100,
         "history": quality.exclusion_history(study),
         "flows": flows,
         "is_open": is_open,

@@ -19,7 +19,7 @@ WORDS = {
     "draft": (("has not begun", "come back later"), ("non è ancora iniziato", "Torna più tardi")),
     "paused": (("is resting", "come back later"), ("in pausa", "Torna più tardi")),
     "full": (("Thank you for your interest",), ("Grazie",)),
-    "closed": (("This study has ended",), ("terminato",)),
+    "closed": (("This study has ended",), ("è finito",)),
     "archived": (("is not running", "please ask them"), ("non è in corso", "chiedi a loro")),
 }
 

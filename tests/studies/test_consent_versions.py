@@ -152,7 +152,7 @@ def test_studies_of_before_get_their_first_version() -> None:
     Participant.objects.update(consent_version=None, consent_language="")
     kept = study.consent_versions.get()
     study.consent_versions.all().delete()
-    migration = importlib.import_module("studies.migrations.0004_around_a_study")
+    migration = importlib.import_module("studies.migrations.0007_around_a_study")
     migration.number_the_consents(apps, None)
     found = study.consent_versions.get()
     assert (found.number, found.digest, found.texts, found.made_at) == (1, kept.digest, kept.texts, study.launched_at)

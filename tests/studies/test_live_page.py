@@ -1,0 +1,96 @@
+"""The live page: newest answers, blinded as long as outcomes are; condition by stratum; flags by the design."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from studies.enums import Mode, Role
+from studies.models import Study
+from studies.selectors import live
+from studies.selectors.quality import flag_counts
+from studies.services.blinding import open_outcomes
+from studies.services.launch import design_snapshot, launch_study
+from tests.factories.studies import assigned, completed, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> None:
+    cache.clear()
+
+
+def _owner(study: Study) -> Client:
+    client = Client()
+    owner = study.memberships.get(role=Role.OWNER).researcher
+    client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def test_newest_answers_hide_what_was_said_until_outcomes_are_open() -> None:
+    study = make_study()
+    person = completed(study)
+    completed(study, Mode.SIMULATED)
+    blinded = live.newest_answers(study, Mode.LIVE)
+    assert (blinded[0].code, blinded[0].question) == (person.code, study.questionnaire["overall"][1]["text"]["en"])
+    assert {(one.value, one.condition) for one in blinded} == {(None, None)}
+    assert [one.rank for one in blinded[2:4]] == [5, 5]
+    simulated = live.newest_answers(study, Mode.SIMULATED, n=1)
+    assert simulated[0].value == "=1+1, fine"
+    page = _owner(study).get(reverse("studies:live", args=[study.slug])).content.decode()
+    people, others = page.split("<h3>Simulated participants")
+    assert "is shown once the outcomes are open" in people
+    assert "=1+1, fine" not in people
+    assert "=1+1, fine" in others
+    open_outcomes(study=study, reason="The board asks.")
+    shown = live.newest_answers(study, Mode.LIVE, n=1)[0]
+    assert (shown.value, shown.condition) == ("=1+1, fine", person.condition.label)  # type: ignore[union-attr]
+
+
+def test_condition_by_stratum_counts_who_holds_who_left_and_who_was_sent_away() -> None:
+    study = make_study(per_condition=2)
+    done = completed(study, age=25)
+    under_way = assigned(study, age=25)
+    assigned(study, age=80)
+    conditions = list(study.conditions.order_by("position"))
+    lines = {line.stratum: line for line in live.stratum_lines(study, Mode.LIVE, conditions)}
+    own = lines[done.stratum]
+    at = {condition.pk: cell for condition, cell in zip(conditions, own.cells, strict=True)}
+    assert done.condition_id is not None
+    assert under_way.condition_id is not None
+    assert at[done.condition_id] == live.Cell(active=0, completed=1, abandoned=0)
+    assert at[under_way.condition_id] == live.Cell(active=1, completed=0, abandoned=0)
+    assert (own.held, lines[""].n_screened_out, lines[""].held) == (2, 1, 0)
+    page = _owner(study).get(reverse("studies:live", args=[study.slug])).content.decode()
+    assert "1 of 2" in page
+    assert "none yet" in page
+
+
+def test_thresholds_are_set_with_the_design_hashed_with_it_and_count() -> None:
+    study = make_study(status="draft", run=None)
+    client = _owner(study)
+    address = reverse("studies:design", args=[study.slug])
+    said = client.get(address).context["form"].initial
+    assert (said["fastest_seconds"], said["fastest_percent"], said["alike_items"]) == (60.0, 33.33, 3)
+    before = design_snapshot(study)
+    client.post(address, said)
+    study.refresh_from_db()
+    assert study.settings["quality"]["fastest_share"] == 1 / 3, "not cut to the decimals that the page shows"
+    client.post(address, {**said, "fastest_seconds": "0", "fastest_percent": "0", "alike_ratings": "99"})
+    study.refresh_from_db()
+    wanted = {"fastest_seconds": 0.0, "fastest_share": 0.0, "alike_items": 3, "alike_ratings": 99}
+    assert study.settings["quality"] == wanted
+    assert design_snapshot(study)["settings"]["quality"] == wanted
+    assert design_snapshot(study) != before
+    wrong = client.post(address, {**said, "alike_items": "1"}).content.decode()
+    assert "greater than or equal to 2" in wrong
+    launch_study(study=study)
+    completed(study)
+    assert dict(flag_counts(study, [Mode.LIVE]))["Too fast"] == 0
+    study.settings["quality"]["fastest_seconds"] = 60
+    assert dict(live.kept_flag_counts(study, Mode.LIVE))["Too fast"] == 1
+    page = client.get(reverse("studies:quality", args=[study.slug])).content.decode()
+    assert "too fast is below 0 seconds or 0 % of the median time" in page
