@@ -209,7 +209,7 @@ def test_page_takes_the_same_queries_however_much_is_rated(
     client.force_login(UserFactory())
     query = {"model": model.pk, **{f"r{index}": 4 for index in range(n_rated)}}
     client.get(address(version), query)  # the search index is built once a process
-    with django_assert_num_queries(8):  # session, account, version, models, uses, found, listed, rated
+    with django_assert_num_queries(7):  # session, account, version, models, uses, listed, rated; items found are kept
         client.get(address(version), query)
 
 
