@@ -12,7 +12,7 @@ from scipy import sparse
 from core.errors import ParameterError
 from recommenders import lazy
 from recommenders.base import Algorithm
-from recommenders.baseline import Baseline
+from recommenders.baseline import RATINGS_AT_ONCE, Baseline
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
@@ -181,7 +181,9 @@ def _where(user_items: sparse.csr_array, is_kept: NDArray[np.bool_]) -> sparse.c
 def _side(user_items: sparse.csr_array, offsets: NDArray[np.float64], item_bias: NDArray[np.float64]) -> Side:
     """Return residuals, and where they are; in few copies, because nothing else of a fit takes as much room."""
     residuals = np.repeat(offsets, np.diff(user_items.indptr))
-    residuals += item_bias[user_items.indices]
+    for first in range(0, residuals.size, RATINGS_AT_ONCE):
+        some = slice(first, first + RATINGS_AT_ONCE)
+        residuals[some] += item_bias[user_items.indices[some]]
     np.subtract(user_items.data, residuals, out=residuals)
     return user_items.indptr.astype(np.int64), user_items.indices.astype(np.int32, copy=False), residuals
 

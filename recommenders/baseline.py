@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -11,7 +12,9 @@ from scipy import sparse
 
 from recommenders.data import Ratings
 
-__all__ = ["Baseline"]
+__all__ = ["RATINGS_AT_ONCE", "Baseline"]
+
+RATINGS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +67,18 @@ class Baseline:
 
     def user_bias(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Offset of each profile, shape (n_profiles,); 0 for an empty one."""
-        left = user_items.data.astype(np.float64)
-        left -= self.mean
-        left -= self.item_bias[user_items.indices]
         counts = np.diff(user_items.indptr)
-        sums = np.bincount(_rows(user_items), weights=left, minlength=user_items.shape[0])
-        return _damped(np.asarray(sums, dtype=np.float64), counts, self.reg_user)
+        sums = np.zeros(user_items.shape[0])
+        # Some users at a time, whose sums are their own: what lies between takes no room that grows with the ratings.
+        marks = np.searchsorted(user_items.indptr, np.arange(0, user_items.nnz, RATINGS_AT_ONCE))
+        for first, last in pairwise(np.unique(np.append(marks, [0, user_items.shape[0]])).tolist()):
+            some = slice(user_items.indptr[first], user_items.indptr[last])
+            left = user_items.data[some].astype(np.float64)
+            left -= self.mean
+            left -= self.item_bias[user_items.indices[some]]
+            rows = np.repeat(np.arange(last - first), counts[first:last])
+            sums[first:last] = np.bincount(rows, weights=left, minlength=last - first)
+        return _damped(sums, counts, self.reg_user)
 
     def residuals(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Each stored rating less its baseline, in the order of ``user_items.data``."""

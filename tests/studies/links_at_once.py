@@ -73,6 +73,7 @@ def one_list(study: Study) -> dict[str, Any]:
 
 def main() -> None:
     call_command("migrate", run_syncdb=True, verbosity=0, interactive=False)
+    call_command("flush", verbosity=0, interactive=False)  # another program was here before
     first = study_of_seven("one-link", 20)
     found = {
         "vendor": connection.vendor,
