@@ -176,13 +176,13 @@ def unpack_sorted(
             items[place] = item
 
 
-@numba.njit(numba.void(float64[::1], float64[::1], boolean), cache=True, nogil=True)
-def _finish(total: NDArray[np.float64], weights: NDArray[np.float64], is_mean: bool) -> None:
-    """Set items without a neighbour to -inf, and divide the others by their weights if asked to."""
+@numba.njit(numba.void(float64[::1], float64[::1]), cache=True, nogil=True)
+def _finish(total: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    """Set items without a neighbour to -inf, and divide the others by their weights."""
     for i in range(total.shape[0]):
         if weights[i] == 0.0:
             total[i] = -np.inf
-        elif is_mean:
+        else:
             total[i] /= weights[i]
 
 
@@ -229,7 +229,7 @@ def scatter_sums(
                 for t in range(first, last):
                     total[np.uint32(items[t])] += similarities[t] * signal
         if is_mean:
-            _finish(total, weights, True)
+            _finish(total, weights)
         else:
             for place in range(total.shape[0]):
                 if total[place] == 0.0 and math.copysign(1.0, total[place]) < 0.0:
