@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import mmap
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -189,6 +190,16 @@ def load(kind: str, digest: str) -> Artefact:
         A file is missing, or the bytes no longer match the digest.
     """
     return _load(str(_local_folder(storages["artefacts"], kind, digest)), kind, digest)
+
+
+def let_go(*arrays: np.ndarray[Any, Any]) -> None:
+    """Let the memory behind arrays of artefacts be used for other things; what is read again comes from the file."""
+    for array in arrays:
+        owner: Any = array
+        while isinstance(owner, np.ndarray):
+            owner = owner.base
+        if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            owner.madvise(mmap.MADV_DONTNEED)
 
 
 def remove(kind: str, digest: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.selectors.ratings import ratings_of
 from core import artefacts
 from core.errors import DataError
 from core.provenance import digest_of
@@ -66,6 +67,9 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         n_hidden += hidden.n_hidden
         if len(hidden.cases):
             folds.append(_stored(run, hidden))
+    if run.split["name"] != "file":
+        ratings = ratings_of(run.version).user_items
+        artefacts.let_go(ratings.data, ratings.indices)  # from here on the training rows are what is read
     _check_cases(run, folds, n_hidden)
     has_many = run.split["name"] in SPLITS and SPLITS[run.split["name"]].trains_many
     listed = [{"label": fold.label, "cases": fold.digest} for fold in folds]

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage, storages
@@ -120,3 +122,14 @@ def test_a_storage_that_is_not_a_folder_is_fetched_once(monkeypatch: pytest.Monk
     artefacts.forget_loaded()
     remote.delete(f"models/{digest}/a.npy")
     assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="the system has no such advice")
+def test_arrays_that_are_let_go_hold_no_memory_and_read_the_same() -> None:
+    digest = artefacts.store("models", {"values": np.arange(5_000_000)}, {})
+    values = artefacts.load("models", digest).arrays["values"][1:]
+    total = values.sum()
+    held = psutil.Process().memory_info().rss
+    artefacts.let_go(values, np.arange(3))
+    assert held - psutil.Process().memory_info().rss > 35_000_000
+    assert values.sum() == total
