@@ -24,8 +24,6 @@ LOW_PLANES = 8  # of the counters, kept in registers
 EVERYTHING = np.int32(2**31 - 1)
 NONE, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
 
-_COUNTED = numba.types.Array(uint64, 1, "C", readonly=True)
-
 
 @numba.njit(uint64[:, ::1](READ_I64, READ_I64, READ_I32, int64), cache=True, nogil=True)
 def _raters(
