@@ -148,6 +148,41 @@ def post_hoc(pair: Pair, test: str = "Tukey", confidence: str = "95%") -> str:
     return f"{text}, {p_value(pair.p).replace('p', f'p_{test}', 1)}"
 
 
+def effect(g: float, interval: Interval | None = None, confidence: str = "95%") -> str:
+    """Write Hedges' g, which can exceed 1, with its interval where there is one.
+
+    Examples
+    --------
+    >>> effect(1.23, Interval(0.68, 1.78))
+    'g = 1.23, 95% CI [0.68, 1.78]'
+    """
+    ends = "" if interval is None else f", {confidence} CI [{number(interval.low)}, {number(interval.high)}]"
+    return f"g = {number(g)}{ends}"
+
+
+def correlation(r: float, df: int, p: float, interval: Interval | None = None) -> str:
+    """Write Pearson's correlation with the degrees of freedom of its t.
+
+    Examples
+    --------
+    >>> correlation(0.4384, 208, 2.8e-11, Interval(0.3221, 0.5416))
+    'r(208) = .44, p < .001, 95% CI [.32, .54]'
+    """
+    ends = "" if interval is None else f", 95% CI [{share(interval.low)}, {share(interval.high)}]"
+    return f"r({df}) = {share(r)}, {p_value(p)}{ends}"
+
+
+def likelihood_ratio(lr: float, df: int, p: float) -> str:
+    """Write a likelihood ratio test.
+
+    Examples
+    --------
+    >>> likelihood_ratio(21.9934, 6, 0.001214)
+    'LR χ²(6) = 21.99, p = .001'
+    """
+    return f"LR χ²({df}) = {number(lr)}, {p_value(p)}"
+
+
 def tau(result: AgreementResult) -> str:
     """Write Kendall's tau-b.
 

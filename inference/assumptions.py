@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -69,7 +71,7 @@ def levene(groups: GroupValues, center: Literal["mean", "median"] = "mean") -> S
     test = SPREAD_TESTS[center]
     if read.k < 2:
         return Undefined("Comparing spread needs two conditions with observations.", test)
-    distances = Groups.of({group.name: _distances(group, center) for group in read.members})
+    distances = _distances(read, center)
     if why_not_pooled(distances, test) is not None:
         far = f"Within every condition all values lie equally far from its {center}"
         return Undefined(f"{far}: spread cannot be compared.", test)
@@ -77,10 +79,18 @@ def levene(groups: GroupValues, center: Literal["mean", "median"] = "mean") -> S
     return SpreadResult(test, found.f, found.p, found.df_between, found.df_within, found.n, read.left_out)
 
 
-def _distances(group: Group, center: str) -> list[Fraction]:
-    values = group.values()
-    middle = group.mean if center == "mean" else quantile(sorted(values), Fraction(1, 2))
-    return [abs(value - middle) for value in values]
+def _distances(read: Groups, center: str) -> Groups:
+    """Distances from each condition's centre, on a scale fine enough to hold it."""
+    finer = 2 if center == "median" else math.lcm(*(group.n for group in read.members))
+    members = []
+    for group in read.members:
+        middle = (
+            quantile(sorted(group.points), Fraction(1, 2)) if center == "median" else Fraction(group.total, group.n)
+        )
+        at = int(middle * finer)
+        points = tuple(abs(point * finer - at) for point in group.points)
+        members.append(Group(group.name, points, group.scale * finer))
+    return Groups(tuple(members), ())
 
 
 def shapiro_residuals(groups: GroupValues) -> NormalityResult | Undefined:
@@ -115,7 +125,7 @@ def shapiro_residuals(groups: GroupValues) -> NormalityResult | Undefined:
     'All residuals are 0: there is no shape to judge.'
     """
     read = Groups.read(groups, least_n=2)
-    return _shapiro([value - group.mean for group in read.members for value in group.values()], read.left_out)
+    return _shapiro(read.members, read.left_out)
 
 
 def shapiro_groups(groups: GroupValues) -> dict[str, NormalityResult | Undefined]:
@@ -135,18 +145,20 @@ def shapiro_groups(groups: GroupValues) -> dict[str, NormalityResult | Undefined
     (0.9202, 'All residuals are 0: there is no shape to judge.')
     """
     read = Groups.read(groups)
-    tested = {group.name: _shapiro([v - group.mean for v in group.values()], ()) for group in read.members}
+    tested = {group.name: _shapiro((group,), ()) for group in read.members}
     return {name: tested.get(name, Undefined("There are no observations.", SHAPIRO)) for name in groups}
 
 
-def _shapiro(residuals: list[Fraction], left_out: tuple[str, ...]) -> NormalityResult | Undefined:
-    n = len(residuals)
+def _shapiro(members: Sequence[Group], left_out: tuple[str, ...]) -> NormalityResult | Undefined:
+    n = sum(group.n for group in members)
     if not FEWEST_FOR_SHAPIRO <= n <= MOST_FOR_SHAPIRO:
-        reason = f"The test is made for {FEWEST_FOR_SHAPIRO} to {MOST_FOR_SHAPIRO} values; there are {n}."
+        reason = f"The test is made for {FEWEST_FOR_SHAPIRO:,} to {MOST_FOR_SHAPIRO:,} values; there are {n:,}."
         return Undefined(reason, SHAPIRO)
-    largest = max(abs(residual) for residual in residuals)
+    finer = math.lcm(*(group.n for group in members))
+    residuals = [point * finer - group.total * (finer // group.n) for group in members for point in group.points]
+    largest = max(map(abs, residuals))
     if largest == 0:
         return Undefined("All residuals are 0: there is no shape to judge.", SHAPIRO)
     # The statistic knows no unit; this one keeps its squares within the range of a float.
-    tested = stats.shapiro(np.array([float(residual / largest) for residual in residuals]))
+    tested = stats.shapiro(np.array([residual / largest for residual in residuals]))
     return NormalityResult(float(tested.statistic), float(tested.pvalue), n, left_out)

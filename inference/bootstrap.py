@@ -64,7 +64,7 @@ def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generato
         return Undefined(f"{in_words(read.left_out)}: no observations to resample.", BOOTSTRAP)
     if not read.members:
         return Undefined("There are no conditions to resample.", BOOTSTRAP)
-    largest = max(abs(point) * group.n for group in read.members for point in group.points)
+    largest = max(max(map(abs, group.points)) * group.n for group in read.members)
     is_exact = largest < LARGEST_EXACT and read.members[0].scale < LARGEST_EXACT
     columns = []
     for group in read.members:

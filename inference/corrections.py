@@ -79,6 +79,51 @@ def sidak(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(1.0 if p == 1 else -math.expm1(len(checked) * math.log1p(-p)) for p in checked)
 
 
+def hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Hochberg's step-up adjustment; controls the family-wise error of independent or positively dependent tests.
+
+    Parameters and errors as for `holm`.
+
+    References
+    ----------
+    Hochberg (1988), Biometrika 75(4):800-802.
+
+    Examples
+    --------
+    >>> hochberg([0.01, 0.04, 0.03])
+    (0.03, 0.04, 0.04)
+    """
+    return _stepped_up(p_values, lambda rank, n: n - rank + 1)
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Benjamini and Hochberg's adjustment; controls the expected share of false findings, not the family-wise error.
+
+    Parameters and errors as for `holm`.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), Journal of the Royal Statistical Society B 57(1):289-300.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    (0.03, 0.04, 0.04)
+    """
+    return _stepped_up(p_values, lambda rank, n: n / rank)
+
+
+def _stepped_up(p_values: Sequence[float], factor: Callable[[int, int], float]) -> tuple[float, ...]:
+    """Multiply each p by the factor of its rank, and let none exceed that of a larger one."""
+    checked = _checked(p_values)
+    adjusted = [0.0] * len(checked)
+    lowest = 1.0
+    for rank, place in reversed(list(enumerate(sorted(range(len(checked)), key=checked.__getitem__), start=1))):
+        lowest = min(lowest, factor(rank, len(checked)) * checked[place])
+        adjusted[place] = lowest
+    return tuple(adjusted)
+
+
 def sidak_level(alpha: float, n_comparisons: int) -> float:
     """Level of each single comparison that keeps the family at alpha: 1 - (1 - alpha)^(1/N).
 

@@ -14,9 +14,9 @@ from core.errors import DataError
 from inference.corrections import check_alpha
 from inference.lazy import special
 from inference.paired import per_user
-from inference.posthoc import critical_range, upper_tail
 from inference.results import Pair, PairwiseResult, Result, Undefined
 from inference.signed_rank import DECIMALS
+from inference.studentized_range import critical_range, upper_tail
 
 FRIEDMAN = "Friedman"
 NEMENYI = "Nemenyi"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -161,6 +161,8 @@ class Groups:
         """
         if least_n < 1:
             raise ParameterError(f"The least number of observations is {least_n}: it has to be 1 or more.")
+        if isinstance(groups, ExactGroups):
+            return groups.of_at_least(least_n)
         read = {name: [exact(value, f"condition {name!r}") for value in groups[name]] for name in groups}
         return cls.of(read, least_n)
 
@@ -222,6 +224,70 @@ class Groups:
         grand = sum(group.total for group in self.members)
         raw = sum((Fraction(group.total**2, group.n) for group in self.members), Fraction(0))
         return (raw - Fraction(grand**2, self.n)) / self.members[0].scale ** 2
+
+
+class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
+    """Observations that were read once, for the many procedures of a report.
+
+    A mapping of condition to values like any other; `Groups.read` takes it as it is.
+
+    Parameters
+    ----------
+    points : mapping of str to integers
+        Condition -> its values, as integers.
+    scale : int
+        How many of them make one unit of the data, >= 1.
+
+    Raises
+    ------
+    ParameterError
+        `scale` < 1.
+
+    Examples
+    --------
+    >>> fifths = ExactGroups({"TopPop": [3, 1, 2], "LSA": []}, 5)
+    >>> fifths["TopPop"], Groups.read(fifths).members[0].mean
+    ((Fraction(3, 5), Fraction(1, 5), Fraction(2, 5)), Fraction(2, 5))
+    """
+
+    def __init__(self, points: Mapping[str, Iterable[int]], scale: int) -> None:
+        if scale < 1:
+            raise ParameterError(f"The scale is {scale}: at least one step makes a unit.")
+        self.scale = scale
+        self.groups = tuple(Group(name, tuple(values), scale) for name, values in points.items())
+        self._by_name = {group.name: group for group in self.groups}
+
+    @classmethod
+    def of(cls, groups: Mapping[str, Sequence[Fraction]]) -> ExactGroups:
+        """Put values that are fractions on the coarsest scale that holds them all."""
+        scale = math.lcm(*(value.denominator for values in groups.values() for value in values))
+        points = {
+            name: tuple(value.numerator * (scale // value.denominator) for value in values)
+            for name, values in groups.items()
+        }
+        return cls(points, scale)
+
+    def __getitem__(self, name: str) -> tuple[Fraction, ...]:
+        return self._by_name[name].values()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def points(self, name: str) -> tuple[int, ...]:
+        """The values of one condition as integers."""
+        return self._by_name[name].points
+
+    def of_at_least(self, least_n: int) -> Groups:
+        """Take the conditions with that many observations."""
+        members = tuple(group for group in self.groups if group.n >= least_n)
+        return Groups(members, tuple(group.name for group in self.groups if group.n < least_n))
+
+    def without_empty(self) -> ExactGroups:
+        """Leave out the conditions without observations."""
+        return ExactGroups({group.name: group.points for group in self.groups if group.n}, self.scale)
 
 
 def in_words(names: Iterable[str]) -> str:

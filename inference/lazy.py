@@ -1,6 +1,7 @@
 """The one lazy door to the heavy libraries.
 
-Importing ``scipy.stats`` takes most of a second, and every web process imports this package at its start.
+Importing ``scipy.stats`` or ``statsmodels`` takes most of a second, and every web process imports this package
+at its start.
 Modules here write ``from inference.lazy import stats``; the library behind the name is loaded when it is
 first used.
 """
@@ -11,7 +12,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scipy import optimize, special, stats
+    from scipy import linalg, optimize, sparse, special, stats
+    from statsmodels.miscmodels import ordinal_model
 else:
 
     class _Door:
@@ -26,8 +28,11 @@ else:
             setattr(self, attribute, found)
             return found
 
+    linalg = _Door("scipy.linalg")
     optimize = _Door("scipy.optimize")
+    ordinal_model = _Door("statsmodels.miscmodels.ordinal_model")
+    sparse = _Door("scipy.sparse")
     special = _Door("scipy.special")
     stats = _Door("scipy.stats")
 
-__all__ = ["optimize", "special", "stats"]
+__all__ = ["linalg", "optimize", "ordinal_model", "sparse", "special", "stats"]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
 
 from inference.anova import why_not_pooled
 from inference.corrections import check_alpha
 from inference.groups import Group, Groups, GroupValues, as_float
-from inference.lazy import optimize, stats
 from inference.results import Pair, PairwiseResult, Undefined
+from inference.studentized_range import critical_range, upper_tail
 
 TUKEY = "Tukey HSD"
 GAMES_HOWELL = "Games-Howell"
-SMALLEST_TAIL = 1e-300  # keeps the logarithm of a tail that vanished finite
 
 
 def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> PairwiseResult | Undefined:
@@ -157,51 +155,3 @@ def _pairwise(test: str, alpha: float, read: Groups, pairs: Iterator[Pair]) -> P
         constant=read.constant,
         single=read.single,
     )
-
-
-def upper_tail(q: float, k: int, df: float) -> float:
-    """Probability that the studentized range of `k` means exceeds `q`.
-
-    Parameters
-    ----------
-    q : float
-        >= 0, in standard errors of a mean.
-    k : int
-        Number of means, >= 2.
-    df : float
-        Degrees of freedom of the variance, >= 1.
-
-    Examples
-    --------
-    >>> round(upper_tail(3.0, 7, 203), 6)
-    0.344167
-    """
-    if k == 2:
-        return 2 * float(stats.t.sf(q / math.sqrt(2), df))
-    # The quadrature may step over an end of [0, 1] by a rounding error.
-    return min(1.0, max(0.0, float(stats.studentized_range.sf(q, k, df))))
-
-
-@lru_cache(maxsize=4096)
-def critical_range(alpha: float, k: int, df: float) -> float:
-    """Studentized range of `k` means that is exceeded with probability `alpha`.
-
-    Solved in logarithms, where the tail is nearly a straight line, between two bounds from Student's t:
-    a single pair below, Bonferroni's inequality above. A few evaluations do what a general inversion needs
-    dozens for.
-
-    Examples
-    --------
-    >>> round(critical_range(0.05, 7, 203), 6)
-    4.211736
-    """
-    single_pair = math.sqrt(2) * float(stats.t.isf(alpha / 2, df))
-    if k == 2:
-        return single_pair
-    bonferroni = math.sqrt(2) * float(stats.t.isf(alpha / (k * (k - 1)), df))
-
-    def excess(log_q: float) -> float:
-        return math.log(max(upper_tail(math.exp(log_q), k, df), SMALLEST_TAIL) / alpha)
-
-    root = optimize.brentq(excess, math.log(single_pair), math.log(bonferroni), xtol=1e-11, rtol=1e-11)
-    return math.exp(float(root))

@@ -26,14 +26,16 @@ class _Ranks:
 
 
 def _ranked(read: Groups) -> _Ranks:
-    counts = Counter(point for group in read.members for point in group.points)
-    rank_of: dict[int, Fraction] = {}
+    own = {group.name: Counter(group.points) for group in read.members}
+    counts = sum(own.values(), Counter())
+    doubled: dict[int, int] = {}  # twice the rank, a whole number
     before = 0
     for point in sorted(counts):
-        rank_of[point] = before + Fraction(counts[point] + 1, 2)
+        doubled[point] = 2 * before + counts[point] + 1
         before += counts[point]
     mean_ranks = {
-        group.name: sum((rank_of[point] for point in group.points), Fraction(0)) / group.n for group in read.members
+        group.name: Fraction(sum(doubled[point] * n for point, n in own[group.name].items()), 2 * group.n)
+        for group in read.members
     }
     return _Ranks(mean_ranks, sum(count**3 - count for count in counts.values()))
 

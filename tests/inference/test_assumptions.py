@@ -37,7 +37,7 @@ def test_residuals_leave_single_observations_out_by_name() -> None:
 
 @pytest.mark.parametrize(
     ("values", "reason"),
-    [([1, 2], "there are 2"), ([3, 3, 3], "All residuals are 0"), (range(5001), "there are 5001")],
+    [([1, 2], "there are 2"), ([3, 3, 3], "All residuals are 0"), (range(5001), "there are 5,001")],
 )
 def test_normality_names_the_reason_when_it_is_undefined(values: list[int], reason: str) -> None:
     found = assumptions.shapiro_groups({"A": values})["A"]

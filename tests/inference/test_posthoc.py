@@ -12,6 +12,7 @@ from core.errors import ParameterError
 from inference import posthoc, rank_tests
 from inference.partial_order import compact_letters, partial_order
 from inference.results import Undefined
+from inference.studentized_range import critical_range, upper_tail
 
 sample = st.lists(st.integers(0, 25).map(lambda count: count / 5), min_size=2, max_size=8)
 
@@ -28,13 +29,13 @@ def test_tukey_of_two_conditions_is_the_t_test(a: list[float], b: list[float]) -
 
 @pytest.mark.parametrize(("q", "df"), [(0.3, 3), (2.5, 58), (4.0, 203), (9.0, 12.5)])
 def test_range_of_two_means_agrees_with_the_general_quadrature(q: float, df: float) -> None:
-    assert posthoc.upper_tail(q, 2, df) == pytest.approx(float(stats.studentized_range.sf(q, 2, df)), abs=1e-11)
+    assert upper_tail(q, 2, df) == pytest.approx(float(stats.studentized_range.sf(q, 2, df)), abs=1e-11)
 
 
 @pytest.mark.parametrize("alpha", [0.2, 0.05, 0.001])
 @pytest.mark.parametrize(("k", "df"), [(2, 1), (3, 1.3), (7, 2), (7, 203), (30, 1), (30, 5000.5)])
 def test_critical_range_is_exceeded_with_probability_alpha(alpha: float, k: int, df: float) -> None:
-    assert posthoc.upper_tail(posthoc.critical_range(alpha, k, df), k, df) == pytest.approx(alpha, rel=1e-8)
+    assert upper_tail(critical_range(alpha, k, df), k, df) == pytest.approx(alpha, rel=1e-8)
 
 
 @settings(max_examples=20, deadline=None)

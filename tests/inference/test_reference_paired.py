@@ -11,9 +11,9 @@ import pytest
 from inference import sign_flips
 from inference.friedman import friedman, nemenyi
 from inference.paired_hits import mcnemar, sign_flip
-from inference.posthoc import critical_range
 from inference.results import Undefined
 from inference.signed_rank import signed_rank
+from inference.studentized_range import critical_range
 
 pytestmark = pytest.mark.reference
 Cases = Callable[[str], list[dict[str, Any]]]

@@ -1,0 +1,365 @@
+r"""The cumulative link model of ordered answers: the check of single five-step answers that takes no means.
+
+statsmodels fits it. What it does not offer is here: errors of the thresholds on their own scale, the test of
+proportional odds, comparisons of every pair, predicted shares, and reasons where the fit has no maximum.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ParameterError
+from inference.corrections import check_alpha, holm
+from inference.groups import Number, exact, in_words
+from inference.lazy import ordinal_model, special
+from inference.results import Pair, PairwiseResult, Result, Undefined
+
+ORDINAL = "Ordinal model (cumulative link)"
+ORDINAL_HOLM = "Ordinal model, Wald-Holm"
+CONFIDENCE = 0.95
+LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Threshold(Result):
+    """The border between two neighbouring answers, on the latent scale."""
+
+    between: tuple[float, float]
+    estimate: float
+    se: float
+
+
+@dataclass(frozen=True)
+class OrdinalEffect(Result):
+    """A condition beside the reference.
+
+    Attributes
+    ----------
+    condition : str
+        The condition.
+    estimate, se, z, p : float
+        Its shift on the latent scale (log odds for the logit), positive for higher answers; Wald's test.
+    ci_low, ci_high : float
+        95 % interval of the shift.
+    odds_ratio : float or None
+        Odds of a higher answer over those of the reference; None for the probit.
+    """
+
+    condition: str
+    estimate: float
+    se: float
+    z: float
+    p: float
+    ci_low: float
+    ci_high: float
+    odds_ratio: float | None
+
+
+@dataclass(frozen=True)
+class OrdinalResult(Result):
+    """A cumulative link model with one effect a condition.
+
+    Attributes
+    ----------
+    link : str
+        "logit" (proportional odds) or "probit".
+    reference : str
+        The condition whose shift is 0: the first with answers.
+    categories : tuple of float
+        The answers that were given, ascending.
+    empty_categories : tuple of float
+        Answers of the scale that nobody gave: there is no border to find around them.
+    counts : dict of str to tuple of int
+        Answers in each category by condition.
+    thresholds : tuple of Threshold
+        One fewer than the categories.
+    effects : tuple of OrdinalEffect
+        Every condition but the reference, in the order of the data.
+    log_likelihood, log_likelihood_null : float
+        Of the model, and of one without conditions.
+    lr, df, p : float, int, float
+        The likelihood ratio test of all conditions together.
+    proportional_lr, proportional_df, proportional_p : float or None
+        The same against a model in which every border has shifts of its own (nominal effects): a small p says that
+        one shift a condition is too few. None with two categories, where the two models are one.
+    shares : dict of str to tuple of float
+        Predicted share of each category by condition.
+    pairs : PairwiseResult
+        Differences of shifts between every two conditions, with Wald's p adjusted by Holm.
+    n : int
+        Answers.
+    left_out : tuple of str
+        Conditions without answers.
+    """
+
+    link: str
+    reference: str
+    categories: tuple[float, ...]
+    empty_categories: tuple[float, ...]
+    counts: dict[str, tuple[int, ...]]
+    thresholds: tuple[Threshold, ...]
+    effects: tuple[OrdinalEffect, ...]
+    log_likelihood: float
+    log_likelihood_null: float
+    lr: float
+    df: int
+    p: float
+    proportional_lr: float | None
+    proportional_df: int | None
+    proportional_p: float | None
+    shares: dict[str, tuple[float, ...]]
+    pairs: PairwiseResult
+    n: int
+    left_out: tuple[str, ...]
+
+
+def cumulative_link(
+    groups: Mapping[str, Iterable[Number]],
+    scale: Sequence[Number] = (),
+    link: Literal["logit", "probit"] = "logit",
+    alpha: float = 0.05,
+) -> OrdinalResult | Undefined:
+    r"""Fit a cumulative link model to ordered answers.
+
+    .. math:: g\big(P(Y \le j \mid c)\big) = \theta_j - \beta_c
+
+    Parameters
+    ----------
+    groups : mapping of str to values
+        Condition -> answers; only their order counts.
+    scale : sequence of numbers
+        All answers that could have been given, to name those that nobody gave.
+    link : {"logit", "probit"}
+        g.
+    alpha : float
+        Level of the family of all pairs, in (0, 1).
+
+    Returns
+    -------
+    OrdinalResult or Undefined
+        Undefined with fewer than two conditions or two different answers, or where the answers separate the
+        conditions, so that a shift would be infinite.
+
+    Raises
+    ------
+    ParameterError, DataError
+        An unknown link, `alpha` outside (0, 1); an answer that is not a finite number.
+
+    References
+    ----------
+    McCullagh (1980), Journal of the Royal Statistical Society B 42(2):109-142. When no maximum exists: Albert &
+    Anderson (1984), Biometrika 71(1):1-10.
+
+    Examples
+    --------
+    >>> result = cumulative_link({"A": [1, 2, 2, 3, 3], "B": [2, 3, 3, 1, 3]})
+    >>> result.thresholds[0].between, round(result.effects[0].estimate, 3), round(result.p, 3)
+    ((1.0, 2.0), 0.58, 0.631)
+    """
+    check_alpha(alpha)
+    if link not in ("logit", "probit"):
+        raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
+    answers = {name: [exact(value, f"condition {name!r}") for value in given] for name, given in groups.items()}
+    names = [name for name, given in answers.items() if given]
+    left_out = tuple(name for name, given in answers.items() if not given)
+    if len(names) < 2:
+        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.", ORDINAL)
+    categories = sorted({value for given in answers.values() for value in given})
+    if len(categories) < 2:
+        return Undefined("All participants gave the same answer: nothing to compare.", ORDINAL)
+    place = {value: index for index, value in enumerate(categories)}
+    counts = np.zeros((len(names), len(categories)), dtype=np.int64)
+    for row, name in enumerate(names):
+        for value in answers[name]:
+            counts[row, place[value]] += 1
+    reason = _why_separated(names, counts, categories)
+    if reason:
+        return Undefined(reason, ORDINAL)
+    fit = _fitted(counts, link)
+    if fit is None:
+        return Undefined("The fit did not reach a maximum of the likelihood.", ORDINAL)
+    empty = tuple(float(value) for value in map(exact, scale) if value not in place)
+    return _result(fit, names, counts, categories, empty, left_out, link, alpha)
+
+
+def _why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: Sequence[Fraction]) -> str:
+    """Why the likelihood has no maximum, if it has none.
+
+    A condition ties together the borders between its lowest and its highest answer. Where the conditions do not tie
+    all borders into one piece, pushing the pieces apart raises the likelihood for ever; and so does pushing away a
+    condition whose answers all stand at one end of the scale.
+    """
+    lows = [int(np.flatnonzero(row)[0]) for row in counts]
+    highs = [int(np.flatnonzero(row)[-1]) for row in counts]
+    last = len(categories) - 1
+    at_end = {0: "lowest", last: "highest"}
+    ends = [
+        f"Everyone in {name} gave the {at_end[low]} answer that occurs, {float(categories[low]):g}"
+        for name, low, high in zip(names, lows, highs, strict=True)
+        if low == high and low in at_end
+    ]
+    if ends:
+        return f"{'; '.join(ends)}: its distance from the others would be infinite."
+    reached = {0}
+    grown = True
+    while grown:
+        spans = [range(low, high) for low, high in zip(lows, highs, strict=True)]
+        wider = reached.union(*(span for span in spans if reached.intersection(span)))
+        grown, reached = wider != reached, wider
+    if len(reached) == last:
+        return ""
+    below = [name for name, high in zip(names, highs, strict=True) if high in reached or high - 1 in reached]
+    above = [name for name in names if name not in below]
+    return (
+        f"No answer of {in_words(below)} lies above one of {in_words(above)}: the answers separate them, and their "
+        "distance would be infinite."
+        if above
+        else "The answers fall into parts that no condition links: their distance would be infinite."
+    )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    shifts: Floats  # of the conditions, the reference's 0 among them
+    thresholds: Floats
+    covariance: Floats  # of thresholds and of the shifts without the reference's, in that order
+    log_likelihood: float
+
+
+def _fitted(counts: NDArray[np.int64], link: str) -> _Fit | None:
+    k, n_categories = counts.shape
+    condition, category = (np.repeat(indices, counts.ravel()) for indices in map(np.ravel, np.indices(counts.shape)))
+    design = (condition[:, None] == np.arange(1, k)).astype(np.float64)
+    model: Any = ordinal_model.OrderedModel(category, design, distr=link)
+    with warnings.catch_warnings():
+        # BFGS may warn of lost precision where it has arrived; the gradient says whether it has.
+        warnings.simplefilter("ignore")
+        found = model.fit(method="bfgs", gtol=1e-9, maxiter=2000, disp=False)
+    params, gradient = np.asarray(found.params), np.abs(model.score(np.asarray(found.params))).max()
+    # The model keeps its first threshold, and the logarithms of the steps to the others: errors by the delta method.
+    steps = np.exp(params[k:])
+    thresholds = np.asarray(model.transform_threshold_params(params), dtype=np.float64)[1:-1]
+    change = np.zeros((n_categories - 1, n_categories - 1))
+    change[:, 0] = 1.0
+    for step in range(1, n_categories - 1):
+        change[step:, step] = steps[step - 1]
+    whole = np.zeros((len(params), len(params)))
+    whole[: n_categories - 1, k - 1 :] = change
+    whole[n_categories - 1 :, : k - 1] = np.eye(k - 1)
+    covariance = whole @ np.asarray(found.cov_params()) @ whole.T
+    is_sound = np.isfinite(params).all() and np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()
+    if not is_sound or gradient / len(category) > LARGEST_GRADIENT:
+        return None
+    return _Fit(np.concatenate([[0.0], params[: k - 1]]), thresholds, covariance, float(found.llf))
+
+
+def _result(
+    fit: _Fit,
+    names: Sequence[str],
+    counts: NDArray[np.int64],
+    categories: Sequence[Fraction],
+    empty: tuple[float, ...],
+    left_out: tuple[str, ...],
+    link: str,
+    alpha: float,
+) -> OrdinalResult:
+    k, n_categories = counts.shape
+    errors = np.sqrt(np.diag(fit.covariance))
+    values = tuple(float(value) for value in categories)
+    half = float(special.ndtri((1 + CONFIDENCE) / 2))
+    effects = []
+    for row in range(1, k):
+        estimate, se = float(fit.shifts[row]), float(errors[n_categories - 1 + row - 1])
+        z = estimate / se
+        effects.append(
+            OrdinalEffect(
+                condition=names[row],
+                estimate=estimate,
+                se=se,
+                z=z,
+                p=2 * float(special.ndtr(-abs(z))),
+                ci_low=estimate - half * se,
+                ci_high=estimate + half * se,
+                odds_ratio=_odds(estimate) if link == "logit" else None,
+            )
+        )
+    null, saturated = _log_likelihood(counts.sum(axis=0)[None, :]), _log_likelihood(counts)
+    lr = max(0.0, 2 * (fit.log_likelihood - null))
+    proportional = max(0.0, 2 * (saturated - fit.log_likelihood)) if n_categories > 2 else None
+    proportional_df = (k - 1) * (n_categories - 2) if n_categories > 2 else None
+    distribution = special.expit if link == "logit" else special.ndtr
+    below = distribution(fit.thresholds[None, :] - fit.shifts[:, None])
+    shares = np.diff(np.hstack([np.zeros((k, 1)), below, np.ones((k, 1))]), axis=1)
+    return OrdinalResult(
+        link=link,
+        reference=names[0],
+        categories=values,
+        empty_categories=empty,
+        counts={name: tuple(row.tolist()) for name, row in zip(names, counts, strict=True)},
+        thresholds=tuple(
+            Threshold((values[j], values[j + 1]), float(fit.thresholds[j]), float(errors[j]))
+            for j in range(n_categories - 1)
+        ),
+        effects=tuple(effects),
+        log_likelihood=fit.log_likelihood,
+        log_likelihood_null=null,
+        lr=lr,
+        df=k - 1,
+        p=float(special.chdtrc(k - 1, lr)),
+        proportional_lr=proportional,
+        proportional_df=proportional_df,
+        proportional_p=None if proportional is None else float(special.chdtrc(proportional_df, proportional)),
+        shares={name: tuple(row.tolist()) for name, row in zip(names, shares, strict=True)},
+        pairs=_pairs(fit, names, counts, left_out, alpha),
+        n=int(counts.sum()),
+        left_out=left_out,
+    )
+
+
+def _odds(estimate: float) -> float:
+    return math.exp(min(estimate, 700.0))
+
+
+def _log_likelihood(counts: NDArray[np.int64]) -> float:
+    """Log likelihood of every row's own shares: without conditions one row, saturated a row a condition."""
+    totals = counts.sum(axis=1, keepdims=True)
+    return float(special.xlogy(counts, counts / totals).sum())
+
+
+def _pairs(
+    fit: _Fit, names: Sequence[str], counts: NDArray[np.int64], left_out: tuple[str, ...], alpha: float
+) -> PairwiseResult:
+    """Differences of shifts with Wald's test, adjusted as one family by Holm."""
+    n_thresholds = len(fit.thresholds)
+    k = len(names)
+    covariance = np.zeros((k, k))
+    covariance[1:, 1:] = fit.covariance[n_thresholds:, n_thresholds:]
+    compared = []
+    for a, b in combinations(range(k), 2):
+        difference = float(fit.shifts[a] - fit.shifts[b])
+        se = math.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b])
+        z = difference / se
+        compared.append((names[a], names[b], difference, se, z, 2 * float(special.ndtr(-abs(z)))))
+    adjusted = holm([p for *_, p in compared])
+    return PairwiseResult(
+        test=ORDINAL_HOLM,
+        alpha=alpha,
+        pairs=tuple(
+            Pair(a, b, difference, p, p < alpha, statistic=z, se=se, p_unadjusted=alone)
+            for (a, b, difference, se, z, alone), p in zip(compared, adjusted, strict=True)
+        ),
+        location_name="shift on the latent scale",
+        locations={name: float(shift) for name, shift in zip(names, fit.shifts, strict=True)},
+        n={name: int(row.sum()) for name, row in zip(names, counts, strict=True)},
+        left_out=left_out,
+    )
