@@ -8,6 +8,8 @@ COPY requirements.txt .
 RUN pip install --no-cache-dir -r requirements.txt
 COPY . .
 USER parallax
+# What is compiled lies beside the data; a new volume begins with it.
+RUN SECRET_KEY=at-build DEBUG=0 python manage.py compile_kernels
 EXPOSE 8000
 HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/', timeout=5)"]
-CMD ["gunicorn", "parallax.wsgi:application", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "8"]
+CMD ["python", "-m", "parallax.web", "--host", "0.0.0.0"]

@@ -53,7 +53,7 @@ test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an 
 # Compiled loops cannot be traced: here they run as plain Python, and what a compiled run kept stays out of the way.
 coverage: $(STAMP_DEV) ## Check that the tests of recommenders reach every branch, in the kernels too
 	@NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(or $(TMPDIR),/tmp)/parallax-numba-plain \
-		$(BIN)/python -m pytest tests/recommenders -q -m "not slow and not reference" \
+		$(BIN)/python -m pytest tests/recommenders -q -n 2 -m "not slow and not reference" \
 		--cov=recommenders --cov-branch --cov-report=term-missing --cov-fail-under=100
 
 lint: $(STAMP_DEV) ## Check style, types, import contracts, migrations and templates

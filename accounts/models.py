@@ -1,12 +1,16 @@
-"""The researcher's account."""
+"""The researcher's account, and the tokens by which their programs ask in their name."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from accounts.enums import Scope
 
 
 class ResearcherManager(UserManager["User"]):
@@ -52,3 +56,33 @@ class User(AbstractUser):
 
     def get_short_name(self) -> str:
         return str(self)
+
+
+class Token(models.Model):
+    """A researcher's access token for programs: kept as its SHA-256 alone, told by its first characters."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(_("name"), max_length=80)
+    start = models.CharField(max_length=12)  # of the token's text, by which its owner knows it again
+    digest = models.CharField(max_length=64, unique=True)
+    scope = models.CharField(max_length=12, choices=Scope, default=Scope.READ)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it opens anything now."""
+        return self.revoked_at is None and not self.is_expired

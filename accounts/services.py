@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import secrets
+from datetime import timedelta
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
 
-from accounts.models import User
+from accounts.enums import Scope
+from accounts.models import Token, User
+from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
+from core.models import LogEntry
+
+PREFIX = "plx_"  # tells people, and programs that look for leaked secrets, what it is
+TOLD = 8  # characters of a token that are shown again
+LONGEST_NAME = 80
+LONGEST_DAYS = 3650
+USE_NOTED_SECONDS = 60  # a token's last use is exact to this; else every read of a program would be a write
 
 
 @transaction.atomic
@@ -40,3 +52,60 @@ def create_account(
     except IntegrityError as problem:
         raise ParallaxError("account.exists", f"There is an account for {email} already.") from problem
     return user, password
+
+
+@transaction.atomic
+def create_token(*, owner: User, name: str, scope: str = Scope.READ, days: int | None = None) -> tuple[Token, str]:
+    """Make a token, and return it with its text, which is kept nowhere; recorded. Without `days` it does not end.
+
+    Raises `token.no_name`, `token.unknown_scope`, `token.bad_days`.
+    """
+    said = name.replace("\x00", "").strip()
+    if not said or len(said) > LONGEST_NAME:
+        raise ParallaxError("token.no_name", f"Name the token by its use, in {LONGEST_NAME} characters at most.")
+    if scope not in Scope.values:
+        raise ParallaxError("token.unknown_scope", f"A scope is one of {', '.join(Scope.values)}; got {scope!r}.")
+    if days is not None and not 1 <= days <= LONGEST_DAYS:
+        raise ParallaxError("token.bad_days", f"A token is valid for 1 to {LONGEST_DAYS} days; got {days}.")
+    text = PREFIX + secrets.token_urlsafe(32)
+    token = Token.objects.create(
+        owner=owner,
+        name=said,
+        start=text[:TOLD],
+        digest=digest_of_token(text),
+        scope=scope,
+        expires_at=None if days is None else timezone.now() + timedelta(days=days),
+    )
+    _log_token(token, owner, "", "valid", "Token made.")
+    return token, text
+
+
+@transaction.atomic
+def revoke_token(*, token: Token, actor: User) -> None:
+    """End a token for good; recorded. Done twice, the first time counts."""
+    now = timezone.now()
+    if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
+        token.revoked_at = now
+        _log_token(token, actor, "valid", "revoked", "Token revoked.")
+
+
+def note_use(*, token: Token) -> None:
+    """Keep when a token was last used, to the minute."""
+    now = timezone.now()
+    before = now - timedelta(seconds=USE_NOTED_SECONDS)
+    if token.last_used_at is None or token.last_used_at < before:
+        is_old = Q(last_used_at=None) | Q(last_used_at__lt=before)
+        Token.objects.filter(is_old, pk=token.pk).update(last_used_at=now)
+        token.last_used_at = now
+
+
+def _log_token(token: Token, actor: User, before: str, after: str, reason: str) -> None:
+    LogEntry.objects.create(
+        actor=actor,
+        kind="accounts.token",
+        object_id=token.pk,
+        from_status=before,
+        to_status=after,
+        reason=reason,
+        facts={"owner": token.owner_id, "name": token.name, "scope": token.scope},
+    )

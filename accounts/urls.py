@@ -10,6 +10,8 @@ from accounts import views
 app_name = "accounts"
 urlpatterns = [
     path("", views.account, name="account"),
+    path("tokens/", views.token_list, name="tokens"),
+    path("tokens/<int:pk>/revoke/", views.token_revoke, name="token_revoke"),
     path("sign-in/", views.SignIn.as_view(), name="sign_in"),
     path("sign-out/", auth_views.LogoutView.as_view(), name="sign_out"),
     path("password/", views.PasswordChange.as_view(), name="password_change"),

@@ -1,4 +1,4 @@
-"""Sign-in, sign-out, password reset, and the researcher's own account."""
+"""Sign-in, sign-out, password reset, the researcher's own account and its access tokens."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import cast
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.forms import NameForm, SignInForm
+from accounts.forms import NameForm, SignInForm, TokenForm
 from accounts.models import User
+from accounts.selectors import tokens_of
+from accounts.services import create_token, revoke_token
+from core.errors import ParallaxError
 
 
 class SignIn(auth_views.LoginView):
@@ -60,3 +65,30 @@ def account(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Your name is saved."))
         return redirect("accounts:account")
     return render(request, "accounts/account.html", {"form": form})
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def token_list(request: HttpRequest) -> HttpResponse:
+    """List one's access tokens and make new ones; the text of a new one is in the answer to the form alone."""
+    researcher = cast("User", request.user)
+    form = TokenForm(request.POST or None)
+    made, text = None, ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            made, text = create_token(owner=researcher, **form.cleaned_data)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            form = TokenForm()
+    context = {"form": form, "tokens": tokens_of(researcher), "made": made, "text": text}
+    return render(request, "accounts/tokens.html", context)
+
+
+@require_POST
+def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """End one of one's own tokens."""
+    token = get_object_or_404(tokens_of(request.user), pk=pk)
+    revoke_token(token=token, actor=cast("User", request.user))
+    messages.success(request, _("The token %(name)s is revoked.") % {"name": token.name})
+    return redirect("accounts:tokens")

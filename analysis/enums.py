@@ -3,6 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RequestStatus(StrEnum):
+    """Where a report stands that a worker is to build."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+REQUEST_MOVES: dict[str, frozenset[str]] = {
+    RequestStatus.QUEUED: frozenset({RequestStatus.RUNNING}),
+    RequestStatus.RUNNING: frozenset({RequestStatus.SUCCEEDED, RequestStatus.FAILED}),
+}
 
 
 @dataclass(frozen=True)

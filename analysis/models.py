@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from analysis.enums import RequestStatus
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun
 from studies.enums import Mode
@@ -41,3 +42,28 @@ class Report(TimeStampedModel):
     def get_absolute_url(self) -> str:
         """Its page in the console."""
         return reverse("analysis:detail", args=[self.pk])
+
+
+class ReportRequest(TimeStampedModel):
+    """A report that a worker builds, because it takes longer than a page should."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="report_requests")
+    mode = models.CharField(max_length=12, choices=Mode, blank=True)
+    overrides = models.JSONField(default=dict)
+    status = models.CharField(
+        max_length=12, choices=[(one.value, one.value) for one in RequestStatus], default=RequestStatus.QUEUED.value
+    )
+    activity = models.CharField(max_length=200, blank=True)
+    error = models.TextField(blank=True)
+    report = models.ForeignKey(Report, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"Report of {self.study}, {self.status}"
+
+    def get_absolute_url(self) -> str:
+        """Where its progress shows."""
+        return reverse("analysis:request", args=[self.pk])

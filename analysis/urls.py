@@ -10,7 +10,7 @@ app_name = "analysis"
 urlpatterns = [
     path("", views.report_list, name="list"),
     path("new/", views.report_new, name="new"),
+    path("requests/<int:pk>/", views.report_request, name="request"),
     path("<int:pk>/", views.report_detail, name="detail"),
-    path("<int:pk>/report.html", views.report_file, name="html"),
-    path("<int:pk>/report.json", views.report_numbers, name="json"),
+    path("<int:pk>/<path:name>", views.report_file, name="file"),
 ]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 
+from analysis.enums import RequestStatus
 from analysis.exports.document import document_of
-from analysis.exports.files import report_html, report_json
 from analysis.forms import ReportForm
 from analysis.models import Report
-from analysis.selectors.reports import reports_of, studies_to_report
-from analysis.services import build_report
+from analysis.package import files_of, offers_of
+from analysis.selectors.reports import reports_of, requests_of, studies_to_report
+from analysis.services import build_report, give_file
+from analysis.services.requests import request_report, takes_long
 from core.errors import ParallaxError
 
 
@@ -32,15 +35,18 @@ def report_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def report_new(request: HttpRequest) -> HttpResponse:
-    """Build a report, at once: it takes seconds."""
+    """Build a report: at once where it takes seconds, else by a worker."""
     if request.method == "GET":
         form = ReportForm(researcher=request.user, initial={"study": request.GET.get("study")})
         return render(request, "analysis/new.html", {"form": form})
     form = ReportForm(request.POST, researcher=request.user)
     if form.is_valid():
-        chosen = form.cleaned_data
+        study, mode, overrides = form.cleaned_data["study"], form.cleaned_data["mode"] or None, form.overrides()
+        if takes_long(study, mode):
+            asked = request_report(study=study, mode=mode, overrides=overrides, asked_by=request.user)
+            return redirect(asked)
         try:
-            report = build_report(study=chosen["study"], mode=chosen["mode"] or None, made_by=request.user)
+            report = build_report(study=study, mode=mode, overrides=overrides, made_by=request.user)
         except ParallaxError as refused:
             messages.error(request, str(refused))
         else:
@@ -49,33 +55,43 @@ def report_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def report_request(request: HttpRequest, pk: int) -> HttpResponse:
+    """How far a worker is with a report; once it is there, the report."""
+    asked = get_object_or_404(requests_of(request.user), pk=pk)
+    if asked.report is not None:
+        if request.headers.get("HX-Request"):
+            return HttpResponse(headers={"HX-Redirect": asked.report.get_absolute_url()})
+        return redirect(asked.report)
+    part = "parts/_request" if request.headers.get("HX-Request") else "request"
+    return render(request, f"analysis/{part}.html", {"asked": asked, "is_failed": asked.status == RequestStatus.FAILED})
+
+
+@require_safe
 def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a report."""
+    """Show a report, and what it is given as."""
     report = _own(request, pk)
-    return render(request, "analysis/detail.html", {"report": report, "document": document_of(report)})
+    document = document_of(report)
+    offers = offers_of(files_of(report, document).values())
+    return render(request, "analysis/detail.html", {"report": report, "document": document, "offers": offers})
 
 
 @require_safe
-def report_file(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give the report as one self-contained HTML file."""
+def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """Give one file of the report."""
     report = _own(request, pk)
-    return _download(report_html(report), "text/html", report, "html")
-
-
-@require_safe
-def report_numbers(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give every number of the report as JSON."""
-    report = _own(request, pk)
-    return _download(report_json(report), "application/json", report, "json")
+    try:
+        given = give_file(report=report, name=name, actor=request.user)
+    except ParallaxError as refused:
+        if refused.code == "report.no_such_file":
+            raise Http404(str(refused)) from refused
+        messages.error(request, str(refused))
+        return redirect("analysis:detail", pk=report.pk)
+    response = HttpResponse(given.content, content_type=given.content_type)
+    response["Content-Disposition"] = f'attachment; filename="{given.filename}"'
+    patch_cache_control(response, private=True, no_store=True)
+    return response
 
 
 def _own(request: HttpRequest, pk: int) -> Report:
     """The report, where the researcher is on its study and may read outcomes; else it does not exist."""
     return get_object_or_404(reports_of(request.user), pk=pk)
-
-
-def _download(content: str, content_type: str, report: Report, suffix: str) -> HttpResponse:
-    response = HttpResponse(content, content_type=f"{content_type}; charset=utf-8")
-    name = f"{report.study.slug}-report-{report.number}.{suffix}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response

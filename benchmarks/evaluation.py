@@ -211,7 +211,7 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
     environment |= {"DJANGO_SETTINGS_MODULE": "parallax.settings", "NUMERIC_THREADS": "1"}
     environment |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     if not (folder / "made").exists():
-        for command in (["manage.py", "migrate", "-v0"], ["-c", MAKE, shape_key]):
+        for command in (["manage.py", "migrate", "-v0"], ["manage.py", "compile_kernels"], ["-c", MAKE, shape_key]):
             subprocess.run([sys.executable, *command], cwd=ROOT, env=environment, check=True)
         (folder / "made").touch()
     print(f"{SHAPES[shape_key].name}, {workers} workers; {machine(1)}")

@@ -1,13 +1,15 @@
 """A study under load: simulated participants who walk it at full speed, and open ones who take their time.
 
-    python benchmarks/study_load.py walk [--per-condition 30] [--parallel 8] [--database URL]
+    python benchmarks/study_load.py walk [--per-condition 30] [--parallel 16] [--database URL]
     python benchmarks/study_load.py open [--participants 200] [--seconds 300] [--database URL]
+    python benchmarks/study_load.py planted [--shift 0.8] [--per-condition 30]
 
-Both make the demo's study, start the web server that `manage.py up` starts, and load it from this process, on the
+All make the demo's study, start the web server that `manage.py up` starts, and load it from this process, on the
 same cores. `walk` counts that nobody is lost, that every condition stands at its target and that exports are
 complete. `open` lets that many people stay on the pages with 3 to 8 s between two requests of theirs, each after
-the script's batch of events, and compares every answer that the server took with what is stored. What is prepared
-is kept in --var, so that a second run begins at once.
+the script's batch of events, and compares every answer that the server took with what is stored. `planted` has one
+and the same model in all conditions and shifts perceived accuracy in one: its report has to find that one, maximal.
+What is prepared is kept in --var, so that a second run begins at once.
 """
 
 # ruff: noqa: PLC0415 -- Django is set up once the options are read, and what needs it is imported after that
@@ -32,15 +34,16 @@ GOAL_WALK_SECONDS, GOAL_P95_MS, LEAST_REQUESTS = 30.0, 150.0, 40
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=("walk", "open"))
+    options.add_argument("what", choices=("walk", "open", "planted"))
     options.add_argument("--per-condition", type=int, default=30)
-    options.add_argument("--parallel", type=int, default=8)
+    options.add_argument("--parallel", type=int, default=16)
     options.add_argument("--participants", type=int, default=200)
     options.add_argument("--seconds", type=float, default=300.0)
     options.add_argument("--database", default="", help="postgresql://…; SQLite unless given")
     options.add_argument("--var", type=Path, default=Path(tempfile.gettempdir()) / "parallax-study-load")
     options.add_argument("--port", type=int, default=8790)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--shift", type=float, default=0.8, help="of perceived accuracy, in points")
     chosen = options.parse_args()
     os.environ["PARALLAX_VAR"] = str(chosen.var)
     os.environ["DJANGO_SETTINGS_MODULE"] = "parallax.settings"
@@ -51,7 +54,7 @@ def main() -> None:
 
     django.setup()
     with _study_and_server(chosen) as (study, url):
-        is_good = (_walk if chosen.what == "walk" else _open)(study, url, chosen)
+        is_good = {"walk": _walk, "open": _open, "planted": _planted}[chosen.what](study, url, chosen)
     sys.exit(0 if is_good else 1)
 
 
@@ -84,13 +87,17 @@ def _study_and_server(chosen: argparse.Namespace) -> Any:
                 stdout=open(os.devnull, "w"),  # noqa: PTH123, SIM115
             )  # fmt: skip
         slug = f"load-{Study.objects.count() + 1}"
-        room = chosen.per_condition if chosen.what == "walk" else 10 * chosen.participants
+        room = 10 * chosen.participants if chosen.what == "open" else chosen.per_condition
         quiet = {"stdout": open(os.devnull, "w")}  # noqa: PTH123, SIM115
         run = newest_succeeded_run(version)
         call_command(
             "create_study", slug, template="cremonesi-2011", dataset="demo-films", run=run.pk, per_condition=room,
             seed=chosen.seed, owner=owner.email, **quiet,
         )  # fmt: skip
+        if chosen.what == "planted":
+            conditions = Study.objects.get(slug=slug).conditions
+            first = conditions.order_by("position").first()
+            conditions.update(model=first.model, model_digest=first.model_digest)
         call_command("launch_study", slug, **quiet)
         with Children(port=chosen.port, workers=0) as children:
             print(
@@ -159,6 +166,29 @@ def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     )
 
 
+def _planted(study: Any, url: str, chosen: argparse.Namespace) -> bool:
+    from analysis.services import build_report
+    from studies.planted_effects import Effect
+    from studies.services import pilot
+
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    shifted = labels[len(labels) // 2]
+    pilot.walk_group(
+        study=study, per_condition=chosen.per_condition, seed=chosen.seed, base_url=url, parallel=chosen.parallel,
+        tell=lambda progress: None, effects={shifted: Effect(accuracy=chosen.shift)},
+    )  # fmt: skip
+    report = build_report(study=study, mode="simulated")
+    accuracy = next(one for one in report.results["variables"] if one["key"] == "accuracy")
+    means = {name: accuracy["described"][name]["mean"] for name in labels}
+    order, anova = accuracy["orders"]["tukey"], accuracy["anova"]
+    print(f"planted in {shifted}: perceived accuracy {chosen.shift:+g}; all conditions serve one model")
+    print("means: " + ", ".join(f"{name} {mean:.2f}" for name, mean in means.items()))
+    best = [name for name, tier in order["tiers"].items() if tier == "maximal"]
+    print(f"F = {anova['f']:.2f}, p = {anova['p']:.2g}; maximal: {', '.join(best) or 'none'}")
+    print(f"check_integrity: {_integrity()} findings")
+    return order["tiers"][shifted] == "maximal" and max(means, key=lambda name: means[name]) == shifted
+
+
 def people_events(study: Any, code: str) -> int:
     from studies.models import Event
 
@@ -175,7 +205,7 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     from studies.answer_model import SimulatedPerson, demographics
     from studies.models import ProfileRating, Response
     from studies.services import pilot
-    from studies.walker import Walker
+    from studies.walker.walk import Walker
 
     study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
     pool = pilot.pool_of(study)

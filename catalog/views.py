@@ -151,7 +151,7 @@ def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpR
     """What is known of an item."""
     version = _version(name, number)
     item = get_object_or_404(version.items, index=index)
-    return render(request, "console/catalog/item.html", {"version": version, "details": item_details(item)})
+    return render(request, "console/catalog/item.html", {"version": version, "details": item_details(version, item)})
 
 
 @login_not_required

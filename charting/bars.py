@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from charting.estimates import Estimate, checked_estimates, checked_shares, same_names
-from charting.frame import Width, finished, label_expression, layered, number, rows
+from charting.frame import Width, finished, layered, number, rows
 from charting.keys import Entry, key, width_of_names
 from charting.lazy import altair as alt
+from charting.lines import line_axis, line_scale
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 from core.errors import ParameterError
 
@@ -102,6 +103,7 @@ def bars(
         side=side,
         width=width,
         height=height or _ROW[len(series)] * len(names),
+        reading="down",
     )
 
 
@@ -119,14 +121,8 @@ def _layers(
     x_scale = alt.Scale(domain=list(ends), nice=False, zero=True)
     label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"
     x_axis = alt.Axis(title=None, grid=True, tickCount=4, format=f".{decimals}f", labelExpr=label, labelFlush=False)
-    y_scale = alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False, zero=False)
-    y_axis = alt.Axis(
-        title=None,
-        values=list(range(len(names))),
-        labelExpr=label_expression(names),
-        labelColor=LIGHT.ink,
-        labelOverlap=False,
-    )
+    y_scale = line_scale(len(names))
+    y_axis = line_axis(names)
 
     def along(field: str) -> alt.X:
         return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from charting.estimates import checked_number
-from charting.frame import Width, finished, label_expression, layered, number, rows, when_narrow
+from charting.frame import Width, finished, label_expression, layered, rows, when_narrow
 from charting.lazy import altair as alt
 from charting.quartiles import box_of
+from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
-from core.errors import DataError, ParameterError
+from charting.values import box_tooltip, checked_values, described_boxes
+from core.errors import DataError
 
 # Horizontal layout of one condition, in shares of its slot around the whole number it stands at.
 _BOX = (-0.36, -0.06)
 _CENTRE = sum(_BOX) / 2
 _SWARM = (0.08, 0.42)
-_ROWS_OF_POINTS = 60
 
 
 def box_plot(
@@ -36,7 +36,8 @@ def box_plot(
     The box goes from the first to the third quartile, its line is the median, its dot the mean, the whiskers
     end at the last value within 1.5 interquartile ranges, open circles are values beyond. To the right of
     each box stands every participant as a point; points of (nearly) one height lie side by side, so their
-    number can be seen and nothing is moved at random.
+    number can be seen and nothing is moved at random. Of large conditions each point stands for several
+    participants, and the subtitle says for how many.
 
     Parameters
     ----------
@@ -78,12 +79,7 @@ def box_plot(
     'Box plot, Perceived accuracy, 1 to 5. TopPop: n = 2, mean 3.60, median 3.60. LSA: n = 1, mean 2.00, \
 median 2.00.'
     """
-    low, high = domain
-    if not low < high:
-        raise ParameterError(f"The domain of a box plot needs two ends in order; {low:g} and {high:g} came.")
-    checked = {name: _within(name, condition_values, domain) for name, condition_values in values.items()}
-    if not any(checked.values()):
-        raise DataError(f"No condition has a value of {y_title} to draw.")
+    checked = checked_values(values, domain, what=y_title)
     unknown = sorted(set(letters or {}) - set(checked))
     if unknown:
         raise DataError(f"Letters came for conditions that are not drawn: {', '.join(unknown)}.")
@@ -102,22 +98,12 @@ median 2.00.'
     return finished(
         chart,
         title=title,
-        subtitle=y_title,
-        description=description or _description(checked, y_title),
+        subtitle=with_points_said(y_title, [len(own) for own in checked.values()]),
+        description=description or f"Box plot, {y_title}. {described_boxes(checked)}",
         side=side,
         width=width,
         height=height,
     )
-
-
-def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> list[float]:
-    checked = [checked_number(value, what=f"condition {name}") for value in values]
-    for value in checked:
-        if not domain[0] - 1e-9 <= value <= domain[1] + 1e-9:
-            raise DataError(
-                f"Condition {name} has the value {value:g}, outside the scale from {domain[0]:g} to {domain[1]:g}."
-            )
-    return checked
 
 
 def _drawn_rows(
@@ -126,6 +112,7 @@ def _drawn_rows(
     summaries: list[dict[str, Any]] = []
     outliers: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
+    per_point = values_per_point(map(len, values.values()))
     for place, (name, own) in enumerate(values.items()):
         row: dict[str, Any] = {"place": place, "condition": name, "participants": len(own)}
         if not own:
@@ -150,23 +137,11 @@ def _drawn_rows(
             }
         )
         outliers.extend({"x": place + _CENTRE, "y": value, "condition": name} for value in box.outliers)
-        points.extend({"x": place + across, "y": value, "condition": name} for across, value in _swarm(own, domain))
+        points.extend(
+            {"x": place + across, "y": value, "condition": name}
+            for across, value in swarm(own, domain, _SWARM, per_point=per_point)
+        )
     return summaries, outliers, points
-
-
-def _swarm(values: Sequence[float], domain: tuple[float, float]) -> list[tuple[float, float]]:
-    """Lay points that would lie on each other side by side, from left to right."""
-    row_height = (domain[1] - domain[0]) / _ROWS_OF_POINTS
-    by_row: dict[int, list[float]] = {}
-    for value in sorted(values):
-        by_row.setdefault(round((value - domain[0]) / row_height), []).append(value)
-    longest = max(len(row) for row in by_row.values())
-    pitch = min(0.055, (_SWARM[1] - _SWARM[0]) / max(longest - 1, 1))
-    return [
-        (round(_SWARM[0] + pitch * place, 6), value)
-        for _, row in sorted(by_row.items())
-        for place, value in enumerate(row)
-    ]
 
 
 def _layers(
@@ -202,14 +177,7 @@ def _layers(
     def height_of(field: str) -> alt.Y:
         return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
 
-    tooltip = [
-        alt.Tooltip("condition", type="nominal", title="condition"),
-        alt.Tooltip("participants", type="quantitative", title="participants"),
-        alt.Tooltip("mean", type="quantitative", format=".2f"),
-        alt.Tooltip("median", type="quantitative", format=".2f"),
-        alt.Tooltip("q1", type="quantitative", title="first quartile", format=".2f"),
-        alt.Tooltip("q3", type="quantitative", title="third quartile", format=".2f"),
-    ]
+    tooltip = box_tooltip()
     base = alt.Chart(drawn)
     layers: list[alt.Chart] = [
         base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("centre"), y=height_of("lower"), y2="upper"),
@@ -254,14 +222,3 @@ def _layers(
             .transform_calculate(middle=str(sum(domain) / 2))
         )
     return layered(layers)
-
-
-def _description(values: Mapping[str, list[float]], y_title: str) -> str:
-    parts = []
-    for name, own in values.items():
-        if own:
-            box = box_of(own)
-            parts.append(f"{name}: n = {len(own)}, mean {number(box.mean, 2)}, median {number(box.median, 2)}.")
-        else:
-            parts.append(f"{name}: no values.")
-    return f"Box plot, {y_title}. {' '.join(parts)}"

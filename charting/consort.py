@@ -84,6 +84,7 @@ def consort(
         side="neutral",
         width=width,
         height=height,
+        reading="down",
     )
 
 
@@ -102,9 +103,13 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
     words: list[dict[str, Any]] = []
     arrows: list[dict[str, Any]] = []
 
-    def box(ends: tuple[float, float], top: float, lines: Sequence[str], is_first_bold: bool) -> float:
+    def box(
+        ends: tuple[float, float], top: float, lines: Sequence[str], is_first_bold: bool, said: tuple[str, str]
+    ) -> float:
         bottom = top + len(lines) * _LINE + 2 * _PAD
-        boxes.append({"left": ends[0], "right": ends[1], "top": top, "bottom": bottom})
+        boxes.append(
+            {"left": ends[0], "right": ends[1], "top": top, "bottom": bottom, "step": said[0], "participants": said[1]}
+        )
         for place, line in enumerate(lines):
             y = top + _PAD + (place + 0.5) * _LINE
             words.append({"x": ends[0] + 0.02, "y": y, "text": line, "bold": is_first_bold and place == 0})
@@ -115,14 +120,16 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
     for stage in stages:
         if before is not None:
             arrows.append({"x": _MIDDLE, "x2": _MIDDLE, "y": before, "y2": top, "is_down": True})
-        before = box(_MAIN, top, [f"{stage.n:,}", *textwrap.wrap(stage.name, _CHARACTERS)], True)
+        words_of_step = [f"{stage.n:,}", *textwrap.wrap(stage.name, _CHARACTERS)]
+        before = box(_MAIN, top, words_of_step, True, (stage.name, f"{stage.n:,}"))
         top = before + _GAP
         lines = [line for reason, n in stage.left.items() if n for line in _lines_of(reason, n)]
         if lines:
             start = before + _GAP / 2
             middle = start + (len(lines) * _LINE + 2 * _PAD) / 2
             arrows.append({"x": _MIDDLE, "x2": _SIDE[0], "y": middle, "y2": middle, "is_down": False})
-            top = box(_SIDE, start, lines, False) + _GAP / 2
+            left = ", ".join(f"{reason} {n:,}" for reason, n in stage.left.items() if n)
+            top = box(_SIDE, start, lines, False, (f"Left after: {stage.name}", left)) + _GAP / 2
     return boxes, words, arrows
 
 
@@ -147,7 +154,8 @@ def _layers(
             shape="triangle-up", filled=True, size=40, color=LIGHT.quiet, opacity=1, aria=False
         ).encode(x=across("x"), y=down("y"), angle=alt.Angle("angle", type="quantitative", scale=None)),
         alt.Chart(rows(boxes)).mark_rect(fill=LIGHT.paper, stroke=LIGHT.quiet, cornerRadius=3, aria=False).encode(
-            x=across("left"), x2="right", y=down("top"), y2="bottom"
+            x=across("left"), x2="right", y=down("top"), y2="bottom",
+            tooltip=[alt.Tooltip("step", type="nominal"), alt.Tooltip("participants", type="nominal")],
         ),
     ]  # fmt: skip
     for is_bold in (True, False):

@@ -9,6 +9,7 @@ from charting.estimates import checked_number
 from charting.frame import Width, finished, label_expression, layered, rows, when_narrow, whole_ticks
 from charting.keys import Entry, key, width_of_names
 from charting.lazy import altair as alt
+from charting.lines import line_axis, line_scale
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError
 
@@ -95,6 +96,7 @@ def progress(
         side="neutral",
         width=width,
         height=height or _ROW * len(counts),
+        reading="down",
     )
 
 
@@ -251,14 +253,8 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
     longest = max(row["far"] for row in sums)
     x_scale = alt.Scale(domain=[0, longest], nice=False)
     x_axis = alt.Axis(title=None, grid=True, values=whole_ticks(0, longest, about=6), format="d", labelFlush=False)
-    y_scale = alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False, zero=False)
-    y_axis = alt.Axis(
-        title=None,
-        values=list(range(len(names))),
-        labelExpr=label_expression(names),
-        labelColor=LIGHT.ink,
-        labelOverlap=False,
-    )
+    y_scale = line_scale(len(names))
+    y_axis = line_axis(names)
 
     def along(field: str) -> alt.X:
         return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)

@@ -120,6 +120,7 @@ def curves(
         side=side,
         width=width,
         height=height,
+        reading="drawn",
     )
 
 
@@ -194,15 +195,19 @@ def _curve_layers(
         dim = alt.condition(hovered, alt.value(1.0), alt.value(0.25))
         tooltip = [
             alt.Tooltip("algorithm", type="nominal"),
-            alt.Tooltip("n", type="quantitative"),
+            alt.Tooltip("n", type="quantitative", title="n" if x_title.startswith("n,") else x_title.lower()),
             alt.Tooltip("text", type="nominal", title="value"),
         ]
         layers += [
             line.mark_line(
                 color=colour, strokeWidth=weight, strokeDash=list(_DASHES[place % len(_DASHES)]), strokeCap="butt"
-            ).encode(x=across("n"), y=up("value"), opacity=dim, tooltip=tooltip),
+            ).encode(x=across("n"), y=up("value"), opacity=dim),
             end.mark_point(shape=_SYMBOLS[place % len(_SYMBOLS)], filled=True, size=62, color=colour, opacity=1).encode(
-                x=across("n"), y=up("value"), opacity=dim, tooltip=tooltip[:2]
+                x=across("n"), y=up("value"), opacity=dim
+            ),
+            # A line has one tooltip; unseen points on it have one each. Files leave them out.
+            line.mark_point(filled=True, size=90, color=colour, opacity=0, aria=False).encode(
+                x=across("n"), y=up("value"), tooltip=tooltip
             ),
             end.mark_rule(color=LIGHT.quiet, strokeWidth=0.8, opacity=0.7, aria=False).encode(
                 x=alt.value(alt.ExprRef("width + 6")),

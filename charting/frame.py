@@ -7,7 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from charting.lazy import altair as alt
 from charting.theme import SUBTITLE_SIZE, TITLE_SIZE, Side, Spec, colour_of, config
@@ -15,6 +15,10 @@ from core.errors import ParameterError
 
 Width = int | None
 """Width of a whole chart in pixels, title and axes included; None follows the element it is drawn in."""
+
+Reading = Literal["across", "down", "drawn"]
+"""How arrow keys go through the marks of a chart on a page: columns from the left, rows from the top, or the order in
+which they are drawn (line by line)."""
 
 NARROW = 500
 """Charts narrower than this many pixels (a phone) turn or shorten their axis labels."""
@@ -28,6 +32,8 @@ _WHOLE_WIDTH = "[width, containerSize()[0]][1]"
 # Mean width of a character in shares of the type size; titles are set bold.
 _TITLE_CHARACTER = 0.53
 _SUBTITLE_CHARACTER = 0.5
+# A sign stays with its number: "τ = .14" breaks nowhere.
+_AROUND_SIGNS = re.compile(r" (?=[=<>≥≤] )|(?<= [=<>≥≤]) ")
 _AUTOMATIC_NAME = re.compile(r"^view_[0-9a-f_]+$")
 
 
@@ -72,6 +78,7 @@ def finished(
     side: Side,
     width: Width,
     height: int,
+    reading: Reading = "across",
 ) -> Spec:
     """Return a layered chart as a plain specification in the house's look.
 
@@ -91,6 +98,8 @@ def finished(
         See `Width`.
     height : int
         Height of the plot in pixels, without title and axes.
+    reading : {"across", "down", "drawn"}
+        See `Reading`.
 
     Returns
     -------
@@ -123,7 +132,7 @@ def finished(
             heading["subtitleColor"] = colour_of(side)
     spec["title"] = heading
     spec["config"] = config()
-    spec["usermeta"] = {"mode": "light", "title": title, "description": description}
+    spec["usermeta"] = {"mode": "light", "title": title, "description": description, "reading": reading}
     spec = _with_own_names(spec)
     return spec if width is None else sized(spec, width)
 
@@ -285,6 +294,7 @@ def _wrapped(text: str, character: float) -> str | Spec:
 def _balanced(text: str, characters: int) -> list[str]:
     """Break text into as few lines as fit, and those about equally long."""
     lines: list[str] = []
+    text = _AROUND_SIGNS.sub("\N{NO-BREAK SPACE}", text)
     for paragraph in text.split("\n"):
         fewest = len(textwrap.wrap(paragraph, characters))
         narrower = characters

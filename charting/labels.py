@@ -121,7 +121,7 @@ def corners(
             box = _label_box(x, y, length, 14.0 * len(lines), corner)
             cost = sum(_overlap(box, other) for other in boxes)
             cost += sum(_overlap(box, other) for place, other in enumerate(symbols) if place != index)
-            cost += 3 * (max(0.0, box[2] - width - 60) + max(0.0, -box[0]) + max(0.0, -box[1]))
+            cost += 3 * (max(0.0, box[2] - width - 24) + max(0.0, -box[0]) + max(0.0, -box[1]))
             cost += 3 * max(0.0, box[3] - height)
             options.append((cost, order, corner, box))
         _, _, corner, box = min(options)

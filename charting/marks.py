@@ -13,17 +13,22 @@ from charting.consort import Stage, consort
 from charting.counts import Counts, histogram, progress
 from charting.curves import curves
 from charting.estimates import Estimate
+from charting.forests import Difference, forest
+from charting.likert import likert_bars
 from charting.orders import hasse
 from charting.planes import plane
 from charting.quartiles import Box, box_of
+from charting.rainclouds import raincloud
 from charting.rates import rates
 from charting.scatters import scatter
 from charting.slopes import slope
+from charting.strips import rank_strip
 from charting.tails import long_tail
 
 __all__ = [
     "Box",
     "Counts",
+    "Difference",
     "Estimate",
     "Stage",
     "bars",
@@ -31,11 +36,15 @@ __all__ = [
     "box_plot",
     "consort",
     "curves",
+    "forest",
     "hasse",
     "histogram",
+    "likert_bars",
     "long_tail",
     "plane",
     "progress",
+    "raincloud",
+    "rank_strip",
     "rates",
     "scatter",
     "slope",

@@ -152,7 +152,7 @@ def _layers(
     mean = f".{decimals}f"
     tooltip = [
         alt.Tooltip("condition", type="nominal"),
-        alt.Tooltip("mean", type="quantitative", format=mean),
+        alt.Tooltip("mean", type="quantitative", title="mean" if side == "perceived" else "value", format=mean),
         alt.Tooltip("low", type="quantitative", title="95 % from", format=mean),
         alt.Tooltip("high", type="quantitative", title="to", format=mean),
     ]

@@ -139,6 +139,7 @@ def plane(
         side=side,
         width=width,
         height=height,
+        reading="drawn",
     )
 
 

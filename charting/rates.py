@@ -87,6 +87,7 @@ def rates(
         side=side,
         width=width,
         height=height,
+        reading="drawn",
     )
 
 

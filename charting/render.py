@@ -61,7 +61,7 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
     ParameterError
         `width` is too small, or the specification was not made here.
     """
-    drawn = sized(spec, width)
+    drawn = _seen(sized(spec, width))
     drawn["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
     drawn["config"] = _with_file_fonts(spec["config"])
     picture: str = vl_convert.vegalite_to_svg(drawn)
@@ -99,10 +99,33 @@ def png(spec: Spec, *, ppi: int = 300, width: int = FILE_WIDTH) -> bytes:
     ParameterError
         `ppi` or `width` is out of range.
     """
+    return svg_as_png(svg(spec, width=width), ppi=ppi)
+
+
+def svg_as_png(picture: str, *, ppi: int = 300) -> bytes:
+    """Turn a drawing of `svg` into a PNG file, without drawing the chart again.
+
+    Parameters
+    ----------
+    picture : str
+        Made by `svg`.
+    ppi : int
+        Dots per inch, 36 to 1200.
+
+    Returns
+    -------
+    bytes
+        The file.
+
+    Raises
+    ------
+    ParameterError
+        `ppi` is out of range.
+    """
     if not 36 <= ppi <= 1200:
         raise ParameterError(f"A PNG has 36 to 1200 dots per inch; {ppi} were asked for.")
-    picture: bytes = vl_convert.svg_to_png(svg(spec, width=width), scale=1, ppi=ppi)
-    return picture
+    made: bytes = vl_convert.svg_to_png(picture, scale=1, ppi=ppi)
+    return made
 
 
 def pdf(spec: Spec, *, width: int = FILE_WIDTH) -> bytes:
@@ -125,8 +148,24 @@ def pdf(spec: Spec, *, width: int = FILE_WIDTH) -> bytes:
     ParameterError
         `width` is too small.
     """
-    picture: bytes = vl_convert.svg_to_pdf(svg(spec, width=width))
-    return picture
+    return svg_as_pdf(svg(spec, width=width))
+
+
+def svg_as_pdf(picture: str) -> bytes:
+    """Turn a drawing of `svg` into a PDF file of one page, without drawing the chart again.
+
+    Parameters
+    ----------
+    picture : str
+        Made by `svg`.
+
+    Returns
+    -------
+    bytes
+        The file.
+    """
+    made: bytes = vl_convert.svg_to_pdf(picture)
+    return made
 
 
 @functools.cache
@@ -140,6 +179,11 @@ def page_runtime() -> str:
     """
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return script
+
+
+def _seen(spec: Spec) -> Spec:
+    """A specification without the layers that only a pointer meets."""
+    return {**spec, "layer": [one for one in spec["layer"] if one["mark"].get("opacity") != 0]}
 
 
 def _with_file_fonts(config: Spec) -> Spec:

@@ -171,7 +171,7 @@ def _side(
     tooltip = [
         alt.Tooltip("algorithm", type="nominal"),
         alt.Tooltip("rank", type="quantitative"),
-        alt.Tooltip("low", type="quantitative", title="rank, 95 % from", format=".1f"),
+        alt.Tooltip("low", type="quantitative", title="95 % from", format=".1f"),
         alt.Tooltip("high", type="quantitative", title="to", format=".1f"),
     ]
     return [

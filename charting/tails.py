@@ -126,6 +126,7 @@ def long_tail(
         side="neutral",
         width=width,
         height=height,
+        reading="drawn",
     )
 
 

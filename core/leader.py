@@ -15,8 +15,7 @@ LOOK_SECONDS = 1.0
 def watch_leader() -> None:
     """In a child: stop as soon as the process it was started by is gone; in any other process, do nothing.
 
-    The leader is this process's parent. A grandchild, which inherits the variable, is not watched: it is its own
-    parent's to stop.
+    The leader is this process's parent. A grandchild is its own parent's to stop, which may `lead` it.
     """
     leader = os.environ.pop(LEADER, "")
     if not leader.isdigit():
@@ -29,3 +28,8 @@ def watch_leader() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="leader-watch", daemon=True).start()
+
+
+def lead() -> None:
+    """Let children of this process that `watch_leader` leave with it."""
+    os.environ[LEADER] = str(os.getpid())

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
 
 from catalog.selectors.ratings import user_ids_of
 from charting.render import svg
@@ -163,6 +166,50 @@ def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
                     yield [row.label, length or "whole", name, "", _text(cell.value), cell.reason]
                 for n, value in enumerate(cell.by_n, start=1):
                     yield [row.label, length or "whole", name, n, _text(value), cell.reason]
+
+
+def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:
+    """Give a run's curves as rows of a table: a line for each algorithm, profile length, curve and point."""
+    yield ["algorithm", "profile_length", "curve", "x", "y"]
+    if run.protocol["name"] == "one-plus-random":
+        for length in (0, *run.profile_lengths):
+            for line in curves(run, length):
+                for name in ("recall", "fallout", "precision", "f_measure"):
+                    for n, value in zip(line.n, getattr(line, name), strict=True):
+                        yield [line.label, length or "whole", f"{name} by n", n, _text(value)]
+    for curve in curves_of(run):
+        for label, (across, up) in curve.lines.items():
+            for x, y in np.column_stack([across, up]).tolist():
+                yield [label, "whole", curve.name, repr(x), repr(y)]
+
+
+NUMBERS = frozenset({"n", "value", "x", "y", "profile_length"})
+
+
+def records_of(rows: Iterable[list[Any]]) -> Iterator[dict[str, Any]]:
+    """Give the rows of a table as JSON holds them: null where there is no number, and for the whole profile."""
+    names: list[str] = []
+    for row in rows:
+        if names:
+            yield {name: _number(cell) if name in NUMBERS else cell for name, cell in zip(names, row, strict=True)}
+        else:
+            names = row
+
+
+def record_texts(head: Mapping[str, Any], key: str, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Write one JSON object, a record at a time: the facts of `head`, and under `key` a list, a record a line."""
+    yield json.dumps(head, ensure_ascii=False)[:-1] + (", " if head else "") + f"{json.dumps(key)}: ["
+    comma = ""
+    for record in records:
+        yield f"{comma}\n{json.dumps(record, ensure_ascii=False)}"
+        comma = ","
+    yield "\n]}\n"
+
+
+def _number(cell: Any) -> int | float | None:
+    if cell in ("", "whole"):
+        return None
+    return cell if isinstance(cell, int) else float(cell)
 
 
 def _text(value: float | None) -> str:

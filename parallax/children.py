@@ -50,7 +50,7 @@ class Children:
     port: int = 8000
     workers: int = 1
     web_workers: int = 2
-    threads: int = 8
+    threads: int = 4
     _running: list[tuple[str, subprocess.Popen[bytes]]] = field(default_factory=list)
     _logs: list[IO[bytes]] = field(default_factory=list)
 
@@ -83,10 +83,8 @@ class Children:
 
     def _web_command(self) -> list[str]:
         return [
-            *(sys.executable, "-m", "gunicorn", "parallax.wsgi:application"),
-            *("--config", "python:parallax.web"),
-            *("--bind", f"{self.host}:{self.port}", "--workers", str(self.web_workers), "--threads", str(self.threads)),
-            *("--worker-tmp-dir", str(Path(settings.VAR_DIR) / "tmp"), "--log-level", "warning", "--no-control-socket"),
+            *(sys.executable, "-m", "parallax.web", "--host", self.host, "--port", str(self.port)),
+            *("--workers", str(self.web_workers), "--threads", str(self.threads)),
         ]
 
     def _worker_command(self, number: int) -> list[str]:

@@ -60,6 +60,9 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "core.apps.CoreConfig",
     "accounts.apps.AccountsConfig",
     "catalog.apps.CatalogConfig",
@@ -194,6 +197,58 @@ AXES_VERBOSE = False
 EMAIL_BACKEND = env_str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 CONTACT = env_str("PARALLAX_CONTACT", "")  # shown on pages that belong to no study, as a wrong link's
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost>")
+
+# For programs, under /api/v1/. Addresses in answers are absolute; nothing is drawn as a page.
+API_RATE = env_str("PARALLAX_API_RATE", "600/min")  # of each token: throttles by address hit a whole campus behind one
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.permissions.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.MayAsk"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.permissions.TokenThrottle"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "parallax.api.paging.Pages",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "parallax.api.errors.answer",
+    "STRICT_JSON": True,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Parallax",
+    "VERSION": "1",
+    "DESCRIPTION": "What an analyst fetches: studies and their tidy answers, datasets, models, runs and their results, "
+    "reports and their files. Everything is as in the console: what you may not see there does not exist here.",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["accounts.permissions.MayAsk"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "StudyStatus": "studies.enums.StudyStatus",
+        "RunStatus": "evaluation.enums.RunStatus",
+        "Mode": "studies.enums.Mode",
+        "ReportedMode": "studies.serializers.REPORTED",
+        "Role": "studies.enums.Role",
+        "Scope": "accounts.enums.Scope",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "parallax.api.schema.add_refusals",
+    ],
+    "TAGS": [
+        {"name": "account", "description": "Whose token this is."},
+        {
+            "name": "studies",
+            "description": "Your studies, their designs and counts, and people's answers as tidy tables.",
+        },
+        {"name": "datasets", "description": "Datasets and their versions."},
+        {"name": "models", "description": "Trained models by recipe and digest."},
+        {"name": "runs", "description": "Runs and what they measured: metrics, values by user, curves."},
+        {"name": "reports", "description": "Reports: built, listed, as JSON and as files."},
+    ],
+}
 
 LANGUAGE_CODE = "en"
 # Participants' pages are in these. A language is listed once its catalogue under locale/ is complete for them

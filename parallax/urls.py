@@ -15,6 +15,7 @@ urlpatterns = [
     path("runs/", include("evaluation.urls")),
     path("", include("studies.urls")),
     path("reports/", include("analysis.urls")),
+    path("api/v1/", include("parallax.api.urls")),
     path("charts/runtime.js", views.chart_runtime, name="chart-runtime"),
     path("health/", views.health, name="health"),
     path("admin/", admin.site.urls),

@@ -1,19 +1,49 @@
-"""Settings of the web server that `up` starts."""
+"""The web server: `python -m parallax.web --host 127.0.0.1 --port 8000`. `up` starts it, and so does the image."""
 
 from __future__ import annotations
 
-import gc
+from argparse import ArgumentParser
 
-from core.leader import watch_leader
+from granian.constants import HTTPModes, Interfaces
+from granian.log import LogLevels
+from granian.server.mp import MPServer
+
+from core.leader import lead, watch_leader
+
+KEPT_SECONDS = 600  # of a thread without requests: it holds a connection to the database
+STOP_SECONDS = 8  # for requests in hand, when told to stop
 
 
-def on_starting(server: object) -> None:
-    """Let the web server leave with `up`, however that ended."""
+def server_at(host: str, port: int, *, workers: int, threads: int) -> MPServer:
+    """Make the server of `workers` processes, which answer `threads` requests each at a time."""
+    return MPServer(
+        "parallax.wsgi:application",
+        address=host,
+        port=port,
+        interface=Interfaces.WSGI,
+        workers=workers,
+        blocking_threads=threads,
+        blocking_threads_idle_timeout=KEPT_SECONDS,
+        http=HTTPModes.http1,
+        websockets=False,
+        log_level=LogLevels.warning,
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOP_SECONDS,
+    )
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    options = ArgumentParser(description=__doc__)
+    options.add_argument("--host", default="127.0.0.1")
+    options.add_argument("--port", type=int, default=8000)
+    options.add_argument("--workers", type=int, default=2, help="processes")
+    options.add_argument("--threads", type=int, default=4, help="requests that each process answers at a time")
+    chosen = options.parse_args()
     watch_leader()
+    lead()
+    server_at(chosen.host, chosen.port, workers=chosen.workers, threads=chosen.threads).serve()
 
 
-def post_worker_init(worker: object) -> None:
-    """Leave what was imported out of garbage collection, and collect less often: pages leave few circles behind."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import threading
@@ -13,6 +14,7 @@ application = get_wsgi_application()
 
 from django.db import DatabaseError, connections  # noqa: E402 -- only after the application is set up
 
+from core.leader import watch_leader  # noqa: E402
 from studies.services.warming import warm_live_studies  # noqa: E402
 
 
@@ -26,3 +28,8 @@ def _warm() -> None:
 
 
 threading.Thread(target=_warm, name="warm-models", daemon=True).start()
+watch_leader()
+# What was imported stays: it is left out of garbage collection, which comes less often, as pages leave few circles.
+gc.collect()
+gc.freeze()
+gc.set_threshold(50_000, 20, 20)

@@ -35,6 +35,7 @@ console_urlpatterns = [
     path("<slug:slug>/preview/", lists.study_preview, name="preview"),
     path("<slug:slug>/lists/", lists.study_lists, name="lists"),
     path("<slug:slug>/consent/", keeping.study_consent, name="consent"),
+    path("<slug:slug>/versions/", keeping.study_versions, name="versions"),
     path("<slug:slug>/duplicate/", keeping.study_duplicate, name="duplicate"),
     path("<slug:slug>/archive/", keeping.study_archive, name="archive"),
     path("<slug:slug>/restore/", keeping.study_restore, name="restore"),

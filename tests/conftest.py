@@ -62,10 +62,11 @@ def movielens_small(shared_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def redis_url() -> str:
-    """A Redis database that nothing else uses."""
+    """A Redis database that nothing else uses: each of the processes that run tests side by side has its own."""
     if not _listens(6379):
         _missing("no Redis answers at 127.0.0.1:6379", "PARALLAX_REQUIRE_SERVERS")
-    return "redis://127.0.0.1:6379/13"
+    number = 13 - int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return f"redis://127.0.0.1:6379/{number}"
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +94,22 @@ def chromium_path() -> str:
     if found is None:
         _missing("Chromium is not installed (apt-get install chromium)", "PARALLAX_REQUIRE_BROWSER")
     return str(found)
+
+
+@pytest.fixture(scope="session")
+def rscript() -> str:
+    """R, which runs scripts."""
+    found = shutil.which("Rscript")
+    if found is None:
+        _missing("R is not installed (apt-get install r-base-core)", "PARALLAX_REQUIRE_TOOLS")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def poppler() -> None:
+    """Poppler's programs, which read and draw PDF."""
+    if shutil.which("pdftotext") is None or shutil.which("pdftoppm") is None:
+        _missing("poppler is not installed (apt-get install poppler-utils)", "PARALLAX_REQUIRE_TOOLS")
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis import charts
-from analysis.exports import sections
+from analysis.charts import both as charts
+from analysis.exports import planned
 from analysis.exports.blocks import Draw, Figure, FigureMaker, Section, page_draws
+from analysis.exports.sections import both, method, people, run
+from analysis.exports.sections.closer import closer_sections
 from analysis.models import Report
-from analysis.narrative import verdict
-from analysis.tables import objective as run_tables
+from analysis.narrative import agreement, verdict
+from analysis.tables import both as both_tables
 from analysis.tables.cells import Side, Table
 from studies.enums import Mode
 
@@ -66,23 +68,27 @@ def document_of(report: Report, draw: Draw = page_draws) -> Document:
     if primary is not None and results["flow"]["analysed"]:
         lead = figure(
             "slope",
-            charts.slope(primary, verdict.slope_title(primary), n),
+            charts.slope(primary, agreement.slope_title(primary), n),
             "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants "
             "on one side and of test users on the other; heavy lines are contradictions that are significant on "
             "both sides.",
-            run_tables.ranks_table(primary),
+            both_tables.ranks_table(primary),
             LEAD_WIDTH,
         )
     made = [
-        sections.orders_section(results, primary),
-        *(sections.variable_section(one, figure) for one in results["variables"]),
-        sections.table_1_section(results),
-        sections.behind_section(results),
-        *sections.scale_sections(results),
-        sections.objective_section(results, measured),
-        sections.both_section(results, primary, figure),
-        sections.method_section(results, badge),
-        sections.provenance_section(report),
+        both.certainty_section(results, primary, figure, measured),
+        both.orders_section(results, primary),
+        *(people.variable_section(one, figure) for one in results["variables"]),
+        people.table_1_section(results),
+        people.behind_section(results),
+        *closer_sections(results),
+        *people.scale_sections(results),
+        run.objective_section(results, measured),
+        both.both_section(results, primary, figure),
+        planned.plan_section(results),
+        planned.exclusions_section(results),
+        method.method_section(results, badge, figure),
+        method.provenance_section(report),
     ]
     return Document(
         report=report,

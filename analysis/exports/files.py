@@ -1,4 +1,4 @@
-"""Files of a report: one self-contained HTML, every number as JSON, figures as SVG and PNG, tables as CSV."""
+"""A report as one self-contained HTML file, its numbers as JSON, and its tables as CSV."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,13 @@ from core.errors import ParallaxError
 
 STYLE_SHEETS = ("css/tokens.css", "css/base.css", "css/report.css")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-FILE_PPI = 150
 NARROW = 340  # pixels: what a phone shows beside its margins
-Progress = Callable[[str], None]
 
 
 def report_json(report: Report) -> str:
     """Every number of the report with its inputs, as text; times and ids of rows stay out."""
     whole = {
+        "$schema": "report.schema.json",
         "study": report.study.slug,
         "report": report.number,
         "mode": report.mode,
@@ -44,10 +42,11 @@ def report_json(report: Report) -> str:
 
 def report_html(report: Report) -> str:
     """The whole report in one file without any reference to another; the same but for the date it was made."""
-    return _html(document_of(report, draw=inline_svg))
+    return html_of(document_of(report, draw=inline_svg))
 
 
-def _html(document: Document) -> str:
+def html_of(document: Document) -> str:
+    """A document as one file; its charts are drawn by `inline_svg`."""
     return render_to_string("analysis/file.html", {"document": document, "styles": mark_safe(_styles())})  # noqa: S308 - our own style sheets
 
 
@@ -112,27 +111,3 @@ def _defused(value: Any) -> Any:
         except ValueError:
             return f"'{value}"
     return value
-
-
-def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Path]:
-    """Write report.html, report.json, figures/*.svg and *.png, and tables/*.csv; give their paths."""
-    document = document_of(report, draw=inline_svg)
-    written: list[Path] = []
-
-    def write(name: str, content: str | bytes) -> None:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        written.append(path)
-
-    progress("Writing the report and its numbers")
-    write("report.html", _html(document))
-    write("report.json", report_json(report))
-    for figure in document.figures():
-        progress(f"Drawing {figure.key}")
-        write(f"figures/{figure.key}.svg", render.svg(figure.spec))
-        write(f"figures/{figure.key}.png", render.png(figure.spec, ppi=FILE_PPI))
-    for table in document.tables():
-        write(f"tables/{table.key}.csv", table_csv(table))
-    progress(f"Wrote {len(written)} files")
-    return written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,25 @@ def signs(one: Result, kind: str) -> str:
     return said
 
 
+def served(one: Result) -> str:
+    """Whether recall of the lists as they are served orders the algorithms alike; empty where it was not measured."""
+    found = one.get("served", {}).get("recall")
+    values = {line["condition"]: line["recall"] for line in one["table"]}
+    if not found or None in values.values():
+        return ""
+    gaps = {name: abs(found[name] - values[name]) for name in one["conditions"]}
+    widest = max(one["conditions"], key=gaps.__getitem__)
+    pairs = itertools.combinations(one["conditions"], 2)
+    turned = [(a, b) for a, b in pairs if (values[a] - values[b]) * (found[a] - found[b]) < 0]
+    words = f"As served, with ties and empty slots as participants meet them, {length_words(one['profile_length'])}"
+    if gaps[widest] < 0.0005:
+        return f"{words}, recall is the same."
+    order = (
+        f"turns {listed([f'{a} and {b}' for a, b in turned])} round" if turned else "keeps the order of the algorithms"
+    )
+    return f"{words}, recall {order}; it changes most for {widest}, by {written(gaps[widest], 3, True)}."
+
+
 def bars_title(one: Result, kind: str) -> str:
     """The finding of a bar chart of one metric."""
     values = {line["condition"]: line[kind] for line in one["table"] if line[kind] is not None}
@@ -58,11 +78,16 @@ def curves_title(one: Result, kind: str, n: int) -> str:
     """The finding of curves over N: whether the order at N holds at the end."""
     lines = {name: one["by_n"][kind][name] for name in one["conditions"]}
     lines = {name: line for name, line in lines.items() if line and None not in line}
-    first = sorted(lines, key=lambda name: -lines[name][n - 1])
-    last = sorted(lines, key=lambda name: -lines[name][-1])
+    sign = 1 if kind == "fallout" else -1
+    first = sorted(lines, key=lambda name: sign * lines[name][n - 1])
+    last = sorted(lines, key=lambda name: sign * lines[name][-1])
     length = len(next(iter(lines.values())))
     if first == last:
         return f"The order by {kind} at {n} is still the order at {length}"
+    if kind == "fallout":
+        if first[0] == last[0]:
+            return f"{first[0]} has the least fallout at {n} and at {length}; the order behind it changes"
+        return f"{first[0]} has the least fallout at {n}, {last[0]} at {length}"
     if first[0] == last[0]:
         return f"{first[0]} leads in {kind} at {n} and at {length}; the order below it changes"
     return f"{first[0]} leads in {kind} at {n}, {last[0]} at {length}"

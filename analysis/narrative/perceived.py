@@ -7,11 +7,11 @@ from typing import Any
 
 from analysis.enums import VARIABLE_OF
 from analysis.tables.cells import listed, p_alone, written
+from analysis.tables.levels import alpha_of
 from inference import apa
 from inference.results import Interval
 
 Result = Mapping[str, Any]
-ALPHA = 0.05
 TEST_NAMES = {"games_howell": "Games-Howell", "dunn_holm": "Dunn-Holm"}
 
 
@@ -40,7 +40,7 @@ def anova(variable: Result) -> str:
         .replace("95% CI", "95 % CI")
     )
     omega = apa.share(max(0.0, found["omega_squared"]))
-    if found["p"] < ALPHA:
+    if found["p"] < alpha_of(variable):
         opening = f"{_capital(name)} differs between the algorithms"
     else:
         opening = f"The algorithms could not be shown to differ in {name}"
@@ -69,7 +69,7 @@ def order(variable: Result) -> str:
     minimal = [one for one in relation["best_first"] if relation["tiers"][one] == "minimal"]
     anova_p = variable["anova"].get("p")
     surprise = ""
-    if anova_p is not None and anova_p >= ALPHA:
+    if anova_p is not None and anova_p >= alpha_of(variable):
         surprise = " It controls its error by itself, so these pairs stand although the analysis of variance does not."
     return (
         f"Tukey's test tells {n_told} of {_pairs(n_pairs)} apart. Maximal in {name}: {listed(maximal)}; "
@@ -94,7 +94,7 @@ def _could_have_seen(variable: Result) -> str:
 def robustness(variable: Result) -> str:
     """Whether the robust tests agree; a sentence on every one that does not."""
     said = []
-    classical = variable["anova"]
+    classical, alpha = variable["anova"], alpha_of(variable)
     for key, title in (("welch", "Welch's analysis of variance"), ("kruskal", "Kruskal-Wallis")):
         found = variable[key]
         if key == "welch" and not found["is_defined"] and variable["welch_without_constant"]["is_defined"]:
@@ -102,8 +102,8 @@ def robustness(variable: Result) -> str:
             title = f"{title} without {listed(found['left_out'])}"
         if not (found["is_defined"] and classical["is_defined"]):
             continue
-        if (found["p"] < ALPHA) != (classical["p"] < ALPHA):
-            verdict = "finds a difference" if found["p"] < ALPHA else "finds none"
+        if (found["p"] < alpha) != (classical["p"] < alpha):
+            verdict = "finds a difference" if found["p"] < alpha else "finds none"
             said.append(f"{title} {verdict} (p {_equals(found['p'])}), other than the classical test.")
     for key, title in TEST_NAMES.items():
         found = variable["survives"][key]
@@ -116,7 +116,7 @@ def robustness(variable: Result) -> str:
             changes.append(f"finds besides {_relation(found['gained'])}")
         said.append(f"{title} {' and '.join(changes)}.")
     spread = variable["brown_forsythe"]
-    if spread["is_defined"] and spread["p"] < ALPHA:
+    if spread["is_defined"] and spread["p"] < alpha:
         said.append(
             f"The spread differs between algorithms (Brown-Forsythe, p {_equals(spread['p'])}), which Tukey's test "
             "assumes it does not: read Games-Howell beside it."

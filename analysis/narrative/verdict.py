@@ -8,11 +8,11 @@ from typing import Any
 
 from analysis.enums import VARIABLE_OF, Metric
 from analysis.tables.cells import Side, listed, p_alone, written
+from analysis.tables.levels import alpha_of, level_of
 from inference import apa
 from studies.planted_effects import told
 
 Result = Mapping[str, Any]
-ALPHA = 0.05
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -48,6 +48,8 @@ def metric_of(comparison: Result, n: int) -> Metric:
 def headline(results: Result) -> tuple[Run, ...]:
     """The verdict in one sentence."""
     if not results["flow"]["analysed"]:
+        if results["flow"].get("excluded"):
+            return (Run("Everybody who finished is left out, so there is nothing to compare"),)
         return (Run("Nobody has finished yet, so there is nothing to "), Run("compare"))
     comparison = primary_of(results)
     if comparison is None:
@@ -63,7 +65,7 @@ def headline(results: Result) -> tuple[Run, ...]:
             people,
             Run(" does cannot be told"),
         )
-    if tau["p"] >= ALPHA:
+    if tau["p"] >= alpha_of(comparison):
         return (metric, Run(" could not be shown to order the algorithms as "), people, Run(" does"))
     if tau["coefficient"] > 0:
         return (metric, Run(" orders the algorithms much as "), people, Run(" does"))
@@ -81,24 +83,28 @@ def paragraph(results: Result) -> str:
     if not tau["is_defined"]:
         return f"There is no rank correlation of {variable.in_text} with {metric.in_text}. {tau['reason']}"
     said = [
-        f"{_capital(metric.in_text)} orders the {in_words(k)} algorithms with τ_b = {_tau(tau['coefficient'])} to "
-        f"{variable.in_text} ({_exact(tau)} p {_equals(tau['p'])}{_interval(comparison['tau_bootstrap'])}).",
-        _detectable(tau, k),
+        f"{capital(metric.in_text)} orders the {in_words(k)} algorithms with τ_b = {tau_text(tau['coefficient'])} to "
+        f"{variable.in_text} ({_exact(tau)} p {equals(tau['p'])}{_interval(comparison['tau_bootstrap'])}).",
+        _detectable(tau, k, alpha_of(comparison)),
         _directions(comparison, metric),
         exploratory(results),
+        predicts(results),
     ]
     return " ".join(one for one in said if one)
 
 
-def _capital(words: str) -> str:
+def capital(words: str) -> str:
+    """Words as a sentence begins."""
     return words[0].upper() + words[1:]
 
 
-def _tau(value: float) -> str:
+def tau_text(value: float) -> str:
+    """A rank correlation as papers print it."""
     return written(value, 2, is_share=True)
 
 
-def _equals(p: float) -> str:
+def equals(p: float) -> str:
+    """A p value with its sign, to stand after the letter."""
     alone = p_alone(p)
     return alone if alone[0] in "<>" else f"= {alone}"
 
@@ -110,18 +116,18 @@ def _exact(tau: Result) -> str:
 def _interval(drawn: Result) -> str:
     if not drawn["is_defined"]:
         return ""
-    return f"; 95 % of resamples {_tau(drawn['ci_low'])} to {_tau(drawn['ci_high'])}"
+    return f"; 95 % of resamples {tau_text(drawn['ci_low'])} to {tau_text(drawn['ci_high'])}"
 
 
-def _detectable(tau: Result, k: int) -> str:
+def _detectable(tau: Result, k: int, alpha: float) -> str:
     least = tau["smallest_detectable"]
     if least is None:
         return (
             f"With {in_words(k)} algorithms and these ties no order at all could have been told from chance, so this "
             "says nothing for or against a relation."
         )
-    bound = f"With {in_words(k)} algorithms only |τ_b| ≥ {_tau(least)} could have been told from chance"
-    if tau["p"] < ALPHA:
+    bound = f"With {in_words(k)} algorithms only |τ_b| ≥ {tau_text(least)} could have been told from chance"
+    if tau["p"] < alpha:
         return f"{bound}."
     return f"{bound}: this does not show that the two are unrelated."
 
@@ -132,7 +138,7 @@ def _directions(comparison: Result, metric: Metric) -> str:
         return ""
     return (
         f"In {found['same']} of {found['n_pairs']} pairs of algorithms {metric.kind} points the way participants do "
-        f"(one-sided permutation p {_equals(found['p'])})."
+        f"(one-sided permutation p {equals(found['p'])})."
     )
 
 
@@ -142,68 +148,30 @@ def exploratory(results: Result) -> str:
     family = [one for one in results["comparisons"] if one["p_holm"] is not None]
     if not family:
         return ""
-    found = [one for one in family if one["p_holm"] < ALPHA]
+    found = [one for one in family if one["p_holm"] < alpha_of(one)]
     if not found:
         pairs = f"{in_words(len(family))} exploratory pairs" if len(family) > 1 else "one exploratory pair"
-        return f"Of the {pairs} of a variable and a metric none falls below .05 after Holm's correction."
+        level = level_of(family[0])
+        return f"Of the {pairs} of a variable and a metric none falls below {level} after Holm's correction."
     told = [
         f"{metric_of(one, n).in_text} with {VARIABLE_OF[one['variable']].in_text} "
-        f"(τ_b = {_tau(one['tau']['coefficient'])}, corrected p {_equals(one['p_holm'])})"
+        f"(τ_b = {tau_text(one['tau']['coefficient'])}, corrected p {equals(one['p_holm'])})"
         for one in found
     ]
     return f"Of the exploratory pairs these hold after Holm's correction: {listed(told)}."
 
 
-def contradictions(comparison: Result, n: int) -> list[str]:
-    """What both sides tell apart in opposite directions, pair by pair, in words."""
-    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
-    return [
-        f"Participants find {pair['a']} more {variable.adjective} than {pair['b']}, p {_equals(pair['perceived_p'])}; "
-        f"{metric.in_text} says the opposite, p {_equals(pair['objective_p'])}."
-        for pair in comparison["orders"]["pairs"]
-        if pair["verdict"] == "contradicted"
-    ]
-
-
-def agreement(comparison: Result, n: int) -> str:
-    """How many pairs of algorithms both sides tell apart, and how."""
-    counts, metric = comparison["orders"]["counts"], metric_of(comparison, n)
-    total = sum(counts.values())
-    if not total:
-        return "There are no two algorithms that both sides measured."
-    return (
-        f"Of {total} pairs of algorithms, {counts['agreed']} are told apart by both sides alike, "
-        f"{counts['contradicted']} in opposite directions, {counts['perceived only']} by participants only, "
-        f"{counts['objective only']} by {metric.kind} only, and {counts['neither']} by neither."
-    )
-
-
-def slope_title(comparison: Result) -> str:
-    """The finding of the two rankings side by side."""
-    counts = comparison["directions"]
-    kind = comparison["kind"]
-    variable = VARIABLE_OF[comparison["variable"]].in_text
-    if not counts["is_defined"]:
-        return f"{_capital(variable)} and {kind} side by side"
-    if counts["opposite"] == 0:
-        return f"{_capital(kind)} and {variable} put no two algorithms in opposite order"
-    return (
-        f"{_capital(kind)} and {variable} put {counts['opposite']} of {counts['n_pairs']} "
-        f"pair{'s' if counts['n_pairs'] != 1 else ''} in opposite order"
-    )
-
-
-def scatter_title(comparison: Result, n: int) -> str:
-    """The finding of one dot an algorithm."""
-    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
-    tau = comparison["tau"]
-    if not tau["is_defined"]:
-        return f"{_capital(variable.in_text)} beside {metric.in_text}"
-    found = f"τ = {_tau(tau['coefficient'])}, exact p {_equals(tau['p'])}"
-    if tau["p"] >= ALPHA:
-        return f"{_capital(variable.in_text)} could not be shown to follow {metric.kind} ({found})"
-    verb = "follows" if tau["coefficient"] > 0 else "runs against"
-    return f"{_capital(variable.in_text)} {verb} {metric.in_text} ({found})"
+def predicts(results: Result) -> str:
+    """That no metric could be shown to predict what people perceive, where none could."""
+    defined = [one for one in results["comparisons"] if one["tau"]["is_defined"]]
+    found = [one for one in defined if (one["tau"]["p"] if one["is_primary"] else one["p_holm"]) < alpha_of(one)]
+    if not defined:
+        return ""
+    if not found:
+        return "No objective metric of this run could be shown to predict what participants perceive."
+    if all(one["tau"]["coefficient"] < 0 for one in found):
+        return "No objective metric of this run orders the algorithms as participants do: what holds runs against them."
+    return ""
 
 
 def facts(results: Result) -> list[tuple[str, Side, str, str]]:
@@ -224,7 +192,7 @@ def facts(results: Result) -> list[tuple[str, Side, str, str]]:
         tukey = variable["tests"]["tukey"]["pairs"]
         told = sum(pair["is_significant"] for pair in tukey)
         omega = apa.share(max(0.0, anova["omega_squared"]))
-        rests = f"p {_equals(anova['p'])}, ω² = {omega}, Tukey: {told} of {len(tukey)} pairs"
+        rests = f"p {equals(anova['p'])}, ω² = {omega}, Tukey: {told} of {len(tukey)} pairs"
         found.append((variable["name"], "perceived", number, rests))
     metric = metric_of(comparison, results["objective"]["n"])
     length = next(one for one in results["objective"]["lengths"] if one["profile_length"] == metric.length)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from analysis.models import Report
+from analysis.models import Report, ReportRequest
 from studies.enums import ParticipantStatus, Role, StudyStatus
 from studies.models import Exclusion, Participant, Study
 
@@ -45,5 +45,16 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
         Report.objects.filter(study__memberships__researcher=researcher, study__memberships__role__in=READERS)
         .annotate(is_out_of_date=Exists(withdrawn_since) | Exists(decided_since))
         .select_related("study", "run", "made_by")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def requests_of(researcher: Any) -> QuerySet[ReportRequest]:
+    """The reports that the researcher asked workers for, on studies whose reports they may read."""
+    return (
+        ReportRequest.objects.filter(
+            asked_by=researcher, study__in=studies_to_report(researcher).order_by().values("pk")
+        )
+        .select_related("study", "report")
         .order_by("-created_at", "-pk")
     )

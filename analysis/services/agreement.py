@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.enums import Metric, Variable
-from analysis.services.rankings import Ranking, mean_ranks, rank_bounds, told
+from analysis.services.rankings import ALPHA, Ranking, mean_ranks, rank_bounds, told
 from inference.agreement import kendall, orders_compared, pair_directions, spearman
 from inference.bootstrap import rank_distribution, tau_distribution
 from inference.corrections import holm
 
 
-def compare(variable: Variable, metric: Metric, perceived: Ranking, objective: Ranking) -> dict[str, Any]:
+def compare(
+    variable: Variable, metric: Metric, perceived: Ranking, objective: Ranking, *, alpha: float = ALPHA
+) -> dict[str, Any]:
     """Compare one variable with one metric over the conditions that have both.
 
     Both sides are taken with the larger value better: a metric where less is better is turned over.
@@ -30,6 +32,7 @@ def compare(variable: Variable, metric: Metric, perceived: Ranking, objective: R
         "variable": variable.key,
         "metric": metric.key,
         "kind": metric.kind,
+        "alpha": alpha,
         "profile_length": metric.length,
         "higher_is_better": objective.higher_is_better,
         "conditions": names,
@@ -41,8 +44,8 @@ def compare(variable: Variable, metric: Metric, perceived: Ranking, objective: R
             "perceived": _ranks_resampled(names, resampled[0], 1),
             "objective": _ranks_resampled(names, resampled[1], sign),
         },
-        "tau": told(kendall(x, y)),
-        "rho": told(spearman(x, y)),
+        "tau": told(kendall(x, y, alpha)),
+        "rho": told(spearman(x, y, alpha)),
         "directions": told(pair_directions(x, y)),
         "tau_bootstrap": _tau_bootstrap(resampled, sign),
         "orders": directions.as_dict(),
@@ -57,12 +60,13 @@ def _aligned(names: list[str], ranking: Ranking) -> NDArray[np.float64] | None:
 
 
 def _ranks_resampled(names: list[str], resampled: NDArray[np.float64] | None, sign: int) -> dict[str, Any]:
-    """Bounds of each rank, and how often each condition comes first, among the conditions compared."""
+    """Bounds and probability of each rank, and how often each condition comes first, among those compared."""
     if resampled is None or not names:
-        return {"bounds": {}, "best": {}}
+        return {"bounds": {}, "best": {}, "probabilities": {}}
     found = rank_distribution(sign * resampled, names)
     bounds = {name: list(rank_bounds(row)) for name, row in zip(names, found.probabilities, strict=True)}
-    return {"bounds": bounds, "best": found.best()}
+    probabilities = {name: list(row) for name, row in zip(names, found.probabilities, strict=True)}
+    return {"bounds": bounds, "best": found.best(), "probabilities": probabilities}
 
 
 def _tau_bootstrap(
@@ -76,11 +80,15 @@ def _tau_bootstrap(
 
 
 def all_comparisons(
-    perceived: Mapping[Variable, Ranking], objective: Mapping[Metric, Ranking], primary: tuple[str, str]
+    perceived: Mapping[Variable, Ranking],
+    objective: Mapping[Metric, Ranking],
+    primary: tuple[str, str],
+    *,
+    alpha: float = ALPHA,
 ) -> list[dict[str, Any]]:
     """Every variable with every metric: the primary pair first, the others corrected as one family by Holm."""
     found = [
-        compare(variable, metric, of_people, of_run)
+        compare(variable, metric, of_people, of_run, alpha=alpha)
         for variable, of_people in perceived.items()
         for metric, of_run in objective.items()
     ]

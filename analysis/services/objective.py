@@ -20,14 +20,20 @@ Floats = NDArray[np.float64]
 
 
 def study_measured(
-    measured: Measured, n: int, generality: float | None, rng: np.random.Generator
+    measured: Measured,
+    n: int,
+    generality: float | None,
+    rng: np.random.Generator,
+    *,
+    alpha: float = ALPHA,
+    resamples: int = RESAMPLES,
 ) -> tuple[dict[str, Any], dict[Metric, Ranking]]:
     """Intervals and tests of one profile length; give the results and the ranking by each metric.
 
     Users are resampled whole, with all their cases of both kinds: recall is hits over cases, so a user with
     many cases weighs as much as in the printed value.
     """
-    resampled = _resampled(measured, rng)
+    resampled = _resampled(measured, rng, resamples)
     intervals = _intervals(measured, resampled, generality)
     rankings: dict[Metric, Ranking] = {}
     tests: dict[str, Any] = {}
@@ -37,7 +43,7 @@ def study_measured(
         by_user = {
             name: measured.users[kind][:, column] for column, name in enumerate(measured.conditions) if name in values
         }
-        pairs = sign_tests_between(by_user, alpha=ALPHA)
+        pairs = sign_tests_between(by_user, alpha=alpha)
         order = partial_order(
             values, () if isinstance(pairs, Undefined) else pairs, higher_is_better=metric.higher_is_better
         )
@@ -52,6 +58,7 @@ def study_measured(
         }
     result = {
         "profile_length": measured.length,
+        "alpha": alpha,
         "conditions": list(measured.conditions),
         "table": [
             {
@@ -61,20 +68,21 @@ def study_measured(
             }
             for name in measured.conditions
         ],
+        "served": {key: dict(values) for key, values in measured.served.items()},
         "by_n": {kind: {name: list(line) for name, line in lines.items()} for kind, lines in measured.by_n.items()},
         **tests,
     }
     return result, rankings
 
 
-def _resampled(measured: Measured, rng: np.random.Generator) -> dict[str, Floats]:
+def _resampled(measured: Measured, rng: np.random.Generator, resamples: int) -> dict[str, Floats]:
     """Recall and fallout of every resample of users: sums of hits over sums of cases, of the same users."""
     k = len(measured.conditions)
     columns = []
     for kind in KINDS:
         cases = measured.cases[kind].astype(np.float64)
         columns += [np.nan_to_num(measured.users[kind]) * cases[:, None], cases[:, None]]
-    drawn = user_means(np.hstack(columns), RESAMPLES, rng)
+    drawn = user_means(np.hstack(columns), resamples, rng)
     if isinstance(drawn, Undefined):
         return {}
     found = {}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from analysis.enums import Variable
-from analysis.selectors.inputs import Answers, Person
+from analysis.selectors.inputs import Answers
 from analysis.services.rankings import ALPHA, RESAMPLES, Ranking, told, told_order, uncertainty
 from inference.anova import one_way, welch
 from inference.assumptions import brown_forsythe, shapiro_residuals
 from inference.bootstrap import condition_means
 from inference.descriptive import describe
+from inference.groups import ExactGroups
 from inference.partial_order import PartialOrder, partial_order
 from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_tests import dunn_holm, kruskal_wallis
@@ -26,29 +26,39 @@ FEW_PEOPLE = 5  # with fewer in a condition, that few items carry it says nothin
 MOST_SHOWN = 5
 
 
-def value_of(person: Person, variable: Variable) -> Fraction:
-    """A participant's value, exactly: a whole sum over the number of items."""
-    return Fraction(getattr(person, variable.sum_field), person.n_items if variable.per_item else 1)
+def groups_of(answers: Answers, variable: Variable) -> ExactGroups:
+    """Values by condition, in the order of the design; a condition nobody finished is empty.
+
+    A participant's value is exact: a whole sum over the number of items.
+    """
+    sizes = {person.n_items for person in answers.people} if variable.per_item else set()
+    scale = math.lcm(*sizes)
+    points: dict[str, list[int]] = {name: [] for name in answers.conditions}
+    for person in answers.people:
+        steps = scale // person.n_items if variable.per_item else 1
+        points[person.condition].append(getattr(person, variable.sum_field) * steps)
+    return ExactGroups(points, scale)
 
 
-def groups_of(answers: Answers, variable: Variable) -> dict[str, list[Fraction]]:
-    """Values by condition, in the order of the design; a condition nobody finished is empty."""
-    return {name: [value_of(person, variable) for person in answers.of(name)] for name in answers.conditions}
-
-
-def study_variable(answers: Answers, variable: Variable, rng: np.random.Generator) -> tuple[dict[str, Any], Ranking]:
-    """Describe and test one variable; give its results and its ranking."""
+def study_variable(
+    answers: Answers,
+    variable: Variable,
+    rng: np.random.Generator,
+    *,
+    alpha: float = ALPHA,
+    resamples: int = RESAMPLES,
+) -> tuple[dict[str, Any], Ranking]:
+    """Describe and test one variable at the plan's level; give its results and its ranking."""
     groups = groups_of(answers, variable)
-    filled = {name: values for name, values in groups.items() if values}
     described = describe(groups)
     means = {name: found.mean for name, found in described.items()}
-    tukey = tukey_hsd(groups, ALPHA, least_n=LEAST_N)
+    tukey = tukey_hsd(groups, alpha, least_n=LEAST_N)
     orders: dict[str, tuple[PartialOrder, PairwiseResult | Undefined]] = {}
     for key, pairs in (
-        ("tukey", tukey), ("games_howell", games_howell(groups, ALPHA)), ("dunn_holm", dunn_holm(groups, ALPHA))
+        ("tukey", tukey), ("games_howell", games_howell(groups, alpha)), ("dunn_holm", dunn_holm(groups, alpha))
     ):  # fmt: skip
         orders[key] = (partial_order(means, () if isinstance(pairs, Undefined) else pairs), pairs)
-    resampled = condition_means(filled, RESAMPLES, rng)
+    resampled = condition_means(groups.without_empty(), resamples, rng)
     ranking = Ranking(
         values=means,
         order=orders["tukey"][0],
@@ -60,6 +70,7 @@ def study_variable(answers: Answers, variable: Variable, rng: np.random.Generato
     result = {
         "key": variable.key,
         "name": variable.name,
+        "alpha": alpha,
         "low": variable.low,
         "high": variable.high,
         # Lists carry the order; a database may give the keys of a mapping back in any.

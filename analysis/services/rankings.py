@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from inference.bootstrap import percentile_intervals, rank_distribution
 from inference.partial_order import PartialOrder, compact_letters
 from inference.results import PairwiseResult, Result, Undefined
+from studies.plans import AnalysisPlan
 
-RESAMPLES = 2000
-ALPHA = 0.05
+RESAMPLES = AnalysisPlan().resamples  # where a plan says nothing else
+ALPHA = AnalysisPlan().alpha
 TAIL = 0.025
 ROUNDING = 1e-9
 

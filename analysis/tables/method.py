@@ -17,7 +17,7 @@ FLOW = (
     ("withdrawn", "Withdrew"),
     ("under_way", "Still under way"),
     ("completed", "Completed"),
-    ("excluded", "Excluded by the researcher"),
+    ("excluded", "Left out of the analysis"),
     ("analysed", "Analysed here"),
 )
 
@@ -33,8 +33,16 @@ def exclusions_said(flow: Mapping[str, Any]) -> str:
     found = flow.get("excluded_for") or []
     if not found:
         return "Everybody who completed is analysed; nobody was excluded by hand."
-    reasons = "; ".join(f"{one['n']:,} for “{one['reason']}”" for one in found)
-    return f"Of those who completed, the researcher excluded {flow['excluded']:,} by hand: {reasons}."
+    said = []
+    if by_hand := [one for one in found if one.get("how", "hand") == "hand"]:
+        reasons = "; ".join(f"{one['n']:,} for “{one['reason']}”" for one in by_hand)
+        n = sum(one["n"] for one in by_hand)
+        said.append(f"Of those who completed, the researcher excluded {n:,} by hand: {reasons}.")
+    if by_rule := [one for one in found if one.get("how", "hand") != "hand"]:
+        reasons = "; ".join(f"{one['n']:,} {one['reason'].lower()}" for one in by_rule)
+        n = sum(one["n"] for one in by_rule)
+        said.append(f"The plan's rule left out {n:,}{' more' if by_hand else ''}: {reasons}.")
+    return " ".join(said)
 
 
 def flow_by_condition(flow: Mapping[str, Any]) -> Table:
@@ -69,4 +77,4 @@ def provenance_table(provenance: Mapping[str, Any], plan: Mapping[str, Any], inp
     lines += [(f"Seed of the bootstrap, {name}", str(seed)) for name, seed in provenance["bootstrap_seeds"]]
     lines += [(f"Version of {name}", version) for name, version in provenance["versions"]]
     rows = tuple(Row((text(name), text(value))) for name, value in lines)
-    return Table("provenance", "Where the numbers come from", (Column("What"), Column("Value")), rows)
+    return Table("provenance", "Inputs, seeds and versions", (Column("What"), Column("Value")), rows)

@@ -1,11 +1,10 @@
-"""Tables of what a run measured, and of both sides together."""
+"""Tables of what a run measured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from analysis.enums import VARIABLE_OF, Metric
 from analysis.tables.cells import (
     NONE,
     Cell,
@@ -18,7 +17,6 @@ from analysis.tables.cells import (
     share_cell,
     text,
     whole,
-    written,
 )
 
 Result = Mapping[str, Any]
@@ -75,6 +73,40 @@ def intervals_table(objective: Result, place: int) -> Table:
         tuple(columns),
         tuple(rows),
         "Percentile intervals of resampled users; the share of relevant cases that precision uses is held.",
+    )
+
+
+def served_table(objective: Result) -> Table | None:
+    """Recall and fallout with ties and empty slots as participants meet them; None where the run has none."""
+    lengths = [one for one in objective["lengths"] if one.get("served")]
+    if not lengths:
+        return None
+    columns = [Column("Algorithm")]
+    rows: dict[str, list[Cell]] = {name: [text(name)] for name in lengths[0]["conditions"]}
+    for one in lengths:
+        suffix = f", {length_name(one['profile_length'])}" if one["profile_length"] else ""
+        values = {line["condition"]: line for line in one["table"]}
+        for kind in ("recall", "fallout"):
+            if kind not in one["served"]:
+                continue
+            columns += [
+                Column(f"{KIND_NAMES[kind]}{suffix}", True, "objective"),
+                Column(f"as served{suffix}", True, "objective"),
+            ]
+            for name, cells in rows.items():
+                cells.append(decimal(values[name][kind], 3, is_share=True))
+                cells.append(decimal(one["served"][kind][name], 3, is_share=True))
+        if "filled" in one["served"]:
+            columns.append(Column(f"Slots filled{suffix}", True))
+            for name, cells in rows.items():
+                cells.append(share_cell(one["served"]["filled"][name]))
+    return Table(
+        "as-served",
+        "The same lists as they are served",
+        tuple(columns),
+        tuple(Row(tuple(cells)) for cells in rows.values()),
+        "The protocol counts items of equal score by chance; served lists put them in a fixed order, and fill slots "
+        "that an algorithm has no score for by popularity.",
     )
 
 
@@ -168,136 +200,3 @@ def objective_order(one: Result, kind: str) -> Table:
 
 def _slug(one: Result) -> str:
     return f"profile-{one['profile_length']}" if one["profile_length"] else "whole"
-
-
-def comparisons_table(comparisons: Sequence[Result], n: int) -> Table:
-    """Every variable with every metric: coefficients, exact p, and pairs that point the same way."""
-    rows = []
-    for one in comparisons:
-        tau, rho, directions, drawn = one["tau"], one["rho"], one["directions"], one["tau_bootstrap"]
-        same = f"{directions['same']} of {directions['n_pairs']}" if directions["is_defined"] else NONE
-        rows.append(
-            Row(
-                (
-                    text(VARIABLE_OF[one["variable"]].name),
-                    text(Metric(one["kind"], one["profile_length"], n).name),
-                    decimal(tau.get("coefficient"), 2, is_share=True),
-                    interval(drawn.get("ci_low"), drawn.get("ci_high"), 2, is_share=True),
-                    probability(tau.get("p")),
-                    Cell("primary", None) if one["is_primary"] else probability(one["p_holm"]),
-                    decimal(tau.get("smallest_detectable"), 2, is_share=True),
-                    decimal(rho.get("coefficient"), 2, is_share=True),
-                    probability(rho.get("p")),
-                    Cell(same, directions.get("same")),
-                    probability(directions.get("p")),
-                ),
-                group="Primary pair" if one["is_primary"] else "Exploratory pairs",
-            )
-        )
-    columns = (
-        Column("Variable", side="perceived"), Column("Metric", side="objective"), Column("τ_b", True),
-        Column("95 % of resamples", True), Column("p, τ_b", True), Column("p, Holm", True),
-        Column("Least |τ_b| with p < .05", True), Column("ρ", True), Column("p, ρ", True),
-        Column("Pairs alike", True), Column("p, pairs", True),
-    )  # fmt: skip
-    return Table(
-        "comparisons",
-        "Perceived against objective, every variable with every metric",
-        columns,
-        tuple(rows),
-        "All p are exact, by permutation. Both sides with the better first: fallout is turned over, and more novelty "
-        "counts as more. Holm's correction "
-        "is over the exploratory pairs. Resampled τ_b shrinks toward 0, because resampling adds noise to "
-        "both rankings.",
-        "Family",
-    )
-
-
-def verdicts_table(comparison: Result) -> Table:
-    """Every pair of algorithms: what people tell apart, and what the metric does."""
-    rows = tuple(
-        Row(
-            (
-                text(pair["a"]),
-                text(pair["b"]),
-                probability(pair["perceived_p"]),
-                probability(pair["objective_p"]),
-                text(VERDICTS[pair["verdict"]]),
-            ),
-            is_quiet=pair["verdict"] == "neither",
-        )
-        for pair in comparison["orders"]["pairs"]
-    )
-    columns = (
-        Column("The better"), Column("and"), Column("p, participants", True, "perceived"),
-        Column("p, users", True, "objective"), Column("Told apart"),
-    )  # fmt: skip
-    return Table(
-        "verdicts",
-        "Pair by pair, the primary pair of measures",
-        columns,
-        rows,
-        "The better is named by participants where they tell the two apart, else by the metric.",
-    )
-
-
-def contradictions_table(comparisons: Sequence[Result], n: int) -> Table:
-    """What participants and a metric tell apart in opposite directions, over the exploratory pairs of measures."""
-    rows = tuple(
-        Row(
-            (
-                text(pair["a"]),
-                text(pair["b"]),
-                text(VARIABLE_OF[one["variable"]].name),
-                probability(pair["perceived_p"]),
-                text(Metric(one["kind"], one["profile_length"], n).name),
-                probability(pair["objective_p"]),
-            )
-        )
-        for one in comparisons
-        for pair in one["orders"]["pairs"]
-        if not one["is_primary"] and pair["verdict"] == "contradicted"
-    )
-    columns = (
-        Column("Participants find"), Column("above"), Column("in", side="perceived"), Column("p, participants", True),
-        Column("the opposite says", side="objective"), Column("p, users", True),
-    )  # fmt: skip
-    return Table(
-        "contradictions",
-        f"Contradictions in the exploratory pairs of measures ({len(rows)})",
-        columns,
-        rows,
-        "Each p is adjusted within its own test; over the pairs of measures nothing is adjusted here.",
-    )
-
-
-VERDICTS = {
-    "agreed": "by both alike",
-    "perceived only": "by participants only",
-    "objective only": "by the metric only",
-    "contradicted": "by both, in opposite directions",
-    "neither": "by neither",
-}
-
-
-def ranks_table(comparison: Result) -> Table:
-    """The two rankings side by side with the ranks that 95 % of resamples give."""
-    rows = []
-    for name in sorted(comparison["conditions"], key=lambda one: comparison["ranks"]["perceived"][one]):
-        cells = [text(name)]
-        for side in ("perceived", "objective"):
-            found = comparison["ranks_resampled"][side]
-            rank = comparison["ranks"][side][name]
-            low, high = found["bounds"].get(name, (None, None))
-            cells.append(Cell(written(rank, 0 if float(rank).is_integer() else 1), rank))
-            cells.append(Cell(NONE if low is None else f"{low} to {high}", None if low is None else f"{low} {high}"))
-            cells.append(share_cell(found["best"].get(name)))
-        rows.append(Row(tuple(cells)))
-    columns = [Column("Algorithm")]
-    for side in ("perceived", "objective"):
-        columns += [
-            Column(f"Rank, {side}", True, "perceived" if side == "perceived" else "objective"),
-            Column("95 % of resamples", True),
-            Column("Best in", True),
-        ]
-    return Table("ranks", "The two rankings", tuple(columns), tuple(rows))

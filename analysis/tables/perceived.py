@@ -20,6 +20,7 @@ from analysis.tables.cells import (
     whole,
     written,
 )
+from analysis.tables.levels import level_of, simultaneous
 
 Result = Mapping[str, Any]
 TIER_NAMES = {
@@ -128,8 +129,8 @@ def pairs_table(variable: Result) -> Table | None:
     )
     columns = (
         Column("Algorithm"), Column("and"), Column("Difference of means", True, "perceived"),
-        Column("Simultaneous 95 % CI", True), Column("p, Tukey", True), Column("p, Games-Howell", True),
-        Column("p, Dunn-Holm", True),
+        Column(f"Simultaneous {simultaneous(variable)} CI", True), Column("p, Tukey", True),
+        Column("p, Games-Howell", True), Column("p, Dunn-Holm", True),
     )  # fmt: skip
     n = len(rows)
     return Table(
@@ -175,8 +176,8 @@ def told_apart(variable: Result, beside: Mapping[str, float | None] | None = Non
         f"Who is told apart from whom, {variable['name'].lower()}",
         columns,
         tuple(rows),
-        "One algorithm dominates another where its mean is higher and Tukey's adjusted p is below .05. Two that "
-        "share a letter were not told apart.",
+        "One algorithm dominates another where its mean is higher and Tukey's adjusted p is below "
+        f"{level_of(variable)}. Two that share a letter were not told apart.",
         "Tier",
     )
 
@@ -199,6 +200,7 @@ def table_1(variables: Sequence[Result], is_one_novelty: bool) -> Table:
             ("accuracy", "Perceived accuracy"), ("fon", "First-order novelty"), ("son", "Second-order novelty"),
             ("satisfaction", "Satisfaction"),
         ]  # fmt: skip
+    chosen = [(key, name) for key, name in chosen if key in by_key]
     rows = []
     for place, tier in enumerate(("maximal", "intermediate", "minimal")):
         cells = [text(TIER_NAMES[tier])]

@@ -1,7 +1,7 @@
 """The one door to heavy imports.
 
-Every process imports the importers, for their names and options; numba's compiler and Apache Arrow are wanted
-only when a file is read. So modules ask here, at the moment of use, and import neither at their top.
+Every process imports the importers, for their names and options; numba's compiler, pandas and Apache Arrow are
+wanted only when a file is read. So modules ask here, at the moment of use, and import neither at their top.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["httpx", "id_kernels", "number_kernels", "parquet", "scale_kernels", "section_kernels"]
+__all__ = ["httpx", "id_kernels", "number_kernels", "pandas", "parquet", "scale_kernels", "section_kernels"]
 
 
 def number_kernels() -> ModuleType:
@@ -35,6 +35,11 @@ def section_kernels() -> ModuleType:
 def parquet() -> ModuleType:
     """Parquet files (`pyarrow.parquet`)."""
     return import_module("pyarrow.parquet")
+
+
+def pandas() -> ModuleType:
+    """Delimited text by columns (`pandas`)."""
+    return import_module("pandas")
 
 
 def httpx() -> ModuleType:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from catalog.importers import lazy
 from catalog.importers.base import ImportRefused, Progress
 from catalog.importers.blocks import narrow
 from catalog.importers.layout import ROWS_AT_A_TIME, Kind, Layout, Table
 from catalog.importers.sources import SourceFile, Watched
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _DTYPES: dict[str, str] = {"whole": "str", "number": "float64", "time": "str", "id": "str", "text": "str"}
 
@@ -30,7 +33,7 @@ def sweep(file: SourceFile, layout: Layout, progress: Progress | None) -> Table 
         watch.count(b"\n", b'"', b"\0", layout.delimiter.encode(), only_if=layout.has_free_text)
         try:
             # All columns are read, as pandas overlooks fields too many where it is to use some columns only.
-            chunks = pd.read_csv(
+            chunks = lazy.pandas().read_csv(
                 stream,
                 sep=layout.delimiter[0],
                 header=None,
@@ -117,8 +120,9 @@ def _swept_column(series: pd.Series[Any], kind: Kind) -> NDArray[Any] | None:
         trimmed = series.str.strip().to_numpy(dtype=object)
         return trimmed if all(trimmed) else None
     try:
-        whole: NDArray[Any] = pd.to_numeric(series).to_numpy()
+        whole: NDArray[Any] = lazy.pandas().to_numeric(series).to_numpy()
     except ValueError:
-        times = pd.to_datetime(series, format="ISO8601", utc=True)
-        return times.to_numpy(dtype="datetime64[s]").astype(np.int64)
+        times = lazy.pandas().to_datetime(series, format="ISO8601", utc=True)
+        seconds: NDArray[Any] = times.to_numpy(dtype="datetime64[s]").astype(np.int64)
+        return seconds
     return whole if whole.dtype == np.int64 else None

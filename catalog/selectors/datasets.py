@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 
 from catalog.models import Dataset, DatasetVersion, Feature, Item
+from catalog.selectors.items import facts_of_item
 from core import artefacts
 from core.errors import ParallaxError
 
@@ -15,6 +16,7 @@ __all__ = [
     "DatasetLine",
     "ItemDetails",
     "dataset_lines",
+    "datasets_with_versions",
     "decades_of",
     "genres_of",
     "item_details",
@@ -89,6 +91,12 @@ def newest_version(name: str) -> DatasetVersion:
     return version
 
 
+def datasets_with_versions() -> QuerySet[Dataset]:
+    """Every dataset by name, each with all its versions, newest first."""
+    versions = DatasetVersion.objects.select_related("dataset").order_by("-number")
+    return Dataset.objects.prefetch_related(Prefetch("versions", queryset=versions)).order_by("name")
+
+
 def dataset_lines() -> list[DatasetLine]:
     """Every dataset with a version in use, by title."""
     newest = open_versions().filter(dataset=OuterRef("pk")).order_by("-number").values("pk")[:1]
@@ -118,11 +126,9 @@ def picture_of(item: Item) -> bytes:
         return file.read()
 
 
-def item_details(item: Item) -> ItemDetails:
-    """The item's facts by kind, in one query."""
-    facts: dict[str, list[str]] = {}
-    for kind, value in item.features.order_by("kind", "position", "pk").values_list("kind", "value"):
-        facts.setdefault(kind, []).append(value)
+def item_details(version: DatasetVersion, item: Item) -> ItemDetails:
+    """The item's facts by kind."""
+    facts = facts_of_item(version, item)
 
     def kind_of(kind: str) -> tuple[str, ...]:
         return tuple(facts.get(kind, ()))
@@ -135,7 +141,7 @@ def item_details(item: Item) -> ItemDetails:
         countries=kind_of("country"),
         tags=kind_of("tag"),
         aliases=kind_of("alias"),
-        others=tuple((kind, tuple(values)) for kind, values in sorted(facts.items()) if kind not in KINDS_SHOWN),
+        others=tuple((kind, values) for kind, values in sorted(facts.items()) if kind not in KINDS_SHOWN),
         plot=item.plot,
     )
 

@@ -31,11 +31,12 @@ class Points:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table; the first column names the row."""
+    """A table; the first column names the row. One of words, and not of numbers, is set as text."""
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    is_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ h3 { font-size: 1rem; margin: 1.75rem 0 .25rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--quiet); padding-bottom: .35rem; }
 th, td { padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; } figure { background: #fff; padding: .5rem; }
+th:first-child, td:first-child { text-align: left; }
+.words th, .words td { text-align: left; vertical-align: top; }
+.words tbody th { font-weight: normal; }
+figure { background: #fff; padding: .5rem; }
 figure svg { max-width: 100%; min-width: 36rem; height: auto; }
 """
 
@@ -99,13 +103,13 @@ def _as_markdown(block: Block) -> str:
             return text
         case Points(entries):
             return "\n".join(f"- {entry}" for entry in entries)
-        case Grid(caption, head, rows):
-            return f"{caption}\n\n{grid_markdown(head, rows)}"
+        case Grid(caption, head, rows, is_words):
+            return f"{caption}\n\n{grid_markdown(head, rows, is_words=is_words)}"
         case Picture(file, words, _):
             return f"![{words}]({file})"
 
 
-def grid_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def grid_markdown(head: Sequence[str], rows: Sequence[Sequence[str]], *, is_words: bool = False) -> str:
     r"""A table as Markdown.
 
     Parameters
@@ -113,6 +117,8 @@ def grid_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head : sequence of str
     rows : sequence of sequences of str
         Each as long as `head`.
+    is_words : bool
+        Whether the cells are set as text.
 
     Returns
     -------
@@ -123,7 +129,7 @@ def grid_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     >>> grid_markdown(["a|b"], [["1"]]).splitlines()[0]
     '| a\\|b |'
     """
-    lines = [head, [":---", *["---:"] * (len(head) - 1)], *rows]
+    lines = [head, [":---", *[":---" if is_words else "---:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
@@ -161,15 +167,16 @@ def _as_html(block: Block) -> str:
             return f"<p>{escape(text)}</p>"
         case Points(entries):
             return f"<ul>{''.join(f'<li>{escape(entry)}</li>' for entry in entries)}</ul>"
-        case Grid(caption, head, rows):
+        case Grid(caption, head, rows, is_words):
             heads = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
             lines = "".join(
                 f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}'
                 "</tr>"
                 for row in rows
             )
+            kind = "wide words" if is_words else "wide"
             return (
-                f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
+                f'<div class="{kind}"><table><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
                 f"<tbody>{lines}</tbody></table></div>"
             )
         case Picture(_, _, svg):

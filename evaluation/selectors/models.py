@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from catalog.models import DatasetVersion
 from evaluation.models import RunPart, TrainedModel
@@ -38,3 +38,8 @@ def models_on(version: DatasetVersion) -> list[ModelLine]:
         place = (-uses[-1].run_id, uses[-1].position) if uses else (1, 0)
         placed.append((place, ModelLine(model, tuple(dict.fromkeys(use.run_id for use in uses)))))
     return [line for _, line in sorted(placed, key=lambda one: one[0])]
+
+
+def models_by_time() -> QuerySet[TrainedModel]:
+    """Give every trained model, those of folds too, newest first, with its dataset."""
+    return TrainedModel.objects.select_related("version__dataset").order_by("-pk")

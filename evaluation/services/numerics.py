@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
+import catalog.importers.kernels
+import recommenders.kernels
 from core.provenance import versions
+from evaluation.protocols import cases
 from recommenders import lazy
 from recommenders.threads import using
 
@@ -50,6 +55,19 @@ def load_kernels(algorithm: str) -> None:
     """
     for load in KERNELS.get(algorithm, ()):
         load()
+
+
+def compile_kernels() -> Iterator[str]:
+    """Compile every loop of ours that is not in the cache yet, and yield each one's name when it is done.
+
+    Importing a module of loops compiles it, since their types are given.
+    """
+    for package in (recommenders.kernels, catalog.importers.kernels):
+        for module in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
+            importlib.import_module(f"{package.__name__}.{module}")
+            yield f"{package.__name__}.{module}"
+    cases.kernels()
+    yield "evaluation.protocols.kernels"
 
 
 def environment() -> dict[str, str]:

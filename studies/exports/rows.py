@@ -47,7 +47,7 @@ class Source:
 
     def people(self) -> Iterator[Person]:
         """Everybody of these modes who gave consent, in order of entry."""
-        for record in records(self.study, self.modes):
+        for record in records(self.study, self.modes, with_times=True):
             pk = record.participant.pk
             if self.is_left_out(pk):
                 continue
@@ -111,9 +111,9 @@ class Source:
         latest: dict[int, datetime] = {}
         asked = questionnaire_from(self.study.questionnaire)
         elsewhere = {question.key for question in (*asked.about, *asked.after)}
-        for response in participant.responses.all():
-            if response.rank or response.question not in elsewhere:
-                latest[response.rank] = max(latest.get(response.rank, response.answered_at), response.answered_at)
+        for rank, question, answered_at in person.record.answered:
+            if rank or question not in elsewhere:
+                latest[rank] = max(latest.get(rank, answered_at), answered_at)
         for rank in sorted(latest):
             is_left = here > flow.STEPS.index(flow.ITEMS) or (
                 participant.step == flow.ITEMS and rank < participant.item_rank

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from evaluation.exports import record_texts
 from studies.codebook.cells import cell, plain
 from studies.codebook.variable import Row, Variable
 
@@ -77,12 +79,10 @@ def write_json(folder: Path, name: str, value: Any, n_rows: int | None = None) -
 
 def write_table(folder: Path, name: str, variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Written:
     """Write a CSV file: the names of the variables, then a line a row."""
-    n = 0
+    n = -1  # the names are no row
     with _opened(folder, name) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([variable.name for variable in variables])
-        for row in rows:
-            writer.writerow([cell(variable.read(row)) for variable in variables])
+        for text in table_texts(variables, rows):
+            file.write(text)
             n += 1
     return Written(name, n, file.sha256, file.n_bytes)
 
@@ -108,14 +108,25 @@ def write_records(
     folder: Path, name: str, head: dict[str, Any], key: str, records: Iterator[dict[str, Any]]
 ) -> Written:
     """Write one JSON object with the facts of `head`, and under `key` a list, an entry a line."""
-    n = 0
+    n = -2  # the head and the end are no entries
     with _opened(folder, name) as file:
-        file.write(json.dumps(head, ensure_ascii=False)[:-1] + (", " if head else "") + f"{json.dumps(key)}: [")
-        for record in records:
-            file.write(("," if n else "") + "\n" + json.dumps(record, ensure_ascii=False))
+        for text in record_texts(head, key, records):
+            file.write(text)
             n += 1
-        file.write("\n]}\n")
     return Written(name, n, file.sha256, file.n_bytes)
+
+
+def table_texts(variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Iterator[str]:
+    """A CSV file as `write_table` writes it, a line at a time."""
+    line = io.StringIO()
+    writer = csv.writer(line, lineterminator="\n")
+    writer.writerow([variable.name for variable in variables])
+    yield line.getvalue()
+    for row in rows:
+        line.seek(0)
+        line.truncate()
+        writer.writerow([cell(variable.read(row)) for variable in variables])
+        yield line.getvalue()
 
 
 def sums_of(files: Sequence[Written]) -> str:

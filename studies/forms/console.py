@@ -11,6 +11,7 @@ from evaluation.models import EvaluationRun
 from studies.enums import Role
 from studies.flags import thresholds_from
 from studies.forms.assignment import AssignmentForm
+from studies.forms.plan import PlanFields
 from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
@@ -26,6 +27,7 @@ ORDER_LABELS = {
 }
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 ASSIGNMENT = "Assignment to conditions"
+PLAN = "Plan of the analysis"
 
 
 def metric_keys(profile_lengths: Sequence[int]) -> list[str]:
@@ -58,7 +60,7 @@ class NewStudyForm(forms.Form):
         self.fields["run"].queryset = runs_to_study()  # type: ignore[attr-defined]
 
 
-class DesignForm(AssignmentForm):
+class DesignForm(PlanFields, AssignmentForm):
     """What can be set of a draft."""
 
     title = forms.CharField(max_length=200)
@@ -122,7 +124,7 @@ class DesignForm(AssignmentForm):
         ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
         ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_ratings")),
-        ("Plan", ("perceived", "objective", "effect", "hypothesis")),
+        (PLAN, ("perceived", "objective", *PlanFields.base_fields, "effect", "hypothesis")),
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:
@@ -133,6 +135,7 @@ class DesignForm(AssignmentForm):
             "oldest": oldest,
             **{name: study.settings[name] for name in PLAIN_SETTINGS},
             **study.settings["primary"],
+            **self.initial_plan(study),
             "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
         }
@@ -158,6 +161,7 @@ class DesignForm(AssignmentForm):
                 )
         super().__init__(study, data, initial=initial)
         self.fields.update(texts)
+        self.ask(study)
         kept = study.settings["primary"]["objective"]
         keys = [*metric_keys(study.run.profile_lengths), kept]
         self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
@@ -166,7 +170,7 @@ class DesignForm(AssignmentForm):
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields in groups, as the page shows them; the texts last."""
         named = {name for _title, names in self.SECTIONS for name in names}
-        groups = [(title, [self[name] for name in names]) for title, names in self.SECTIONS]
+        groups = [(title, [self[name] for name in names if name in self.fields]) for title, names in self.SECTIONS]
         return [*groups, ("Texts", [field for field in self if field.name not in named])]
 
     def _quality(self) -> dict[str, float]:
@@ -193,6 +197,7 @@ class DesignForm(AssignmentForm):
                 **self.assignment_settings(),
                 "quality": self._quality(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
+                "plan": self.plan_settings(),
                 "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),
             },

@@ -1,4 +1,4 @@
-"""Forms around a study: a copy of it, its end, and its consent text."""
+"""Forms around a study: a copy of it, its end, its consent text, and changes of its design while it runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from django import forms
 
 from studies.enums import NoticeMail
 from studies.models import Study
+from studies.questionnaires.document import LONGEST_DOCUMENT
 from studies.services.quality import LONGEST_REASON
 
 LONGEST_CONSENT = 20_000
+MOST_PARTICIPANTS = 100_000  # in a condition
 
 
 class DuplicateForm(forms.Form):
@@ -55,9 +57,7 @@ class ConsentForm(forms.Form):
                 help_text="One line each",
                 initial="\n".join(own["consent_boxes"]),
             )
-        self.fields["why"] = forms.CharField(
-            label="Why it is changed", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
-        )
+        self.fields["why"] = _why()
 
     def _text(self, language: str) -> str:
         said = str(self.cleaned_data[f"consent_{language}"])
@@ -76,3 +76,41 @@ class ConsentForm(forms.Form):
             }
             for language in self.languages
         }
+
+
+def _why() -> forms.CharField:
+    return forms.CharField(
+        label="Why it is changed", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class TargetsForm(forms.Form):
+    """How many participants each condition is to have, none fewer than planned, and why."""
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data, prefix="targets")
+        self.labels = list(study.conditions.order_by("position").values_list("label", "target"))
+        for number, (label, target) in enumerate(self.labels):
+            self.fields[f"target_{number}"] = forms.IntegerField(
+                label=label, min_value=target, max_value=MOST_PARTICIPANTS, initial=target
+            )
+        self.fields["why"] = _why()
+
+    def targets(self) -> dict[str, int]:
+        """The targets by the condition's label."""
+        return {label: self.cleaned_data[f"target_{number}"] for number, (label, _target) in enumerate(self.labels)}
+
+
+class RewordForm(forms.Form):
+    """The questionnaire as a document with other words, and why."""
+
+    def __init__(self, document: str, data: Any = None) -> None:
+        super().__init__(data, prefix="words")
+        self.fields["document"] = forms.CharField(
+            label="The questionnaire",
+            max_length=LONGEST_DOCUMENT,
+            widget=forms.Textarea(attrs={"rows": 16, "spellcheck": "false", "class": "document"}),
+            help_text="YAML; change words only",
+            initial=document,
+        )
+        self.fields["why"] = _why()

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from studies.models import Study
+from studies.plans import plan_from
 from studies.selectors.planning import MEDIUM, WISHED_POWER, planned_number
 
 ANY_STEP = forms.NumberInput(attrs={"step": "any"})
@@ -48,7 +49,7 @@ class PowerForm(forms.Form):
         initial = {
             "f": study.settings.get("effect", MEDIUM),
             "power": WISHED_POWER,
-            "alpha": 0.05,
+            "alpha": plan_from(study.settings).alpha,
             "planned": max(planned, 2),
             "means": "",
             "sd": 1.0,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from inference.power import AnovaPower, DetectableEffect, SimulatedPower
+from studies import flags
+from studies.plans import AnalysisPlan
 
 PERCEIVED_LABELS = {
     "accuracy": "Perceived accuracy",
@@ -33,6 +35,75 @@ def metric_label(key: str, n: int) -> str:
     """
     kind, _at, profile = key.partition("@profile")
     return f"{kind.capitalize()} at {n}" + (f", with profiles of {profile} ratings" if profile else "")
+
+
+def level(alpha: float) -> str:
+    """A level of significance as it is printed.
+
+    Parameters
+    ----------
+    alpha : float
+        In (0, 1).
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> level(0.05), level(0.1), level(0.005)
+    ('.05', '.10', '.005')
+    """
+    digits = max(2, len(f"{alpha:.6f}".rstrip("0")) - 2)
+    return f"{alpha:.{digits}f}".removeprefix("0")
+
+
+def rule_of_exclusion(plan: AnalysisPlan) -> str:
+    """Who is left out of the analysis, in sentences.
+
+    Parameters
+    ----------
+    plan : AnalysisPlan
+        The study's.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rule_of_exclusion(AnalysisPlan(exclude=("too_fast",)))
+    'Left out of the analysis is whoever has one of these quality flags: too fast.'
+    """
+    said = []
+    if plan.exclude:
+        named = ", ".join(flags.NAMES[key].lower() for key in plan.exclude)
+        said.append(f"Left out of the analysis is whoever has one of these quality flags: {named}.")
+    if plan.exclude_words:
+        said.append(f"Besides: {plan.exclude_words.rstrip('. ')}.")
+    return " ".join(said) or "No rule leaves out anybody who completes."
+
+
+def planned_sentences(plan: AnalysisPlan) -> list[str]:
+    """The rest of a plan beside its primary pair, for the study's page.
+
+    Parameters
+    ----------
+    plan : AnalysisPlan
+        The study's.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> planned_sentences(AnalysisPlan(variables=("accuracy", "fon")))[0]
+    'Tested at α = .05: perceived accuracy and first-order novelty.'
+    """
+    names = [PERCEIVED_LABELS[key].lower() for key in plan.variables]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return [f"Tested at α = {level(plan.alpha)}: {listed}.", rule_of_exclusion(plan)]
 
 
 def share(value: float, digits: int = 2) -> str:

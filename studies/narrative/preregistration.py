@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from studies.narrative.plan import level, rule_of_exclusion
+from studies.plans import AnalysisPlan
 
 ASPREDICTED = "aspredicted"
 OSF = "osf"
@@ -62,6 +65,10 @@ class Plan:
         Seed of the assignment.
     power : sequence of str
         Sentences about power.
+    analysis : AnalysisPlan
+        Level, variables, rule of exclusion, resamples.
+    scales : sequence of str
+        Names of the scales that the plan names.
     """
 
     title: str
@@ -82,6 +89,8 @@ class Plan:
     admitted: Sequence[str]
     seed: int
     power: Sequence[str]
+    analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
+    scales: Sequence[str] = ()
 
     @property
     def n_total(self) -> int:
@@ -156,7 +165,9 @@ def _question(plan: Plan) -> str:
 
 def _variables(plan: Plan) -> str:
     lines = [f"- {VARIABLES[plan.perceived]} (primary)"]
-    lines += [f"- {text}" for key, text in VARIABLES.items() if key != plan.perceived]
+    planned = [key for key in VARIABLES if key in plan.analysis.variables and key != plan.perceived]
+    lines += [f"- {VARIABLES[key]}" for key in planned]
+    lines += [f"- **{name}**: the score of a scale of the questionnaire." for name in plan.scales]
     return "\n".join(lines)
 
 
@@ -188,15 +199,18 @@ def _blinding() -> str:
 
 
 def _analyses(plan: Plan) -> str:
+    alpha = level(plan.analysis.alpha)
     return (
-        "For each dependent variable a one-way analysis of variance over the conditions at α = .05, then Tukey's "
-        "HSD for every pair of conditions with 95% simultaneous intervals. Beside it, whatever its result, stand "
+        "For each dependent variable a one-way analysis of variance over the conditions at α = "
+        f"{alpha}, then Tukey's HSD for every pair of conditions with {100 * (1 - plan.analysis.alpha):.4g}% "
+        "simultaneous intervals. Beside it, whatever its result, stand "
         "Welch's test with Games and Howell's, and Kruskal and Wallis's with Dunn's corrected by Holm; where they "
         "disagree the report says so. A condition is placed above another where its mean is higher and Tukey's "
-        "adjusted p is below .05.\n\n"
+        f"adjusted p is below {alpha}.\n\n"
         f"Primary comparison: Kendall's τ_b between the conditions' mean {plan.perceived_name.lower()} and "
         f"{plan.objective_name}, with the exact two-sided p over all orders of the {len(plan.conditions)} "
-        "recommenders. All other pairs are corrected together by Holm and called exploratory."
+        "recommenders. All other pairs are corrected together by Holm and called exploratory. Intervals of ranks and "
+        f"of τ_b come from {plan.analysis.resamples:,} bootstrap resamples."
     )
 
 
@@ -205,7 +219,7 @@ def _exclusions(plan: Plan) -> str:
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
         "submission are not; their number is reported for each condition, and their slot goes to somebody else."
-        f"{admitted} [State any rule about answers given too fast, in straight lines, or against attention checks.] "
+        f"{admitted} {rule_of_exclusion(plan.analysis)} "
         "Values are not trimmed. Every question that these analyses use needs an answer, so that nobody who completes "
         "has one missing."
     )

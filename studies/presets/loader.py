@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from studies.assignment.methods import method_from
 from studies.assignment.quotas import quotas_from
 from studies.assignment.strata import strata_from, with_interviewer
 from studies.flags import thresholds_from
+from studies.plans import PERCEIVED, plan_from
 from studies.questionnaires.core import core_problems
 from studies.questionnaires.schema import (
     CHOICE,
@@ -32,7 +33,7 @@ from studies.questionnaires.schema import (
 FOLDER = Path(__file__).parent
 INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
 ITEM_ORDERS = ("random", "popularity", "title")
-MEASURES = ("accuracy", "fon", "son", "satisfaction")
+MEASURES = PERCEIVED
 METRICS = ("recall", "fallout")  # on whole profiles, or on so many ratings: recall@profile5
 _METRIC = re.compile(r"(?:recall|fallout)(?:@profile([1-9]\d{0,3}))?")
 LONGEST_HYPOTHESIS = 4000
@@ -104,6 +105,7 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
     thresholds_from(settings)
     asked = questionnaire_from(questionnaire)
     _check_assignment(settings, {question.key: question for question in asked.about})
+    _check_scales(settings, [scale.key for scale in asked.scales])
     for language in settings["languages"]:
         lacking = [name for name in REQUIRED_TEXTS if not texts.get(language, {}).get(name)]
         if lacking:
@@ -130,12 +132,23 @@ def _check_plan(settings: Mapping[str, Any]) -> None:
     if not isinstance(primary, Mapping) or primary.get("perceived") not in MEASURES:
         raise ParameterError(f"The primary perceived variable is one of {', '.join(MEASURES)}.")
     metric_profile(primary.get("objective"))
+    if primary["perceived"] not in plan_from(settings).variables:
+        raise ParameterError(
+            f"The plan leaves out {primary['perceived']}, the variable of its primary pair: take it in, or choose "
+            "another primary variable."
+        )
     effect = settings.get("effect", 0.25)
     if isinstance(effect, bool) or not isinstance(effect, int | float) or not 0.01 <= effect <= 10:
         raise ParameterError(f"The effect to find, Cohen's f, is a number from 0.01 to 10; got {effect!r}.")
     hypothesis = settings.get("hypothesis", "")
     if not isinstance(hypothesis, str) or len(hypothesis) > LONGEST_HYPOTHESIS:
         raise ParameterError(f"The hypothesis is a text of at most {LONGEST_HYPOTHESIS} characters.")
+
+
+def _check_scales(settings: Mapping[str, Any], scales: Sequence[str]) -> None:
+    unknown = [key for key in plan_from(settings).scales if key not in scales]
+    if unknown:
+        raise ParameterError(f"The plan names the scale {unknown[0]!r}, which the questionnaire does not have.")
 
 
 def _check_assignment(settings: Mapping[str, Any], asked: Mapping[str, Question]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from datetime import datetime
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import F
 
-from studies.models import Participant, Response, Study
+from studies.models import Participant, ProfileRating, Response, Study
 from studies.questionnaires.schema import Kept
 from studies.selectors.compiled import Compiled
 
@@ -19,7 +20,15 @@ _lock = Lock()
 _with_study = Participant.objects.annotate(study_changed=F("study__updated_at")).order_by()
 _by_token = Compiled(lambda digest: _with_study.filter(token_digest=digest))
 _locked = Compiled(lambda pk: _with_study.select_for_update(of=("self",)).filter(pk=pk))
-_responses = Compiled(lambda pk: Response.objects.filter(participant=pk).order_by())
+_changed_of_slug = Compiled(lambda slug: Study.objects.filter(slug=slug).only("updated_at").order_by())
+_changed_of_pk = Compiled(lambda pk: Study.objects.filter(pk=pk).only("updated_at").order_by())
+_ratings = Compiled(lambda pk: ProfileRating.objects.filter(participant=pk).order_by())
+_read = ("question", "rank", "value", "answered_at")
+_every_answer = Compiled(lambda pk: Response.objects.filter(participant=pk).only(*_read).order_by())
+_of_one_rank = Compiled(lambda pk, rank: Response.objects.filter(participant=pk, rank=rank).only(*_read).order_by())
+_of_two_ranks = Compiled(
+    lambda pk, one, other: Response.objects.filter(participant=pk, rank__in=(one, other)).only(*_read).order_by()
+)
 
 
 def study_as_of(study_id: int, changed: Any) -> Study:
@@ -44,6 +53,18 @@ def study_as_of(study_id: int, changed: Any) -> Study:
     return given
 
 
+def study_by_slug(slug: str) -> Study | None:
+    """Return the study that a link names, as it is now; None where it names none."""
+    return next((study_as_of(pk, changed) for pk, changed in _changed_of_slug.columns(slug)), None)
+
+
+def study_now(pk: int) -> Study:
+    """Return the study as it is now; raises Study.DoesNotExist."""
+    for _pk, changed in _changed_of_pk.columns(pk):
+        return study_as_of(pk, changed)
+    raise Study.DoesNotExist(f"There is no study {pk}.")
+
+
 def _given(participant: Any) -> Participant | None:
     if participant is not None:
         participant.study = study_as_of(participant.study_id, participant.study_changed)
@@ -64,6 +85,30 @@ def locked_participant(pk: int) -> Participant:
     return found
 
 
-def responses_of(participant: Participant) -> list[Response]:
+class Given(NamedTuple):
+    """An answer as it stands; `rank` is 0 for questions about the person or the list."""
+
+    question: str
+    rank: int
+    value: Any
+    answered_at: datetime
+
+
+def answers_of(participant: Participant) -> list[Given]:
     """Return everything the participant has answered, in no order."""
-    return _responses.rows(participant.pk)
+    return [Given(*columns[1:]) for columns in _every_answer.columns(participant.pk)]
+
+
+def answers_about(participant: Participant, rank: int) -> dict[str, Any]:
+    """Return the answers about the person and the list, with those about the item at `rank`, by question."""
+    if rank:
+        found = _of_two_ranks.columns(participant.pk, 0, rank)
+    else:
+        found = _of_one_rank.columns(participant.pk, 0)
+    # Those about the item come last, so that one of a question that is asked of both stands.
+    return {question: value for _pk, question, _rank, value, _at in sorted(found, key=lambda row: int(row[2]))}
+
+
+def ratings_given(participant: Participant) -> dict[int, ProfileRating]:
+    """Return the participant's ratings by the key of the item."""
+    return {row.item_id: row for row in _ratings.rows(participant.pk)}

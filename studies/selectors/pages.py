@@ -20,7 +20,7 @@ from core.errors import ParallaxError
 from studies import flow
 from studies.models import Participant, ProfileRating, RecommendedItem
 from studies.selectors.compiled import Compiled
-from studies.selectors.kept import responses_of
+from studies.selectors.kept import answers_of
 
 STARS = (1, 2, 3, 4, 5)
 _profile: Compiled[Any] = Compiled(
@@ -259,7 +259,7 @@ def answers_by_rank(participant: Participant, since: datetime | None = None) -> 
     With `since`, only those given or changed after it.
     """
     found: dict[int, dict[str, Any]] = {}
-    for row in responses_of(participant):
+    for row in answers_of(participant):
         if since is None or row.answered_at >= since:
             found.setdefault(row.rank, {})[row.question] = row.value
     return found

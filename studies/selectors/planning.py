@@ -27,12 +27,12 @@ from studies.models import Study
 from studies.narrative.interviewers import nested_sentence
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
 from studies.narrative.preregistration import ConditionPlan, Plan
+from studies.plans import plan_from
 from studies.questionnaires.schema import Question, questionnaire_from
 from studies.selectors.recruiting import is_nested
 
 MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
-ALPHA = 0.05
 CONVENTIONS = (("f = 0.10", 0.10), ("f = 0.25", 0.25), ("f = 0.40", 0.40))
 CURVE_POINTS = 40
 MOST_DRAWS = 20_000_000  # numbers drawn for one simulation: about a second
@@ -184,14 +184,20 @@ def preregistration_plan(study: Study) -> Plan:
         for c in study.conditions.select_related("model").order_by("position")
     ]
     k, planned = planned_number(study)
+    analysis = plan_from(settings)
     power: tuple[str, ...] = ()
     if k >= 2 and planned >= 2:
         found = power_plan(
-            conditions=k, planned=planned, f=float(settings.get("effect", MEDIUM)), power=WISHED_POWER, alpha=0.05
+            conditions=k,
+            planned=planned,
+            f=float(settings.get("effect", MEDIUM)),
+            power=WISHED_POWER,
+            alpha=analysis.alpha,
         )
         power = (needed_sentence(found.needed), planned_sentence(found.planned, found.smallest))
     version = study.dataset_version
-    about = questionnaire_from(study.questionnaire).about
+    asked = questionnaire_from(study.questionnaire)
+    about = asked.about
     is_limited = [
         q for q in about if q.admits is not None or q.admits_minimum is not None or q.admits_maximum is not None
     ]
@@ -219,4 +225,6 @@ def preregistration_plan(study: Study) -> Plan:
         admitted=tuple(map(_admitted, is_limited)),
         seed=study.seed,
         power=power,
+        analysis=analysis,
+        scales=tuple(next(iter(scale.name.values())) for scale in asked.scales if scale.key in analysis.scales),
     )

@@ -44,8 +44,3 @@ def contact_of(study: Study, language: str) -> SafeString:
         return rendered(own)
     owner = _first_owner(study.pk, study.created_at, int(time.monotonic() / OWNER_KEPT_SECONDS))
     return format_html('<p><a href="mailto:{0}">{0}</a></p>', owner) if owner else SafeString("")
-
-
-def study_by_slug(slug: str) -> Study | None:
-    """Return the study that a link names."""
-    return Study.objects.select_related("dataset_version", "run").filter(slug=slug).first()

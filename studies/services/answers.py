@@ -24,7 +24,8 @@ from studies.flow import Place
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Event, Participant, ProfileRating, Response
 from studies.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, questionnaire_from
-from studies.selectors.kept import responses_of
+from studies.selectors.compiled import Inserted
+from studies.selectors.kept import answers_about, answers_of, ratings_given
 from studies.services.attention import ended_by_attention, note_checks
 from studies.services.codes import new_code
 from studies.services.events import record_event
@@ -60,6 +61,9 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+_new_answers = Inserted(Response)
+_new_ratings = Inserted(ProfileRating)
+
 
 def _missing(problems: Mapping[str, Any]) -> ParallaxError:
     return ParallaxError(
@@ -90,7 +94,8 @@ def rate_item(
         raise ParallaxError("study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)})
     if item.version_id != current.study.dataset_version_id:
         raise ParallaxError("study.bad_item", _("This film is not part of the study."), {"item": item.pk})
-    row = ProfileRating.objects.filter(participant=current, item=item).first()
+    given = ratings_given(current)
+    row = given.get(item.pk)
     touch(current)
     mirror(participant, current)
     if row is not None and row.rating != rating:
@@ -107,13 +112,13 @@ def rate_item(
         return None
     if row is None:
         wanted = int(current.study.settings["ratings_asked"])
-        if current.profile.count() >= wanted:
+        if len(given) >= wanted:
             raise ParallaxError(
                 "study.enough_ratings",
                 _("You have rated %(n)s already. To rate another, take one back first.") % {"n": wanted},
                 {"n": wanted},
             )
-        return ProfileRating.objects.create(participant=current, item=item, rating=rating, provenance=provenance)
+        return _new_ratings.insert(ProfileRating(participant=current, item=item, rating=rating, provenance=provenance))
     if row.rating != rating:
         row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
         row.save()
@@ -160,8 +165,8 @@ def answer(
             {"question": question, "rank": rank, "problem": str(problem)},
         ) from problem
     _require_open(current, block, at)
-    given = {row.question: row for row in responses_of(current) if row.rank in {0, rank}}
-    if not asked.is_shown(questionnaire.known(block, {key: row.value for key, row in given.items()})):
+    given = answers_about(current, rank)
+    if not asked.is_shown(questionnaire.known(block, given)):
         raise ParallaxError(
             "study.not_asked",
             _("This question is not asked after the answers given before it."),
@@ -177,17 +182,17 @@ def answer(
         ) from problem
     touch(current)
     mirror(participant, current)
-    before = given.get(question)
-    if block == ITEMS and before is not None and before.value != checked:
+    row = current.responses.filter(question=question, rank=rank).first() if question in given else None
+    if block == ITEMS and row is not None and row.value != checked:
         record_event(
             participant=current,
             kind="rating_changed" if question == "rating" else "answer_changed",
             page=ITEMS,
             rank=rank,
-            facts={"question": question, "rank": rank, "from": before.value, "to": checked},
+            facts={"question": question, "rank": rank, "from": row.value, "to": checked},
             client_at=client_at,
         )
-    return _stored(current, question, rank, checked, provenance, before)
+    return _stored(current, question, rank, checked, provenance, row)
 
 
 @transaction.atomic
@@ -229,8 +234,8 @@ def _stored(
             row.delete()
         return None
     if row is None:
-        return Response.objects.create(
-            participant=participant, question=question, rank=rank, value=value, provenance=provenance
+        return _new_answers.insert(
+            Response(participant=participant, question=question, rank=rank, value=value, provenance=provenance)
         )
     if row.value != value:
         row.value, row.provenance, row.n_changes = value, provenance, row.n_changes + 1
@@ -238,30 +243,32 @@ def _stored(
     return row
 
 
-def _given(participant: Participant, rank: int) -> dict[str, Any]:
-    """Answers about the person and the list, with those about the item at `rank`."""
-    return {row.question: row.value for row in responses_of(participant) if row.rank in {0, rank}}
-
-
-def _leave(participant: Participant, block: str, rank: int) -> None:
+def _leave(participant: Participant, block: str, rank: int, given: Mapping[str, Any]) -> None:
     """Withdraw the answers of a page that are no longer asked for, and note its attention checks.
 
-    The event log keeps what was withdrawn.
+    `given` are the answers that the page goes by. The event log keeps what was withdrawn.
     """
     questionnaire = questionnaire_from(participant.study.questionnaire)
-    given = _given(participant, rank)
     asked = {question.key for question in questionnaire.asked(block, given)}
     unasked = [question.key for question in questionnaire.block(block) if question.key not in asked]
-    for row in participant.responses.filter(rank=rank, question__in=unasked):
-        facts = {"question": row.question, "rank": rank, "value": row.value}
-        Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts)
-        row.delete()
+    if not given.keys().isdisjoint(unasked):
+        for row in participant.responses.filter(rank=rank, question__in=unasked):
+            facts = {"question": row.question, "rank": rank, "value": row.value}
+            Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts)
+            row.delete()
     note_checks(participant=participant, questionnaire=questionnaire, block=block, rank=rank, given=given)
 
 
 def missing_of(participant: Participant, rank: int) -> tuple[str, ...]:
     """Questions about the item at `rank` that still want an answer."""
-    return questionnaire_from(participant.study.questionnaire).missing(ITEMS, _given(participant, rank))
+    return questionnaire_from(participant.study.questionnaire).missing(ITEMS, answers_about(participant, rank))
+
+
+def _by_rank(participant: Participant) -> dict[int, dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
+    for row in answers_of(participant):
+        found.setdefault(row.rank, {})[row.question] = row.value
+    return found
 
 
 def _locked_with_checks(participant: Participant) -> Participant:
@@ -288,10 +295,11 @@ def finish_item(*, participant: Participant, rank: int) -> Participant:
         require_active(current)
         if not 1 <= rank <= list_length(current) or not flow.may_change(place_of(current), Place(ITEMS, rank)):
             raise out_of_order(current)
-        missing = missing_of(current, rank)
+        given = answers_about(current, rank)
+        missing = questionnaire_from(current.study.questionnaire).missing(ITEMS, given)
         if missing:
             raise _missing({str(rank): list(missing)})
-        _leave(current, ITEMS, rank)
+        _leave(current, ITEMS, rank, given)
         if not _is_ended(current):
             advance(current, Place(ITEMS, rank))
     mirror(participant, current)
@@ -314,11 +322,12 @@ def finish(*, participant: Participant) -> Participant:
         if current.step not in (flow.OVERALL, flow.AFTER):
             raise out_of_order(current)
         is_last = current.step == flow.AFTER or not has_after(current)
+        questionnaire, by_rank = questionnaire_from(current.study.questionnaire), _by_rank(current)
+        given = by_rank.pop(0, {})
         missing: dict[str, list[str]] = {}
         for rank in range(1, list_length(current) + 1):
-            if of_item := missing_of(current, rank):
+            if of_item := questionnaire.missing(ITEMS, {**given, **by_rank.get(rank, {})}):
                 missing[str(rank)] = list(of_item)
-        questionnaire, given = questionnaire_from(current.study.questionnaire), _given(current, 0)
         blocks = (OVERALL,) if current.step == flow.OVERALL else (OVERALL, AFTER)
         wanting = [key for block in blocks for key in questionnaire.missing(block, given)]
         if wanting:
@@ -326,7 +335,7 @@ def finish(*, participant: Participant) -> Participant:
         if missing:
             raise _missing(missing)
         for block in blocks:
-            _leave(current, block, 0)
+            _leave(current, block, 0, given)
         if _is_ended(current):
             mirror(participant, current)
             return current

@@ -10,7 +10,8 @@ from django.db import IntegrityError, transaction
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Role, StudyStatus
-from studies.models import Condition, Study, StudyMembership
+from studies.models import Condition, Recruiting, Study, StudyMembership
+from studies.recruiting.exits import NO_CODE, UNIQUE
 from studies.services.design import check_slug
 from studies.services.launch import NOT_DESIGN
 
@@ -19,8 +20,9 @@ from studies.services.launch import NOT_DESIGN
 def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -> Study:
     """Make a draft with the same design on the same models, owned by `actor`.
 
-    Settings, questions, texts, conditions with their targets, the seed and the retention limits are copied; people,
-    counts, members, versions and the log are not. Raises `study.bad_slug`, `study.slug_taken`, `study.no_title`.
+    Settings, questions, texts, conditions with their targets, the seed, the retention limits and how it recruits are
+    copied; people, links, codes, counts, members, versions and the log are not.
+    Raises `study.bad_slug`, `study.slug_taken`, `study.no_title`.
     """
     check_slug(slug)
     if not title.strip():
@@ -53,6 +55,7 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
         )
         for condition in study.conditions.order_by("position")
     )
+    _copy_recruiting(study, made)
     if actor is not None:
         StudyMembership.objects.create(study=made, researcher=actor, role=Role.OWNER)
     LogEntry.objects.create(
@@ -64,6 +67,26 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
         facts={"copy_of": study.pk, "design_hash": study.design_hash},
     )
     return made
+
+
+def _copy_recruiting(study: Study, made: Study) -> None:
+    """Recruit the copy by the same panel and with the same words; codes and addresses belong to the other study."""
+    for row in Recruiting.objects.filter(study=study):
+        exits = {
+            outcome: {
+                "text": copy.deepcopy(exit_.get("text") or {}),
+                **({"code": exit_["code"]} if exit_.get("code") in (UNIQUE, NO_CODE) else {}),
+            }
+            for outcome, exit_ in row.exits.items()
+        }
+        Recruiting.objects.create(
+            study=made,
+            panel=row.panel,
+            names=copy.deepcopy(row.names),
+            entrance=row.entrance,
+            exits=exits,
+            longest_gap_minutes=row.longest_gap_minutes,
+        )
 
 
 def free_slug(slug: str) -> str:

@@ -24,7 +24,7 @@ from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance
 from studies.models import Condition, Interview, Participant, Response, Study
 from studies.questionnaires.schema import ABOUT, Question, questionnaire_from
 from studies.selectors.consent import current_consent
-from studies.selectors.kept import participant_by_token
+from studies.selectors.kept import participant_by_token, study_now
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services.attention import ended_by_attention, note_checks
 from studies.services.doors import Door, digest_of_key, door_of
@@ -95,12 +95,14 @@ def consent(
     parameters: Mapping[str, Any] | None = None,
     source_user: str = "",
     consent_version: int | None = None,
+    recruiting: HowRecruited | None = None,
 ) -> Entry:
     """Make the participant who pressed the consent button; the same entry key gives the same participant.
 
     `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
     of their own. The key of a personal link enrols one participant, however often it is used. `consent_version` is
-    the number of the text that was shown, where it is known.
+    the number of the text that was shown, where it is known, and `recruiting` how the study recruits, where the
+    caller has just read it.
 
     Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`,
     `study.known_id` where somebody takes part under the same id already, and what `doors.door_of` raises.
@@ -120,7 +122,7 @@ def consent(
     key = digest_of_key(entry_key)
     participant = Participant.objects.filter(study=study, entry_key=key).first()
     if participant is None:
-        recruiting = recruiting_of(study)
+        recruiting = recruiting or recruiting_of(study)
         said = {name: str(value) for name, value in kept.items()}
         door = door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
         participant = _made(study, key, token, mode, language, kept, source_user, door, recruiting, consent_version)
@@ -150,7 +152,7 @@ def _made(
         with transaction.atomic():
             # Two people of one id wait for each other; people without ids need not.
             has_name = mode == Mode.LIVE and recruiting.panel.who(external) is not None
-            current = locked_study(study.pk) if has_name else Study.objects.get(pk=study.pk)
+            current = locked_study(study.pk) if has_name else study_now(study.pk)
             refuse_unless_open(current, mode)
             if has_name and not Participant.objects.filter(study=current, entry_key=key).exists():
                 _refuse_known(current, recruiting, external)

@@ -17,6 +17,7 @@ from core.errors import ParallaxError
 from studies.enums import ParticipantStatus
 from studies.flow import STEPS
 from studies.models import Event, Participant
+from studies.selectors.compiled import Inserted
 
 LONGEST_KIND = 40
 LARGEST_FACTS = 4000  # characters of JSON
@@ -27,6 +28,7 @@ LONGEST_SECONDS = 7 * 24 * 3600.0
 PAGE_SHOWN, PAGE_LEFT = "page_shown", "page_left"
 KINDS = frozenset({PAGE_SHOWN, PAGE_LEFT})
 FIELDS = frozenset({"id", "kind", "page", "rank", "at", "seconds", "hidden_seconds", "view"})
+_new_events = Inserted(Event)
 _KEY = re.compile(r"[0-9A-Za-z-]{8,36}")
 
 
@@ -54,8 +56,8 @@ def record_event(
     given = dict(facts or {})
     if not kind or len(kind) > LONGEST_KIND or len(json.dumps(given)) > LARGEST_FACTS:
         raise ParallaxError("study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]})
-    return Event.objects.create(
-        participant=participant, kind=kind, facts=given, page=page, rank=rank, client_at=client_at
+    return _new_events.insert(
+        Event(participant=participant, kind=kind, facts=given, page=page, rank=rank, client_at=client_at)
     )
 
 

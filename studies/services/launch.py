@@ -9,13 +9,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import ArtefactError, ParallaxError, ParameterError
-from core.provenance import CODE_VERSION, digest_of
+from core.provenance import CODE_VERSION, digest_of, versions
 from core.transitions import move
 from evaluation.enums import RunStatus
 from evaluation.services.serving import warm
 from studies.assignment.quotas import most_let_in, quotas_from
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.models import Study, StudyVersion
+from studies.plans import TESTS, plan_from
 from studies.presets.loader import check_design, metric_profile
 from studies.questionnaires.schema import NUMBER, questionnaire_from
 from studies.services.archiving import refuse_archived
@@ -28,8 +29,23 @@ logger = logging.getLogger(__name__)
 NOT_DESIGN = frozenset({"simulated_per_condition", "planted_effects"})
 
 
+def frozen_plan(study: Study) -> dict[str, Any]:
+    """The analysis plan in full: what the design names of it, with what follows from the run."""
+    return {
+        **plan_from(study.settings).as_plain(),
+        "tests": dict(TESTS),
+        "primary": study.settings.get("primary"),
+        "list_length": study.settings["list_length"],
+        "n": study.run.n,
+        "profile_lengths": list(study.run.profile_lengths),
+    }
+
+
 def design_snapshot(study: Study) -> dict[str, Any]:
-    """Everything that the design hash is over: what a participant could notice, and what decides results."""
+    """Everything that the design hash is over: what a participant could notice, and what decides results.
+
+    A study launched before plans were frozen has none in its settings, and none in its snapshot.
+    """
     return {
         "format": 1,
         "template": study.template,
@@ -49,6 +65,7 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         "texts": study.texts,
         "settings": {name: value for name, value in study.settings.items() if name not in NOT_DESIGN},
         "primary": study.settings.get("primary"),
+        **({"plan": frozen_plan(study)} if "plan" in study.settings else {}),
         "seed": study.seed,
     }
 
@@ -152,6 +169,8 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         .select_related("run", "dataset_version")
         .get(pk=study_id)
     )
+    # A draft older than plans gets the one that stands where nothing is said.
+    current.settings = {**current.settings, "plan": plan_from(current.settings).as_plain()}
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)
     move(
@@ -160,7 +179,9 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         allowed={StudyStatus.DRAFT: STUDY_MOVES[StudyStatus.DRAFT]},
         actor=actor,
         reason=why or "Launched.",
-        facts={"design_hash": design_hash, "code": CODE_VERSION},
+        # Versions are facts of the launch and no part of the design: an update does not make it another study.
+        facts={"design_hash": design_hash, "code": CODE_VERSION, "versions": versions()},
+        settings=current.settings,
         design_hash=design_hash,
         launched_at=timezone.now(),
     )

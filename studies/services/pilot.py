@@ -28,7 +28,8 @@ from studies.questionnaires.schema import questionnaire_from
 from studies.scales import negative_members
 from studies.services.entry_links import entry_link
 from studies.services.slots import locked_study
-from studies.walker import PlainTransport, Turn, Walk, Walker
+from studies.walker.client import PlainClient
+from studies.walker.walk import Turn, Walk, Walker
 
 REQUEST_SECONDS = 60.0
 MOST_ATTEMPTS = 3  # of one walk whose connection breaks
@@ -328,9 +329,7 @@ def _walk_one(
         entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
         for attempt in range(1, MOST_ATTEMPTS + 1):
             rng = rng_for(seed, "simulated", study.slug, number)
-            with httpx.Client(
-                base_url=base_url, timeout=REQUEST_SECONDS, transport=PlainTransport(REQUEST_SECONDS)
-            ) as client:
+            with PlainClient(base_url, REQUEST_SECONDS) as client:
                 walker = Walker(
                     client=client,
                     entry=entry,

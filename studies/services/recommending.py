@@ -146,4 +146,4 @@ def _kept(participant: Participant, profile: list[tuple[int, float]], served: Se
     )
     advance(current, Place(flow.RATE))
     mirror(participant, current)
-    return recommendation_list(current)
+    return made

@@ -19,8 +19,9 @@ from studies.forms.assignment import METHOD_LABELS
 from studies.forms.console import DesignForm, MemberForm, NewStudyForm
 from studies.forms.data import ExportForm
 from studies.models import Study, StudyMembership
-from studies.narrative.plan import PERCEIVED_LABELS, metric_label
+from studies.narrative.plan import PERCEIVED_LABELS, metric_label, planned_sentences
 from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
+from studies.plans import plan_from
 from studies.planted_effects import told
 from studies.selectors import allocation, console, live, monitor
 from studies.selectors.consort import consort_of
@@ -121,6 +122,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
                 PERCEIVED_LABELS[study.settings["primary"]["perceived"]],
                 metric_label(study.settings["primary"]["objective"], study.run.n),
             ),
+            "plan_sentences": planned_sentences(plan_from(study.settings)),
             "consent": rendered(study.texts[language]["consent"]),
             "monitored": _monitored(study),
             "bar_width": WIDTH,

@@ -1,4 +1,4 @@
-"""A study copied, put away, brought back or deleted, and the consent texts it has had."""
+"""A study copied, put away, brought back or deleted, the consent texts it has had, and the versions of its design."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from core.errors import ParallaxError
 from studies.enums import StudyStatus
 from studies.forms.data import ExportForm
-from studies.forms.keeping import ConsentForm, DeleteForm, DuplicateForm
+from studies.forms.keeping import ConsentForm, DeleteForm, DuplicateForm, RewordForm, TargetsForm
 from studies.permissions import OWNERS, READERS, Seat, seated
+from studies.questionnaires.document import write_document
 from studies.selectors.consent import consent_lines
 from studies.selectors.markdown import rendered
 from studies.selectors.usage import usage_of
+from studies.selectors.versions import design_lines
+from studies.services.amending import RUNNING, extend_targets, reword_questionnaire
 from studies.services.archiving import archive_study, restore_study
 from studies.services.consent_texts import change_consent
 from studies.services.deleting import delete_study
@@ -113,6 +116,42 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
     for line in consent_lines(study):
         texts = [(name, rendered(own["consent"]), own["consent_boxes"]) for name, own in line.version.texts.items()]
         lines.append((line, texts))
-    is_running = study.status in (StudyStatus.LIVE, StudyStatus.PAUSED)
+    is_running = study.status in RUNNING
     context = {"study": study, "form": form, "lines": lines, "may_change": seat.may_change and is_running}
     return render(request, "console/studies/consent.html", context)
+
+
+@require_http_methods(METHODS)
+@seated(READERS)
+def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The versions of the design, who entered under which, and a new one by an owner."""
+    study = seat.study
+    if request.method == "POST" and not seat.is_owner:
+        messages.error(request, "The study's owner alone changes the design.")
+        return redirect("studies:versions", slug=study.slug)
+    act = request.POST.get("act")
+    targets = TargetsForm(study, request.POST if act == "targets" else None)
+    words = RewordForm(write_document(study.questionnaire), request.POST if act == "words" else None)
+    chosen = {"targets": targets, "words": words}.get(act or "")
+    if chosen is not None and chosen.is_valid():
+        why = chosen.cleaned_data["why"]
+        try:
+            if chosen is targets:
+                number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
+            else:
+                text = words.cleaned_data["document"]
+                number = reword_questionnaire(study=study, text=text, why=why, actor=request.user)
+        except ParallaxError as refusal:
+            for problem in refusal.extra.get("problems") or [str(refusal)]:
+                chosen.add_error(None, problem)
+        else:
+            messages.success(request, f"Version {number} of the design holds from now on.")
+            return redirect("studies:versions", slug=study.slug)
+    context = {
+        "study": study,
+        "lines": design_lines(study),
+        "targets": targets,
+        "words": words,
+        "may_change": seat.may_change and study.status in RUNNING,
+    }
+    return render(request, "console/studies/versions.html", context)

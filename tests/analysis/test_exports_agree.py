@@ -66,4 +66,4 @@ def test_both_leave_out_the_same_people(answered: Study, tmp_path: Path) -> None
     after = build_report(study=answered)
     assert after.pk != before.pk
     assert (before.results["flow"]["analysed"], after.results["flow"]["analysed"]) == (18, 16)
-    assert after.results["flow"]["excluded_for"] == [{"reason": "Answered at random", "n": 2}]
+    assert after.results["flow"]["excluded_for"] == [{"how": "hand", "reason": "Answered at random", "n": 2}]

@@ -14,7 +14,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.exports.document import document_of
-from analysis.exports.files import report_html, table_csv, write_report
+from analysis.exports.files import report_html, table_csv
+from analysis.package import write_report
 from analysis.services import build_report
 from analysis.tables.cells import Cell, Column, Row, Table, decimal, interval, text
 from analysis.tables.perceived import table_1
@@ -24,6 +25,9 @@ from studies.models import Study
 from tests.factories.analysis import plant
 
 PLANTED = {"TopPop": [4, 5, 4, 5, 4], "CorNgr": [2, 1, 2, 1, 1], "PureSVD4": [2, 1, 1, 2, 2]}
+
+
+MEASURED = ("bars-", "curves-", "hasse-recall", "hasse-fallout", "ranks-objective")
 
 
 class Links(HTMLParser):
@@ -64,7 +68,7 @@ def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> No
     document = document_of(report)
     assert len(document.figures()) >= 8
     badges = {figure.key: figure.badge for figure in document.figures()}
-    measured = {key for key in badges if key.startswith(("bars-", "curves-"))}
+    measured = {key for key in badges if key.startswith(MEASURED)}
     assert {badges[key] for key in measured} == {"Synthetic ratings"}
     assert {badges[key] for key in set(badges) - measured} == {"Simulated participants"}
     assert document.notice.endswith("0 % are true, from the users' own ratings, and 100 % are modelled.")
@@ -96,7 +100,7 @@ def test_command_writes_every_file_and_the_same_bytes_again(
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
     numbers = json.loads((tmp_path / "one" / "report.json").read_text())
-    assert set(numbers) == {"study", "report", "mode", "inputs_hash", "plan", "provenance", "results"}
+    assert set(numbers) == {"$schema", "study", "report", "mode", "inputs_hash", "plan", "provenance", "results"}
     ET.fromstring((tmp_path / "one" / "figures/box-accuracy.svg").read_text())  # noqa: S314 - our own file
     assert (tmp_path / "one" / "figures/box-accuracy.png").read_bytes().startswith(b"\x89PNG")
 

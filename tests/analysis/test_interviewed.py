@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.exports.files import report_html
-from analysis.selectors.inputs import answers_of, flow_of
+from analysis.selectors.answering import flow_of, read_answers
 from analysis.services import build_report
 from studies.enums import Mode, Role
 from studies.models import Interview, Participant, PersonalLink, Study
@@ -28,12 +28,12 @@ def _interviewed(study: Study) -> Participant:
 @pytest.mark.parametrize(("how", "told"), [("crossed", "one more trait"), ("nested", "cannot be told apart")])
 def test_the_flow_holds_who_was_interviewed_and_how(how: str, told: str) -> None:
     study = make_study(settings={"interviewers": how})
-    assert "interviews" not in flow_of(study, Mode.LIVE, answers_of(study, Mode.LIVE))
+    assert "interviews" not in flow_of(study, Mode.LIVE, read_answers(study, Mode.LIVE, {}))
     user = UserFactory()
     add_member(study=study, email=user.email, role=Role.INTERVIEWER, condition=study.conditions.first())
     _interviewed(study)
     _interviewed(study)
-    found = flow_of(study, Mode.LIVE, answers_of(study, Mode.LIVE))["interviews"]
+    found = flow_of(study, Mode.LIVE, read_answers(study, Mode.LIVE, {}))["interviews"]
     assert found == {"n": 2, "interviewers": 1, "is_nested": how == "nested"}
     sentence = interviewed_sentence(found["n"], found["interviewers"], found["is_nested"])
     assert sentence.startswith("2 participants were started by interviewers, 1 in all.")

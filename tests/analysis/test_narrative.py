@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.narrative import objective, perceived, verdict
+from analysis.narrative import agreement, figures, objective, perceived, verdict
 
 pytestmark = pytest.mark.unit
 
@@ -55,7 +55,7 @@ def test_verdict_without_significance_never_says_unrelated() -> None:
         "the two are unrelated. In 12 of 21 pairs of algorithms recall points the way participants do (one-sided "
         "permutation p = .386). Of the one exploratory pair of a variable and a metric none falls below "
         ".05 after Holm's "
-        "correction."
+        "correction. No objective metric of this run could be shown to predict what participants perceive."
     )
 
 
@@ -94,13 +94,13 @@ def test_exploratory_findings_are_named_with_corrected_p() -> None:
 
 
 def test_contradictions_are_said_in_words() -> None:
-    assert verdict.contradictions(comparison(), 5) == [
+    assert agreement.contradictions(comparison(), 5) == [
         "Participants find TopPop more accurate than NNCosNgr, p = .004; recall at 5 says the opposite, p = .020."
     ]
 
 
 def test_agreement_counts_every_pair() -> None:
-    assert verdict.agreement(comparison(), 5) == (
+    assert agreement.agreement(comparison(), 5) == (
         "Of 21 pairs of algorithms, 1 are told apart by both sides alike, 1 in opposite directions, 2 by participants "
         "only, 12 by recall only, and 5 by neither."
     )
@@ -220,3 +220,67 @@ def test_order_at_the_participants_length_is_compared() -> None:
         "the order by recall becomes B, A; with whole profiles it is A, B."
     )
     assert objective.shorter(whole, measured(5, A=0.2, B=0.1)).endswith("the order by recall stays A, B.")
+
+
+def test_verdict_says_when_nothing_predicts_and_when_all_runs_against() -> None:
+    against = comparison(tau=TAU | {"coefficient": -0.9, "p": 0.003})
+    assert verdict.predicts(results(comparison())) == (
+        "No objective metric of this run could be shown to predict what participants perceive."
+    )
+    assert verdict.predicts(results(against)).endswith("what holds runs against them.")
+    assert verdict.predicts(results(comparison(tau=TAU | {"coefficient": 0.9, "p": 0.003}))) == ""
+    undefined = {"is_defined": False, "reason": "Nobody differs."}
+    assert verdict.predicts(results(comparison(tau=undefined))) == ""
+    near = comparison(tau=TAU | {"coefficient": 0.7, "p": 0.03})
+    assert verdict.predicts(results(near)) == ""
+    assert verdict.predicts(results(near | {"alpha": 0.01})).startswith("No objective metric")
+
+
+def test_pairs_alike_and_pairs_turned_round_are_named() -> None:
+    ranks = {"perceived": {"A": 1, "B": 2, "C": 3}, "objective": {"A": 2, "B": 1, "C": 3}}
+    found = comparison(
+        conditions=list("ABC"),
+        ranks=ranks,
+        directions={"is_defined": True, "same": 2, "opposite": 1, "tied": 0, "n_pairs": 3, "p": 0.5},
+        orders={"counts": {}, "pairs": [{"a": "A", "b": "C", "verdict": "agreed"}]},
+    )
+    assert agreement.alike(found) == "One pair is told apart by both sides in one direction: A over C."
+    assert agreement.pointing(found) == (
+        "Significant or not, recall points the way participants do in 2 of 3 pairs (one-sided permutation p = .500; "
+        "the pairs hang together, so none of them is a test of its own). It turns round: A over B."
+    )
+
+
+def test_strip_title_names_the_first_and_its_rivals() -> None:
+    def found(**best: float) -> dict[str, Any]:
+        return {"conditions": list(best), "ranks_resampled": {"perceived": {"best": best}}}
+
+    assert figures.strip_title(found(A=0.55, B=0.41, C=0.04), "perceived") == (
+        "A comes first in 55 % of resamples, B in 41 %"
+    )
+    assert figures.strip_title(found(A=0.998, B=0.002), "perceived") == "A comes first in over 99 % of resamples"
+    assert figures.strip_title(found(A=0.4, B=0.2, C=0.2, D=0.2), "perceived") == (
+        "A comes first in 40 % of resamples, B in 20 %, C in 20 % and one more in 5 % or more"
+    )
+
+
+def measured(recall: dict[str, float], served: dict[str, float] | None) -> dict[str, Any]:
+    return {
+        "profile_length": 0,
+        "conditions": list(recall),
+        "table": [{"condition": name, "recall": value} for name, value in recall.items()],
+        "served": {"recall": served} if served else {},
+    }
+
+
+def test_recall_as_served_is_told_where_the_run_has_it() -> None:
+    words = "As served, with ties and empty slots as participants meet them, with whole profiles"
+    recall = {"A": 0.2, "B": 0.19}
+    assert objective.served(measured(recall, None)) == ""
+    assert objective.served(measured(recall, recall)) == f"{words}, recall is the same."
+    assert objective.served(measured(recall, {"A": 0.18, "B": 0.19})) == (
+        f"{words}, recall turns A and B round; it changes most for A, by .020."
+    )
+    assert objective.served(measured(recall, {"A": 0.21, "B": 0.19})).startswith(
+        f"{words}, recall keeps the order of the algorithms"
+    )

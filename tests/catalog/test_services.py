@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from django.db import DatabaseError, connection
 from catalog import services
 from catalog.importers.base import RatingScale
 from catalog.models import Dataset, DatasetVersion, Feature, Item
+from catalog.selectors import items as items_selectors
 from catalog.selectors.datasets import item_details, newest_version
 from catalog.selectors.ratings import features_of, item_ids_of, ratings_of, timestamps_of
 from core import artefacts
@@ -56,7 +58,7 @@ def test_an_import_makes_items_features_and_ratings(tmp_path: Path) -> None:
         "matrix",
         2,
     )
-    assert item_details(matrix).genres == ("Action", "Sci-Fi")
+    assert item_details(matrix.version, matrix).genres == ("Action", "Sci-Fi")
     assert ratings_of(version).user_items.toarray().tolist() == [[4.0, 0.5], [5.0, 0.0]]
     assert ratings_of(version).scale == Scale(0.5, 5, 0.5)
     assert timestamps_of(version).tolist() == [100, 101, 102]
@@ -218,7 +220,7 @@ def test_the_demo_catalogue_says_that_its_ratings_are_synthetic() -> None:
     assert not version.items.filter(plot="").exists()
     assert services.load_demo_dataset() == version
     assert services.load_demo_dataset(seed=2).number == 2
-    matrix = item_details(version.items.get(title="The Matrix"))
+    matrix = item_details(version, version.items.get(title="The Matrix"))
     assert "Lana Wachowski" in matrix.directors
     assert matrix.countries
 
@@ -250,3 +252,21 @@ def test_damaged_ratings_are_not_served() -> None:
     with pytest.raises(ArtefactError, match="no longer matches its digest"):
         item_ids_of(version)
     shutil.rmtree(folder)
+
+
+def test_a_catalogue_that_is_kept_whole_is_read_in_four_queries_and_asked_no_more(
+    django_assert_num_queries: Any,
+) -> None:
+    version = services.load_demo_dataset(seed=3)
+    items_kept = items_selectors.ITEMS_KEPT
+    with django_assert_num_queries(4):
+        items_selectors.keep_all(version)
+    with django_assert_num_queries(0):
+        items_selectors.keep_all(version)
+        (first, last) = items_selectors.items_at(version, [0, version.n_items - 1])
+        assert items_selectors.item_with_key(version, last.pk) == last
+        assert items_selectors.facts_of_item(version, first)["genre"]
+        assert set(items_selectors.headlines_at(version, [0])) == {0}
+    version.n_items = items_kept + 1
+    with django_assert_num_queries(0):
+        items_selectors.keep_all(version)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import http.server
+import itertools
 import math
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 
 from charting.marks import (
     Counts,
+    Difference,
+    Stage,
     bars,
     box_plot,
+    consort,
     curves,
+    forest,
     hasse,
     histogram,
+    likert_bars,
     long_tail,
     progress,
+    raincloud,
+    rank_strip,
     scatter,
     slope,
 )
@@ -39,6 +50,21 @@ def _around(values: Mapping[str, float], half: float) -> dict[str, tuple[float, 
     return {name: (value, value - half, value + half) for name, value in values.items()}
 
 
+def _differences() -> list[Difference]:
+    pairs = itertools.combinations(sorted(MEANS, key=lambda name: -MEANS[name]), 2)
+    found = [(a, b, MEANS[a] - MEANS[b]) for a, b in pairs]
+    return [Difference(a, b, gap, gap - 0.45, gap + 0.45, "= .031", gap > 0.45) for a, b, gap in found]
+
+
+def _steps() -> dict[str, dict[int, int]]:
+    return {name: {1: 1, 2: 2 + place, 3: 9 - place, 4: 12, 5: 6} for place, name in enumerate(NAMES)}
+
+
+def _probabilities() -> dict[str, list[float]]:
+    rows = [[1 / (1 + (rank - place) ** 2) ** 3 for rank in range(7)] for place in range(7)]
+    return {name: [cell / sum(row) for cell in row] for name, row in zip(NAMES, rows, strict=True)}
+
+
 def _ranks(values: Mapping[str, float]) -> dict[str, tuple[float, float, float]]:
     ordered = sorted(values, key=lambda name: -values[name])
     return {name: (rank, max(1, rank - 1), min(7, rank + 2)) for rank, name in enumerate(ordered, start=1)}
@@ -53,6 +79,44 @@ DRAWINGS: dict[str, Draw] = {
         y_title="Perceived accuracy, 1 to 5",
         domain=(1, 5),
         letters=dict(zip(NAMES, ("a", "c", "c", "abc", "ab", "abc", "bc"), strict=True)),
+        **options,
+    ),
+    "raincloud": lambda **options: raincloud(
+        _answers(),
+        title="Participants agree most about TopPop",
+        x_title="Perceived accuracy, 1 to 5",
+        domain=(1, 5),
+        letters=dict(zip(NAMES, ("a", "c", "c", "abc", "ab", "abc", "bc"), strict=True)),
+        **options,
+    ),
+    "likert_bars": lambda **options: likert_bars(
+        _steps(),
+        steps=[1, 2, 3, 4, 5],
+        title="Most answer 4 or 5",
+        x_title="Global satisfaction, 1 to 5",
+        **options,
+    ),
+    "forest": lambda **options: forest(
+        _differences(),
+        title="8 of 21 pairs are told apart in perceived accuracy",
+        x_title="Difference of means in perceived accuracy, with simultaneous 95 % intervals",
+        **options,
+    ),
+    "rank_strip": lambda **options: rank_strip(
+        _probabilities(),
+        title="TopPop comes first in 89 % of resamples",
+        subtitle="Rank by perceived accuracy, % of resamples of participants",
+        side="perceived",
+        **options,
+    ),
+    "consort": lambda **options: consort(
+        [
+            Stage("Consented", 240, {"Screened out": 6, "Study full": 4}),
+            Stage("Assigned to a condition", 230, {"Abandoned": 18, "Withdrew": 2}),
+            Stage("Completed", 210, {"Excluded: answered in under two minutes": 3}),
+            Stage("Analysed", 207, {}),
+        ],
+        title="207 of 240 who consented can be analysed",
         **options,
     ),
     "slope": lambda **options: slope(
@@ -123,3 +187,36 @@ def draw(request: pytest.FixtureRequest) -> Draw:
 def all_drawings() -> dict[str, Draw]:
     """Every chart by the name of its function."""
     return DRAWINGS
+
+
+@pytest.fixture
+def serve_pages() -> Iterator[Callable[[Mapping[str, tuple[str, str]], tuple[str, ...]], str]]:
+    """Serve texts by path under the policy of the pages; gives the address of the first."""
+    servers: list[http.server.ThreadingHTTPServer] = []
+
+    def start(pages: Mapping[str, tuple[str, str]], style_sources: tuple[str, ...]) -> str:
+        policy = "default-src 'self'; script-src 'self'; img-src 'self' data:; style-src 'self' " + " ".join(
+            style_sources
+        )
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                kind, body = pages[self.path]
+                self.send_response(200)
+                self.send_header("Content-Type", f"{kind}; charset=utf-8")
+                self.send_header("Content-Security-Policy", policy)
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *_: Any) -> None:
+                """Keep the test's output quiet."""
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}/"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()

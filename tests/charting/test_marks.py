@@ -279,7 +279,7 @@ def test_bars_of_three_series_refused() -> None:
 def test_curves_lines_are_told_apart_without_colour(all_drawings: Any) -> None:
     spec = all_drawings["curves"]()
     lines = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "line"]
-    ends = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "point"]
+    ends = [layer["mark"] for layer in spec["layer"] if layer["mark"].get("size") == 62]
     assert len({tuple(line["strokeDash"]) for line in lines}) == 7
     assert len({end["shape"] for end in ends}) == 7
     assert [line["strokeWidth"] for line in lines] == [1.6, 1.6, 1.6, 1.6, 3.0, 1.6, 1.6]

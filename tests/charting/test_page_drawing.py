@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,9 +33,8 @@ document.addEventListener("DOMContentLoaded", async () => {
 
 
 @pytest.fixture
-def serve() -> Iterator[Any]:
+def serve(serve_pages: Any) -> Any:
     """Serve a page that draws specifications under a policy; gives its address."""
-    servers: list[http.server.ThreadingHTTPServer] = []
 
     def start(specs: dict[str, Spec], style_sources: tuple[str, ...]) -> str:
         pages = {
@@ -52,31 +49,10 @@ def serve() -> Iterator[Any]:
             "/draw.js": ("text/javascript", SCRIPT.replace("OPTIONS", json.dumps(render.EMBED_OPTIONS))),
             "/specs.json": ("application/json", json.dumps(specs)),
         }
-        policy = "default-src 'self'; script-src 'self'; img-src 'self' data:; style-src 'self' " + " ".join(
-            style_sources
-        )
+        address: str = serve_pages(pages, style_sources)
+        return address
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                kind, body = pages[self.path]
-                self.send_response(200)
-                self.send_header("Content-Type", f"{kind}; charset=utf-8")
-                self.send_header("Content-Security-Policy", policy)
-                self.end_headers()
-                self.wfile.write(body.encode())
-
-            def log_message(self, *_: Any) -> None:
-                """Keep the test's output quiet."""
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}/"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    return start
 
 
 @pytest.fixture

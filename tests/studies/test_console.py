@@ -66,6 +66,7 @@ ROLES_OF = {
     "preview": READERS,
     "lists": READERS,
     "consent": READERS,
+    "versions": READERS,
     "duplicate": READERS,
     "archive": OWNERS,
     "restore": OWNERS,

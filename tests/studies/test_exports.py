@@ -20,7 +20,8 @@ from studies.enums import Mode, Provenance
 from studies.exports import FORMATS, Options, Written, write_export, zipped_to
 from studies.models import ExternalId, Participant, Study
 from studies.selectors import responses
-from studies.selectors.responses import items_frame, participants_frame, public_ids
+from studies.selectors.frames import items_frame, participants_frame
+from studies.selectors.responses import public_ids
 from studies.services import answers
 from studies.services.quality import exclude
 from tests.factories.studies import assigned, completed, enter, make_study, rated

@@ -336,3 +336,63 @@ def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     assert "nobody" not in sentences.simulated_sentence(
         SimulatedPower(0.9999, Interval(0.9, 1.0), 1000, 0), (1.0, 2.0), 0.1, 0.0, 5, 5
     )
+
+
+class TestPlanOfTheAnalysis:
+    pytestmark = database
+
+    def test_the_form_sets_it_and_the_preregistration_tells_it(self, draft: Study) -> None:
+        client = _owner(draft)
+        page = client.get(_url("design", draft))
+        assert "every report is built under it" in page.content.decode()
+        form = page.context["form"]
+        said = {
+            **form.initial,
+            "alpha": "0.005",
+            "variables": ["accuracy", "satisfaction"],
+            "exclude": ["too_fast", "attention_failed"],
+            "exclude_words": "Whoever says\r\nthat somebody else answered.",
+            "resamples": "500",
+        }
+        answer = client.post(_url("design", draft), said)
+        assert answer.status_code == 302, answer.context["form"].errors
+        draft.refresh_from_db()
+        assert draft.settings["plan"] == {
+            "alpha": 0.005,
+            "variables": ["accuracy", "satisfaction"],
+            "scales": [],
+            "exclude": ["too_fast", "attention_failed"],
+            "exclude_words": "Whoever says\nthat somebody else answered.",
+            "resamples": 500,
+        }
+        for form_name in FORMS:
+            text = preregistration(planning.preregistration_plan(draft), form_name)
+            for words in (
+                "at α = .005, then Tukey's",
+                "99.5% simultaneous intervals",
+                "one of these quality flags: too fast, attention check failed.",
+                "that somebody else answered.",
+                "500 bootstrap resamples",
+            ):
+                assert words in text
+            assert "First-order novelty**" not in text
+        detail = client.get(_url("detail", draft)).content.decode()
+        assert "Tested at α = .005: perceived accuracy and global satisfaction." in detail
+        assert client.get(_url("power", draft)).context["form"]["alpha"].value() == 0.005
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"variables": ["fon"]}, "leaves out accuracy, the variable of its primary pair"),
+            ({"variables": []}, "This field is required"),
+            ({"alpha": "0.5"}, "less than or equal to 0.2"),
+            ({"resamples": "10"}, "greater than or equal to 200"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, draft: Study, change: dict[str, Any], said: str) -> None:
+        client = _owner(draft)
+        form = client.get(_url("design", draft)).context["form"]
+        assert said in client.post(_url("design", draft), {**form.initial, **change}).content.decode()
+        before = draft.settings
+        draft.refresh_from_db()
+        assert draft.settings == before

@@ -19,7 +19,7 @@ from studies.models import Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.scales import negative_members
 from studies.services.entry_links import entry_link
-from studies.walker import Walker
+from studies.walker.walk import Walker
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]

@@ -8,15 +8,21 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.exports.files import write_report
+from analysis.enums import VARIABLE_OF
 from analysis.models import Report
+from analysis.narrative import plan as of_plan
 from analysis.narrative import verdict
+from analysis.package import write_report
 from analysis.services import build_report
+from analysis.services.plans import Overrides
 from analysis.tables.cells import written
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
+from studies import flags
 from studies.enums import Mode
 from studies.models import Study
+
+SHORT = {"fon": "FON", "son": "SON"}
 
 
 class Command(BaseCommand):
@@ -25,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the study")
         parser.add_argument(
-            "--out", type=Path, metavar="DIR", help="write report.html, report.json, figures and tables here"
+            "--out", type=Path, metavar="DIR", help="write the report in every form here, and the study package"
         )
         parser.add_argument(
             "--mode",
@@ -35,6 +41,21 @@ class Command(BaseCommand):
         parser.add_argument(
             "--run", type=int, metavar="ID", help="a run of the study's own models (default: the study's)"
         )
+        otherwise = parser.add_argument_group(
+            "otherwise than planned",
+            "The report follows the plan frozen at the launch, and says what deviates from it.",
+        )
+        otherwise.add_argument("--alpha", type=float, help="another level for all tests and orders")
+        otherwise.add_argument(
+            "--leave-out", nargs="+", default=[], choices=list(VARIABLE_OF), metavar="VARIABLE",
+            help=f"planned variables that are not tested: {', '.join(VARIABLE_OF)}",
+        )  # fmt: skip
+        otherwise.add_argument(
+            "--exclude", nargs="*", choices=flags.KEYS, metavar="FLAG",
+            help="quality flags that leave a participant out, instead of the plan's; without a name none does. They "
+            f"are {', '.join(flags.KEYS)}",
+        )  # fmt: skip
+        otherwise.add_argument("--with-excluded", action="store_true", help="take in those excluded by hand")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["slug"]).first()
@@ -46,7 +67,9 @@ class Command(BaseCommand):
             if run is None:
                 raise CommandError(f"There is no run {options['run']}.")
         try:
-            report = build_report(study=study, run=run, mode=options["mode"], progress=self._say)
+            report = build_report(
+                study=study, run=run, mode=options["mode"], overrides=self._overrides(options), progress=self._say
+            )
             if options["out"] is not None:
                 write_report(report=report, folder=options["out"], progress=self._say)
         except ParallaxError as refused:
@@ -57,6 +80,14 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if options["out"] is not None:
             self.stdout.write(f"Open {options['out'] / 'report.html'}")
+
+    def _overrides(self, options: dict[str, Any]) -> Overrides:
+        return Overrides(
+            alpha=options["alpha"],
+            leave_out=tuple(options["leave_out"]),
+            exclude=None if options["exclude"] is None else tuple(options["exclude"]),
+            by_hand=False if options["with_excluded"] else None,
+        )
 
     def _say(self, words: str) -> None:
         self.stdout.write(f"… {words}")
@@ -72,7 +103,9 @@ def summary_lines(report: Report) -> list[str]:
     lines += ["".join(run.text for run in verdict.headline(results)) + ".", *verdict.few_said(results)]
     if results["flow"]["analysed"]:
         lines.append(verdict.paragraph(results))
-    heads = ("algorithm", "n", "accuracy", "FON", "SON", "satisfaction", f"recall@{n}", f"fallout@{n}")
+    lines += of_plan.deviations(results)
+    tested = [SHORT.get(variable["key"], variable["key"]) for variable in results["variables"]]
+    heads = ("algorithm", "n", *tested, f"recall@{n}", f"fallout@{n}")
     table = []
     objective = {line["condition"]: line for line in results["objective"]["lengths"][0]["table"]}
     for condition in results["conditions"]:

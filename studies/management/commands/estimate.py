@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from studies.selectors.estimate import cost_of, estimate_of
-from studies.selectors.texts import study_by_slug
+from studies.selectors.kept import study_by_slug
 
 LARGEST = Decimal(100_000)
 

@@ -13,8 +13,8 @@ from core.errors import ParallaxError, ParameterError
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.planted_effects import Effect, as_plain, effects_from, told
+from studies.selectors.kept import study_by_slug
 from studies.selectors.outcomes import outcomes_of
-from studies.selectors.texts import study_by_slug
 from studies.services.pilot import Progress, remove_simulated, walk_group
 
 

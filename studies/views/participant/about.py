@@ -25,13 +25,15 @@ def about(visit: Visit) -> HttpResponse:
         return _about_page(visit)
     before = _given(visit)
     posted = posted_answers(questionnaire_from(visit.study.questionnaire).about, visit.request.POST)
-    drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
     if visit.is_htmx:
+        drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
     answers = {key: value for key, value in posted.items() if value is not None}
     try:
         after = enrolment.accept_about(participant=visit.participant, answers=answers, provenance=visit.provenance)
     except ParallaxError as refusal:
+        # Whatever was wrong, what can be used of it is kept before the page answers.
+        drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         problems = refusal.extra.get("problems")
         if not isinstance(problems, dict):
             raise

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from catalog.models import Item
@@ -13,7 +13,7 @@ from catalog.selectors.datasets import item_details
 from studies import flow
 from studies.selectors import pages
 from studies.services import answers
-from studies.views.participant.visit import Visit, of_participant
+from studies.views.participant.visit import Visit, found_item, of_participant
 
 
 def _note(visit: Visit, kind: str, item: Item) -> None:
@@ -31,9 +31,10 @@ def _note(visit: Visit, kind: str, item: Item) -> None:
 @of_participant
 def details(visit: Visit, item_id: int) -> HttpResponse:
     """An item's details, as a sheet over the page or as a page of its own; opening them is noted."""
-    shown = get_object_or_404(Item, pk=item_id, version_id=visit.study.dataset_version_id)
+    version = visit.study.dataset_version
+    shown = found_item(visit, item_id)
     _note(visit, "details_opened", shown)
-    known = item_details(shown)
+    known = item_details(version, shown)
     facts = [
         {"label": label, "value": ", ".join(values)}
         for label, values in (
@@ -55,7 +56,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
     }
     if flow.may_change(visit.here, flow.Place(flow.RATE)):
         (context["card"],) = pages.cards_of(
-            visit.study.dataset_version,
+            version,
             [shown],
             links=visit.links,
             profile=pages.profile_of(visit.participant, visit.since),
@@ -69,8 +70,8 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
 @of_participant
 def trailer(visit: Visit, item_id: int) -> HttpResponse:
     """Note that the trailer was opened, and lead to where it is."""
-    shown = get_object_or_404(
-        Item.objects.exclude(trailer_url=""), pk=item_id, version_id=visit.study.dataset_version_id
-    )
+    shown = found_item(visit, item_id)
+    if not shown.trailer_url:
+        raise Http404("This item has no trailer.")
     _note(visit, "trailer_opened", shown)
     return HttpResponseRedirect(shown.trailer_url)

@@ -21,6 +21,7 @@ from studies.models import Participant, Study
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.selectors.consent import current_consent
+from studies.selectors.kept import study_by_slug
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services import doors, enrolment, entrance, resuming
@@ -74,7 +75,7 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 
 def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
     """A page before consent, in the language that the link, the browser or the study says."""
-    study = written.study_by_slug(slug)
+    study = study_by_slug(slug)
     if study is None:
         with translation.override(spoken.browser_language(request)):
             return calm_page(
@@ -118,16 +119,17 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         return redirect(f"{back}?{urlencode({spoken.PARAMETER: asked})}" if asked else back)
     entry_key = key or request.POST.get("entry_key", "")
     is_known = mode == Mode.LIVE and known_id(study=study, panel=recruiting.panel, parameters=said) is not None
-    if is_known and not _has_entered(study, entry_key):
+    has_entered = _has_entered(study, entry_key)
+    if is_known and not has_entered:
         return _welcome_back(request, study, language, recruiting, parameters, said)
     is_looking = mode == Mode.LIVE and recruiting.panel.is_preview(said)
-    if not is_looking and request.POST.get("choice") != "no" and not _has_entered(study, entry_key):
+    if not is_looking and request.POST.get("choice") != "no" and not has_entered:
         try:
             doors.door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
         except ParallaxError as refusal:
             heading = _("This study is by invitation")
             return calm_page(request, heading, text=refusal.message, study=study, language=language)
-    if request.POST.get("choice") != "no" and (shut := _shut(request, study, language, mode, entry_key)):
+    if request.POST.get("choice") != "no" and not has_entered and (shut := _shut(request, study, language, mode)):
         return shut
     if request.method != "POST":
         if request.method == "GET" and not is_looking:
@@ -155,6 +157,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
             language=language,
             parameters=said,
             consent_version=_shown_version(request),
+            recruiting=recruiting,
         )
     except ParallaxError as refusal:
         if refusal.code == "study.known_id":  # from another device, at the same instant
@@ -210,10 +213,10 @@ def _welcome_back(
     return redirect("participant:resume", token=token)
 
 
-def _shut(request: HttpRequest, study: Study, language: str, mode: str, entry_key: str) -> HttpResponse | None:
-    """The calm page of a study that takes nobody now, or None; who has entered already is let through."""
+def _shut(request: HttpRequest, study: Study, language: str, mode: str) -> HttpResponse | None:
+    """The calm page of a study that takes nobody now, or None."""
     try:
-        entrance.refuse_unless_room(study=study, mode=mode, entry_key=entry_key)
+        entrance.refuse_unless_room(study=study, mode=mode)
     except ParallaxError as refusal:
         texts = written.texts_of(study, language)
         if refusal.code == "study.full":

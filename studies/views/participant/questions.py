@@ -13,6 +13,7 @@ from studies import flow
 from studies.forms.participant import posted_answers
 from studies.questionnaires.schema import ITEMS, questionnaire_from
 from studies.selectors import asking, pages
+from studies.selectors.kept import answers_about
 from studies.services import answers
 from studies.services.orders import shown_orders
 from studies.views.participant.visit import Visit, of_participant, true_step
@@ -55,7 +56,7 @@ def taken(visit: Visit, block: str, rank: int) -> Sent:
     """
     questionnaire = questionnaire_from(visit.study.questionnaire)
     questions = {question.key: question for question in questionnaire.block(block)}
-    before = _given(visit, rank)
+    before = answers_about(visit.participant, rank)
     posted = posted_answers(questions.values(), visit.request.POST)
     sent, now = Sent({}, {}), dict(before)
     for key, value in posted.items():
@@ -64,10 +65,12 @@ def taken(visit: Visit, block: str, rank: int) -> Sent:
         except ParameterError:
             sent.problems[key] = asking.problem_text(questions[key], value)
             sent.typed[key] = value if isinstance(value, str | int | float) else ""
+    has_changed = False
     for question in questionnaire.asked(block, now):
         key, value = question.key, now.get(question.key)
         if key not in posted or key in sent.problems or _is_same(value, before.get(key)):
             continue
+        has_changed = True
         if value is None:
             answers.take_back(participant=visit.participant, question=key, rank=rank)
         else:
@@ -81,7 +84,7 @@ def taken(visit: Visit, block: str, rank: int) -> Sent:
             )
     if "continue" not in visit.request.POST:
         return sent
-    missing = questionnaire.missing(block, _given(visit, rank))
+    missing = questionnaire.missing(block, answers_about(visit.participant, rank) if has_changed else before)
     sent.may_leave = not missing and not sent.problems
     known = questionnaire.known(block, before)
     for key in missing:
@@ -94,15 +97,9 @@ def _is_same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and bool(value == other)
 
 
-def _given(visit: Visit, rank: int) -> dict[str, Any]:
-    """Answers about the person and the list, with those about the item at `rank`."""
-    given = pages.answers_by_rank(visit.participant)
-    return {**given.get(0, {}), **given.get(rank, {})}
-
-
 def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
     """The answers that a page goes by: of its own questions only those that this visit may see."""
-    given = _given(visit, rank)
+    given = answers_about(visit.participant, rank)
     if not visit.is_limited:
         return given
     own = {question.key for question in questionnaire_from(visit.study.questionnaire).block(block)}

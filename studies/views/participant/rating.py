@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -25,7 +25,7 @@ from studies.forms.participant import whole_number
 from studies.selectors import pages
 from studies.services import answers
 from studies.views.participant.cards import card_html
-from studies.views.participant.visit import Visit, of_participant, true_step
+from studies.views.participant.visit import Visit, found_item, of_participant, true_step
 
 PAGE_SIZE = 24
 NUMBER_WORDS = {
@@ -132,7 +132,7 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     """Take a rating, change it, or take it back; answer with the stars and the tray as they now are."""
     if visit.request.method != "POST" or not flow.may_change(visit.here, flow.Place(flow.RATE)):
         return visit.lead_to(visit.here)
-    rated = get_object_or_404(Item, pk=item_id, version_id=visit.study.dataset_version_id)
+    rated = found_item(visit, item_id)
     raw = visit.request.POST.get("rating", "")
     error = ""
     try:

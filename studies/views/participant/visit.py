@@ -18,6 +18,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from catalog.models import Item
+from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from studies import flow
 from studies.enums import Mode, ParticipantStatus, Provenance
@@ -151,6 +153,14 @@ class Visit:
             **context,
         }
         return render(self.request, f"participant/{template}.html", whole)
+
+
+def found_item(visit: Visit, item_id: int) -> Item:
+    """The item of the study's catalogue that an address names; raises Http404."""
+    found = item_with_key(visit.study.dataset_version, item_id)
+    if found is None:
+        raise Http404("The study's catalogue has no such item.")
+    return found
 
 
 ParticipantView = Callable[..., HttpResponse]

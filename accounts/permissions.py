@@ -1,0 +1,72 @@
+"""Who asks by the programs' interface, what they may do there, and how often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+
+from accounts.enums import Scope
+from accounts.models import Token, User
+from accounts.selectors import token_of
+from accounts.services import note_use
+
+KEYWORD = "Bearer"
+REFUSED = "This token is unknown, revoked or expired. Make another on your account's page of access tokens."
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer plx_…`; without that header somebody else is asked who it is."""
+
+    def authenticate(self, request: Request) -> tuple[User, Token] | None:
+        """The researcher and their token; None where no token is presented."""
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() != KEYWORD.lower().encode():
+            return None
+        try:
+            text = parts[1].decode("ascii") if len(parts) == 2 else ""
+        except UnicodeDecodeError:
+            text = ""
+        token = token_of(text)
+        if token is None:
+            raise AuthenticationFailed(REFUSED)
+        note_use(token=token)
+        return token.owner, token
+
+    def authenticate_header(self, request: Request) -> str:
+        """What a 401 tells a program to send."""
+        return KEYWORD
+
+
+class MayAsk(BasePermission):
+    """Whoever has an account may read; a token writes where its scope says so."""
+
+    message = "This token may read only. Make one that may also build reports."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Whether the request may reach the view; which rows it finds there is the view's own question."""
+        if not request.user.is_authenticated:
+            return False
+        token = request.auth
+        return not isinstance(token, Token) or request.method in SAFE_METHODS or token.scope == Scope.REPORT
+
+
+class TokenThrottle(SimpleRateThrottle):
+    """So many requests of one token, or of one researcher who is signed in; never of an address."""
+
+    scope = "token"
+
+    def get_rate(self) -> str:
+        """As the settings say now."""
+        return str(settings.API_RATE)
+
+    def get_cache_key(self, request: Request, view: Any) -> str | None:
+        """What the requests are counted under."""
+        if isinstance(request.auth, Token):
+            return f"api.token.{request.auth.digest}"
+        return f"api.researcher.{request.user.pk}" if request.user.is_authenticated else None

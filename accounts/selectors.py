@@ -1,0 +1,26 @@
+"""Tokens: those of a researcher, and whose a presented one is."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.db.models import QuerySet
+
+from accounts.models import Token
+
+
+def digest_of_token(text: str) -> str:
+    """What is kept of a token: it is long and drawn at random, so one round of SHA-256 is enough."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def token_of(text: str) -> Token | None:
+    """The valid token of that text, with its owner; None where there is none, or the account is closed."""
+    found = Token.objects.select_related("owner").filter(digest=digest_of_token(text), owner__is_active=True).first()
+    return found if found is not None and found.is_valid else None
+
+
+def tokens_of(researcher: Any) -> QuerySet[Token]:
+    """A researcher's tokens that are not revoked, newest first."""
+    return Token.objects.filter(owner=researcher, revoked_at=None).order_by("-pk")

@@ -1,0 +1,135 @@
+"""Reports for programs: those of studies that the researcher owns or analyses, their numbers and their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analysis.exports.files import report_json
+from analysis.models import Report
+from analysis.package import files_of
+from analysis.selectors.reports import reports_of, studies_to_report
+from analysis.serializers import BuildSerializer, ReportDetailSerializer, ReportQuerySerializer, ReportSerializer
+from analysis.services import build_report, give_file
+from core.errors import ParallaxError
+
+FILE_TYPES = (
+    "text/html", "image/svg+xml", "image/png", "text/csv", "text/markdown", "text/plain", "application/pdf",
+    "application/x-tex", "application/zip",
+)  # fmt: skip
+
+
+class AsItIs(BaseContentNegotiation):
+    """A file is what its name says, whatever the request would rather have."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """Take the first, which nothing is rendered with but refusals."""
+        first = next(iter(renderers))
+        return first, first.media_type
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
+        """A file is only read."""
+
+
+@extend_schema(tags=["reports"])
+@extend_schema_view(
+    list=extend_schema(operation_id="reports", summary="Reports, newest first", parameters=[ReportQuerySerializer])
+)
+class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
+    """The reports of whoever asks."""
+
+    serializer_class = ReportSerializer
+    lookup_value_regex = r"[0-9]+"
+
+    def get_queryset(self) -> QuerySet[Report]:
+        """Those of studies whose outcomes the researcher may read."""
+        found = reports_of(self.request.user)
+        if self.action == "list":
+            asked = ReportQuerySerializer(data=self.request.query_params.dict())
+            asked.is_valid(raise_exception=True)
+            if "study" in asked.validated_data:
+                found = found.filter(study__slug=asked.validated_data["study"])
+        return found
+
+    @extend_schema(
+        operation_id="report_build",
+        summary="Build a report",
+        description="Computes the report at once, from the run the study was made on: it takes seconds. The same "
+        "inputs give the report that is there already (200). Building opens the outcomes, and the study's log says "
+        "so. Studies that you may not report, or that are not launched, are not there (404). The token has to have the "
+        "scope `report`.",
+        request=BuildSerializer,
+        responses={201: ReportSerializer, 200: ReportSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        """Build a report, or give the one of the same inputs."""
+        asked = BuildSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        study = get_object_or_404(studies_to_report(request.user), slug=asked.validated_data["study"])
+        newest = study.reports.order_by("-pk").values_list("pk", flat=True).first() or 0
+        report = build_report(study=study, mode=asked.validated_data.get("mode"), made_by=request.user)
+        is_new = report.pk > newest
+        told = ReportSerializer(reports_of(request.user).get(pk=report.pk)).data
+        return Response(told, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+
+    @extend_schema(operation_id="report", summary="One report and its files", responses=ReportDetailSerializer)
+    def retrieve(self, request: Request, pk: str) -> Response:
+        """Tell what a report was made from, and the addresses of its files."""
+        report = self.get_object()
+        context = {"request": request, "files": files_of(report).values()}
+        return Response(ReportDetailSerializer(report, context=context).data)
+
+    @extend_schema(
+        operation_id="report_numbers",
+        summary="Every number of a report",
+        description="The same document as the file report.json: plan, provenance, results.",
+        responses=OpenApiTypes.OBJECT,
+    )
+    @action(detail=True)
+    def numbers(self, request: Request, pk: str) -> Response:
+        """Give plan, provenance and results."""
+        return Response(json.loads(report_json(self.get_object())))
+
+    @extend_schema(
+        operation_id="report_file",
+        summary="A file of a report",
+        description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, …",
+        parameters=[
+            OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
+        ],
+        responses={
+            (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, description="The file."),
+            **{
+                (200, content_type): OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
+                for content_type in FILE_TYPES
+            },
+        },
+    )
+    def file(self, request: Request, pk: int, name: str) -> HttpResponse:
+        """Give a file of a report."""
+        try:
+            given = give_file(report=self.get_object(), name=name, actor=request.user)
+        except ParallaxError as refused:
+            if refused.code == "report.no_such_file":
+                raise NotFound(str(refused)) from refused
+            raise
+        response = HttpResponse(given.content, content_type=given.content_type)
+        response["Content-Disposition"] = f'attachment; filename="{given.filename}"'
+        response["Cache-Control"] = "private, no-store"
+        return response

@@ -1,0 +1,1 @@
+"""Which chart shows which result, one module for each noun. Pure; `charting` draws."""

@@ -1,0 +1,93 @@
+"""A Quarto document that reads the report's tables and figures, for whoever writes a paper around them."""
+
+from __future__ import annotations
+
+import json
+
+from analysis.exports.blocks import Block
+from analysis.exports.document import Document
+from analysis.exports.markdown import escaped, sentence
+
+SETUP = '''```{python}
+#| include: false
+import csv
+import json
+from pathlib import Path
+
+from IPython.display import Markdown
+
+report = json.loads(Path("report.json").read_text(encoding="utf-8"))
+
+
+def table(name):
+    """A table of the report, as Markdown."""
+    with (Path("tables") / name).open(encoding="utf-8", newline="") as file:
+        heads, *rows = csv.reader(file)
+
+    def shown(cell):
+        try:
+            number = float(cell)
+        except ValueError:
+            return cell.replace("|", "\\\\|")
+        return cell if number.is_integer() and "e" not in cell else f"{number:.3f}"
+
+    lines = [heads, ["---"] * len(heads), *([shown(cell) for cell in row] for row in rows)]
+    return Markdown("\\n".join("| " + " | ".join(line) + " |" for line in lines))
+```
+'''
+
+
+def report_quarto(document: Document, badges: list[str]) -> str:
+    """The source: sentences as they stand in the report, figures and tables by the names of their files."""
+    report = document.report
+    parts = [_header(document), SETUP]
+    parts += [f"::: {{.callout-warning}}\n{sentence(badge)}\n:::\n" for badge in badges]
+    parts.append(f"**{escaped(''.join(run.text for run in document.headline))}.**\n")
+    parts += [f"{sentence(text)}\n" for text in (document.paragraph, *document.limits) if text]
+    if document.lead:
+        parts.append(_figure(document.lead.key, document.lead.caption, document.lead.badge))
+    for section in document.sections:
+        parts.append(f"# {escaped(section.title)} {{#sec-{section.key}}}\n")
+        for block in section.blocks:
+            parts += _block(block)
+    parts.append(
+        "# Source\n\nThe numbers come from `report.json`, inputs "
+        f'`{report.inputs_hash}`: `{{python}} report["inputs_hash"]`.\n'
+    )
+    return "\n".join(parts)
+
+
+def _header(document: Document) -> str:
+    report = document.report
+    # JSON is YAML: a title with a colon or quotes needs no rules of its own.
+    lines = {
+        "title": report.study.title,
+        "subtitle": f"Report {report.number}, made by Parallax",
+        "date": report.created_at.date().isoformat(),
+        "lang": "en",
+    }
+    head = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in lines.items()]
+    head += [
+        "format:", "  html:", "    toc: true", "    embed-resources: true", "  pdf:", "    toc: true",
+        "    documentclass: scrartcl", "jupyter: python3", "execute:", "  echo: false",
+    ]  # fmt: skip
+    return "\n".join(["---", *head, "---", ""])
+
+
+def _block(block: Block) -> list[str]:
+    if block.heading:
+        return [f"## {escaped(block.heading)}\n"]
+    if block.figures:
+        return [_figure(figure.key, figure.caption, figure.badge) for figure in block.figures]
+    if block.table is not None:
+        if block.is_folded:
+            return []
+        key = block.table.key
+        label = f"#| label: tbl-{key}\n#| tbl-cap: {json.dumps(block.table.title, ensure_ascii=False)}"
+        return [f'```{{python}}\n{label}\ntable("{key}.csv")\n```\n']
+    return [f"{sentence(block.text)}\n"]
+
+
+def _figure(key: str, caption: str, badge: str) -> str:
+    words = f"{badge}. {caption}" if badge else caption
+    return f"![{sentence(words)}](figures/{key}.svg){{#fig-{key}}}\n"

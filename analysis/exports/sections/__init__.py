@@ -1,0 +1,1 @@
+"""The sections of a report, each from the results alone; one module for each noun."""

@@ -1,0 +1,45 @@
+"""Which letters of a sentence are statistics, for whoever sets it: a page, a PDF, LaTeX or Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# A letter of a statistic before its value: "p = .03", "F(6, 203)", and a heading that begins with one: "p, Holm".
+_BEFORE_VALUE = re.compile(r"(?<![\w&])(?:(?:p|W|M|SD|n|N|τ_b|ρ)(?=\s[=<>≥≤]\s|\||\s\.?\d)|[FH](?=\(\d))")
+_HEADING = re.compile(r"^(?:n|M|SD|p|F|SS|MS|df|τ_b|ρ)(?=$|,)")
+_OPERATOR = re.compile(r" ([=<>≥≤]) ")
+_PERCENT = re.compile(r"(\d) %")
+_HARD_SPACE = "\u00a0"
+
+
+class Piece(NamedTuple):
+    """A stretch of text that is set one way; ``τ_b`` in it stands for a tau with a lowered b."""
+
+    text: str
+    is_italic: bool = False
+
+
+def pieces(text: str) -> list[Piece]:
+    """Cut a sentence or a cell at its statistics, and bind expressions with hard spaces.
+
+    Examples
+    --------
+    >>> [piece.text for piece in pieces("a test, p = .03") if piece.is_italic]
+    ['p']
+    """
+    found: list[Piece] = []
+    place = 0
+    spans = sorted({match.span() for pattern in (_HEADING, _BEFORE_VALUE) for match in pattern.finditer(text)})
+    for start, end in spans:
+        if start > place:
+            found.append(Piece(text[place:start]))
+        found.append(Piece(text[start:end], is_italic=True))
+        place = end
+    if place < len(text):
+        found.append(Piece(text[place:]))
+    return [Piece(_bound(piece.text), piece.is_italic) for piece in found]
+
+
+def _bound(text: str) -> str:
+    return _PERCENT.sub(rf"\1{_HARD_SPACE}%", _OPERATOR.sub(rf"{_HARD_SPACE}\1{_HARD_SPACE}", text))

@@ -1,0 +1,40 @@
+"""Giving files of a report away, and the record of it where they hold people's data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.models import Report
+from analysis.package import PACKAGE, file_of
+from core.errors import ParallaxError
+from studies.services.blinding import note_export
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file that is given away: under which name, as what, and its content."""
+
+    filename: str
+    content_type: str
+    content: bytes
+
+
+def give_file(*, report: Report, name: str, actor: Any = None) -> Given:
+    """Make one file of a report. That the study package was taken is recorded, as it is of every export.
+
+    Raises `report.no_such_file`, `report.answers_changed`, `report.not_set`.
+    """
+    file = file_of(report, name)
+    if file is None:
+        raise ParallaxError("report.no_such_file", f"Report {report.number} has no file called {name}.")
+    given = Given(filename_of(report, name), file.content_type, file.make())
+    if name == PACKAGE:
+        note_export(study=report.study, kind="study package", actor=actor)
+    return given
+
+
+def filename_of(report: Report, name: str) -> str:
+    """The name under which a file is saved: it says of which study and report it is."""
+    stem = f"{report.study.slug}-report-{report.number}"
+    return f"{stem}{name.removeprefix('report')}" if name.startswith("report.") else f"{stem}-{name.replace('/', '-')}"

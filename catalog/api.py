@@ -1,0 +1,29 @@
+"""Datasets for programs: every researcher sees them all, as in the console."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, viewsets
+
+from catalog.models import Dataset
+from catalog.selectors.datasets import datasets_with_versions
+from catalog.serializers import DatasetSerializer
+
+
+@extend_schema(tags=["datasets"])
+@extend_schema_view(
+    list=extend_schema(operation_id="datasets", summary="Datasets with their versions, by name"),
+    retrieve=extend_schema(operation_id="dataset", summary="One dataset with its versions"),
+)
+class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Dataset]):
+    """Datasets and their versions; the ratings themselves stay where they are."""
+
+    serializer_class = DatasetSerializer
+    lookup_field = "name"
+    lookup_value_regex = r"[-a-zA-Z0-9_]+"
+    ordering = "name"
+
+    def get_queryset(self) -> QuerySet[Dataset]:
+        """Every dataset."""
+        return datasets_with_versions()

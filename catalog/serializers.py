@@ -1,0 +1,32 @@
+"""What programs are told of datasets."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from catalog.models import Dataset, DatasetVersion
+
+
+class VersionSerializer(serializers.ModelSerializer[DatasetVersion]):
+    """One version: it never changes, and its content hash names it."""
+
+    dataset = serializers.SlugField(source="dataset.name")
+
+    class Meta:
+        model = DatasetVersion
+        fields = [
+            "dataset", "number", "content_hash", "ratings_digest", "source_format", "is_synthetic", "n_users",
+            "n_items", "n_ratings", "scale_low", "scale_high", "scale_step", "created_at", "retired_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class DatasetSerializer(serializers.ModelSerializer[Dataset]):
+    """A dataset with all its versions, newest first."""
+
+    versions = VersionSerializer(many=True)
+
+    class Meta:
+        model = Dataset
+        fields = ["name", "title", "versions"]
+        read_only_fields = fields

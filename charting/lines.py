@@ -1,0 +1,51 @@
+"""Charts of a line a condition: where each line stands, and its name beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from charting.frame import label_expression
+from charting.lazy import altair as alt
+from charting.theme import LIGHT
+
+
+def line_axis(labels: Sequence[str], **changes: Any) -> alt.Axis:
+    """Return the axis that names the lines 0, 1, 2, … of a chart, the first on top.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        One for each line; a line break begins a second line.
+    changes
+        Other properties of the axis.
+
+    Returns
+    -------
+    altair.Axis
+        No label is left out, however narrow the chart.
+    """
+    return alt.Axis(
+        title=None,
+        values=list(range(len(labels))),
+        labelExpr=label_expression(labels),
+        labelColor=LIGHT.ink,
+        labelOverlap=False,
+        **changes,
+    )
+
+
+def line_scale(count: int) -> alt.Scale:
+    """Return the scale on which line k takes the room from k - 0.5 to k + 0.5, downwards.
+
+    Parameters
+    ----------
+    count : int
+        Number of lines.
+
+    Returns
+    -------
+    altair.Scale
+        The scale.
+    """
+    return alt.Scale(domain=[count - 0.5, -0.5], nice=False, zero=False)

@@ -1,0 +1,98 @@
+"""Points that would lie on each other, laid side by side: their number can be seen and nothing moves at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+ROWS_OF_POINTS = 60
+MOST_POINTS = 300
+"""Points drawn of one condition; with more values each point stands for several."""
+
+_PITCH = 0.055
+
+
+def values_per_point(counts: Iterable[int]) -> int:
+    """Return how many values each point stands for, so that no condition draws more than `MOST_POINTS`.
+
+    Parameters
+    ----------
+    counts : iterable of int
+        Values of each condition.
+
+    Returns
+    -------
+    int
+        At least 1; the same for all conditions, so that they can be compared.
+
+    Examples
+    --------
+    >>> values_per_point([30, 28]), values_per_point([3000])
+    (1, 10)
+    """
+    return max(1, -(-max(counts, default=0) // MOST_POINTS))
+
+
+def swarm(
+    values: Sequence[float], domain: tuple[float, float], room: tuple[float, float], *, per_point: int = 1
+) -> list[tuple[float, float]]:
+    """Lay points of (nearly) one value side by side, from the first edge of the room to the second.
+
+    Parameters
+    ----------
+    values : sequence of float
+        At least one, within the domain.
+    domain : (float, float)
+        Ends of the scale of measurement.
+    room : (float, float)
+        Where across the points may stand, in shares of a condition's slot.
+    per_point : int
+        Values that each point stands for; a value alone in its row is drawn all the same.
+
+    Returns
+    -------
+    list of (float, float)
+        Place across and value of each point, by ascending value.
+
+    Examples
+    --------
+    >>> swarm([2, 1, 2], (1, 5), (0.1, 0.4))
+    [(0.1, 1), (0.1, 2), (0.155, 2)]
+    >>> len(swarm([3] * 25, (1, 5), (0.1, 0.4), per_point=10))
+    3
+    """
+    row_height = (domain[1] - domain[0]) / ROWS_OF_POINTS
+    by_row: dict[int, list[float]] = {}
+    for value in sorted(values):
+        by_row.setdefault(round((value - domain[0]) / row_height), []).append(value)
+    drawn = {row: own[::per_point] for row, own in by_row.items()}
+    longest = max(len(own) for own in drawn.values())
+    pitch = min(_PITCH, (room[1] - room[0]) / max(longest - 1, 1))
+    return [
+        (round(room[0] + pitch * place, 6), value)
+        for _, own in sorted(drawn.items())
+        for place, value in enumerate(own)
+    ]
+
+
+def with_points_said(subtitle: str, counts: Sequence[int]) -> str:
+    """Return a subtitle that says what a point stands for, where it is not one participant.
+
+    Parameters
+    ----------
+    subtitle : str
+        What is drawn, in which unit.
+    counts : sequence of int
+        Values of each condition.
+
+    Returns
+    -------
+    str
+        The subtitle.
+
+    Examples
+    --------
+    >>> with_points_said("Satisfaction, 1 to 5", [30]), with_points_said("Satisfaction", [3000])
+    ('Satisfaction, 1 to 5', 'Satisfaction; a point is 10 participants')
+    """
+    per_point = values_per_point(counts)
+    return subtitle if per_point == 1 else f"{subtitle}; a point is {per_point} participants"

@@ -1,0 +1,102 @@
+"""Values by condition: checked, described, and what a pointer reads of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from charting.estimates import checked_number
+from charting.frame import number
+from charting.lazy import altair as alt
+from charting.quartiles import box_of
+from core.errors import DataError, ParameterError
+
+
+def checked_values(
+    values: Mapping[str, Sequence[float]], domain: tuple[float, float], *, what: str
+) -> dict[str, list[float]]:
+    """Return the values of each condition if there are some, and all lie on the scale.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence of float
+        Values of each condition.
+    domain : (float, float)
+        Ends of the scale of measurement.
+    what : str
+        Names the measure in the error.
+
+    Returns
+    -------
+    dict of str to list of float
+        In the same order.
+
+    Raises
+    ------
+    DataError
+        No values at all, or one that is not finite or outside the domain.
+    ParameterError
+        A domain without extent.
+    """
+    low, high = domain
+    if not low < high:
+        raise ParameterError(f"The domain of a chart of values needs two ends in order; {low:g} and {high:g} came.")
+    checked = {name: _within(name, condition_values, domain) for name, condition_values in values.items()}
+    if not any(checked.values()):
+        raise DataError(f"No condition has a value of {what} to draw.")
+    return checked
+
+
+def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> list[float]:
+    checked = [checked_number(value, what=f"condition {name}") for value in values]
+    for value in checked:
+        if not domain[0] - 1e-9 <= value <= domain[1] + 1e-9:
+            raise DataError(
+                f"Condition {name} has the value {value:g}, outside the scale from {domain[0]:g} to {domain[1]:g}."
+            )
+    return checked
+
+
+def box_tooltip() -> list[alt.Tooltip]:
+    """Return what a pointer or a key reads of a box.
+
+    Returns
+    -------
+    list of altair.Tooltip
+        Condition, size, mean, median and quartiles.
+    """
+    return [
+        alt.Tooltip("condition", type="nominal", title="condition"),
+        alt.Tooltip("participants", type="quantitative", title="participants"),
+        alt.Tooltip("mean", type="quantitative", format=".2f"),
+        alt.Tooltip("median", type="quantitative", format=".2f"),
+        alt.Tooltip("q1", type="quantitative", title="first quartile", format=".2f"),
+        alt.Tooltip("q3", type="quantitative", title="third quartile", format=".2f"),
+    ]
+
+
+def described_boxes(values: Mapping[str, Sequence[float]]) -> str:
+    """Return what a screen reader says of each condition: its size, mean and median.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence of float
+        Values of each condition; finite.
+
+    Returns
+    -------
+    str
+        A sentence a condition.
+
+    Examples
+    --------
+    >>> described_boxes({"LSA": [2.0], "TopPop": []})
+    'LSA: n = 1, mean 2.00, median 2.00. TopPop: no values.'
+    """
+    parts = []
+    for name, own in values.items():
+        if own:
+            box = box_of(own)
+            parts.append(f"{name}: n = {len(own)}, mean {number(box.mean, 2)}, median {number(box.median, 2)}.")
+        else:
+            parts.append(f"{name}: no values.")
+    return " ".join(parts)

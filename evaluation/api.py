@@ -1,0 +1,154 @@
+"""Runs, their results, and models for programs: every researcher reads them all, as in the console."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, viewsets
+from rest_framework.decorators import action
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.errors import ParallaxError
+from evaluation import exports
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.selectors.models import models_by_time
+from evaluation.selectors.runs import runs_by_time
+from evaluation.serializers import (
+    CsvRenderer,
+    CurveTableSerializer,
+    MetricTableSerializer,
+    ModelQuerySerializer,
+    ModelSerializer,
+    RunDetailSerializer,
+    RunQuerySerializer,
+    RunSerializer,
+    UserTableSerializer,
+)
+
+Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
+
+
+def _as_table(serializer: Any) -> dict[Any, Any]:
+    return {(200, "application/json"): serializer, (200, "text/csv"): OpenApiTypes.STR}
+
+
+@extend_schema(tags=["models"])
+@extend_schema_view(
+    list=extend_schema(operation_id="models", summary="Models, newest first", parameters=[ModelQuerySerializer]),
+    retrieve=extend_schema(operation_id="model", summary="One model"),
+)
+class ModelViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainedModel]):
+    """Trained models: recipes and digests; a study pins its models by digest."""
+
+    serializer_class = ModelSerializer
+    lookup_value_regex = r"[0-9]+"
+
+    def get_queryset(self) -> QuerySet[TrainedModel]:
+        """Every model, or those that are asked for."""
+        found = models_by_time()
+        if self.action == "list":
+            asked = ModelQuerySerializer(data=self.request.query_params.dict())
+            asked.is_valid(raise_exception=True)
+            names = {"digest": "digest", "dataset": "version__dataset__name"}
+            found = found.filter(**{names[key]: value for key, value in asked.validated_data.items()})
+        return found
+
+
+@extend_schema(tags=["runs"])
+@extend_schema_view(
+    list=extend_schema(operation_id="runs", summary="Runs, newest first", parameters=[RunQuerySerializer]),
+)
+class RunViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
+    """Runs and what they measured."""
+
+    serializer_class = RunSerializer
+    lookup_value_regex = r"[0-9]+"
+
+    def get_queryset(self) -> QuerySet[EvaluationRun]:
+        """Every run, or those that are asked for."""
+        found = runs_by_time()
+        if self.action == "list":
+            asked = RunQuerySerializer(data=self.request.query_params.dict())
+            asked.is_valid(raise_exception=True)
+            names = {"status": "status", "dataset": "version__dataset__name"}
+            found = found.filter(**{names[key]: value for key, value in asked.validated_data.items()})
+        return found
+
+    @extend_schema(
+        operation_id="run", summary="One run, its algorithms and how far it is", responses=RunDetailSerializer
+    )
+    def retrieve(self, request: Request, pk: str) -> Response:
+        """Tell what a run was made from and how far it is."""
+        return Response(RunDetailSerializer(self.get_object()).data)
+
+    @extend_schema(
+        operation_id="run_results",
+        summary="Every number of a run, with the hashes of what it came from",
+        description="The document of the console's button: algorithms with params, model hashes, every metric at "
+        "every list length, what was left out.",
+        responses=OpenApiTypes.OBJECT,
+    )
+    @action(detail=True)
+    def results(self, request: Request, pk: str) -> Response:
+        """Give the run as one document."""
+        return Response(exports.run_document(self._finished()))
+
+    @extend_schema(
+        operation_id="run_metrics",
+        summary="The metrics as a table",
+        description="A row for each algorithm, profile length, metric and list length.",
+        responses=_as_table(MetricTableSerializer),
+    )
+    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    def metrics(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Give the metrics."""
+        return self._table(exports.metric_rows, "metrics")
+
+    @extend_schema(
+        operation_id="run_users",
+        summary="The values by user as a table",
+        description="A row for each user of the dataset, metric, algorithm and profile length: what tests resample.",
+        responses=_as_table(UserTableSerializer),
+    )
+    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    def users(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Give the values by user."""
+        return self._table(exports.user_rows, "users")
+
+    @extend_schema(
+        operation_id="run_curves",
+        summary="The curves as a table",
+        description="A row for each algorithm, profile length, curve and point; a run without curves has no rows.",
+        responses=_as_table(CurveTableSerializer),
+    )
+    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    def curves(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Give the curves."""
+        return self._table(exports.curve_rows, "curves")
+
+    def _finished(self) -> EvaluationRun:
+        run = self.get_object()
+        if run.status != RunStatus.SUCCEEDED:
+            raise ParallaxError(
+                "run.no_results",
+                f"Run {run.pk} is {run.get_status_display().lower()} and has no results to give.",
+                {"status": run.status},
+            )
+        return run
+
+    def _table(self, rows: Rows, name: str) -> StreamingHttpResponse:
+        run = self._finished()
+        if isinstance(self.request.accepted_renderer, CsvRenderer):
+            response = StreamingHttpResponse(exports.csv_lines(rows(run)), content_type="text/csv; charset=utf-8")
+            response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}.csv"'
+            return response
+        texts = exports.record_texts({"run": run.pk}, "rows", exports.records_of(rows(run)))
+        return StreamingHttpResponse(texts, content_type="application/json")

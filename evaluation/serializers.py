@@ -1,0 +1,188 @@
+"""What programs are told of runs and models, and how tables are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.renderers import BaseRenderer
+
+from catalog.models import Dataset
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
+from evaluation.selectors.runs import algorithms_of, progress
+
+
+class CsvRenderer(BaseRenderer):
+    """Stands for CSV when the format is settled; the lines are streamed by the view."""
+
+    media_type = "text/csv"
+    format = "csv"
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> str:
+        """The text as it is."""
+        return str(data)
+
+
+class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
+    """A trained model: found again by its recipe, checked by the digest of its bytes."""
+
+    dataset = serializers.SlugField(source="version.dataset.name")
+    dataset_version = serializers.IntegerField(source="version.number")
+    dataset_hash = serializers.CharField(source="version.content_hash")
+    params = serializers.DictField()
+
+    class Meta:
+        model = TrainedModel
+        fields = [
+            "id", "digest", "recipe", "label", "algorithm", "algorithm_version", "params", "seed", "threads",
+            "dataset", "dataset_version", "dataset_hash", "training_digest", "fit_seconds", "created_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class ModelQuerySerializer(serializers.Serializer[Any]):
+    """Which models a list holds."""
+
+    digest = serializers.RegexField(r"^[0-9a-f]{64}$", required=False, help_text="Models of these bytes.")
+    dataset = serializers.SlugField(
+        required=False, max_length=Dataset._meta.get_field("name").max_length, help_text="Models of this dataset."
+    )
+
+
+class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
+    """An algorithm of a run; it has no model as long as none is trained, or where each fold has one."""
+
+    params = serializers.DictField()
+    model_id = serializers.IntegerField(allow_null=True)
+    model_digest = serializers.SerializerMethodField()
+
+    class Meta:
+        model = RunAlgorithm
+        fields = ["position", "label", "algorithm", "params", "model_id", "model_digest", "was_reused"]
+        read_only_fields = fields
+
+    def get_model_digest(self, algorithm: RunAlgorithm) -> str | None:
+        """The digest of its model."""
+        return None if algorithm.model is None else algorithm.model.digest
+
+
+class PartsSerializer(serializers.Serializer[Any]):
+    """How many parts of a run's work are done."""
+
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
+class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
+    """A run and what it was made from."""
+
+    dataset = serializers.SlugField(source="version.dataset.name")
+    dataset_version = serializers.IntegerField(source="version.number")
+    dataset_hash = serializers.CharField(source="version.content_hash")
+    split = serializers.DictField()
+    protocol = serializers.DictField()
+    metrics = serializers.ListField(child=serializers.CharField())
+    profile_lengths = serializers.ListField(child=serializers.IntegerField())
+
+    class Meta:
+        model = EvaluationRun
+        fields = [
+            "id", "status", "dataset", "dataset_version", "dataset_hash", "split", "protocol", "task", "metrics",
+            "reserve", "seed", "n", "profile_lengths", "threads", "inputs_hash", "created_at", "started_at",
+            "finished_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with its algorithms and how far it is."""
+
+    algorithms = serializers.SerializerMethodField()
+    parts = serializers.SerializerMethodField()
+    left_out = serializers.DictField()
+    counted = serializers.DictField()
+    environment = serializers.DictField()
+
+    class Meta(RunSerializer.Meta):
+        fields = [
+            *RunSerializer.Meta.fields, "algorithms", "parts", "activity", "error", "n_relevant",
+            "n_irrelevant", "left_out", "counted", "environment",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+    @extend_schema_field(RunAlgorithmSerializer(many=True))
+    def get_algorithms(self, run: EvaluationRun) -> Any:
+        """The algorithms in their order."""
+        return RunAlgorithmSerializer(algorithms_of(run), many=True).data
+
+    @extend_schema_field(PartsSerializer)
+    def get_parts(self, run: EvaluationRun) -> dict[str, int]:
+        """How far it is."""
+        found = progress(run)
+        return {"done": found.done, "total": found.total}
+
+
+class RunQuerySerializer(serializers.Serializer[Any]):
+    """Which runs a list holds."""
+
+    dataset = serializers.SlugField(
+        required=False, max_length=Dataset._meta.get_field("name").max_length, help_text="Runs on this dataset."
+    )
+    status = serializers.ChoiceField(choices=RunStatus.choices, required=False, help_text="Runs in this state.")
+
+
+class MetricRowSerializer(serializers.Serializer[Any]):
+    """One metric of one algorithm; `n` is null where the metric has one value, `profile_length` for whole profiles."""
+
+    algorithm = serializers.CharField()
+    profile_length = serializers.IntegerField(allow_null=True)
+    metric = serializers.CharField()
+    n = serializers.IntegerField(allow_null=True)
+    value = serializers.FloatField(allow_null=True)
+    remark = serializers.CharField(allow_blank=True)
+
+
+class UserRowSerializer(serializers.Serializer[Any]):
+    """One metric of one user of the dataset; users who have no value have no row."""
+
+    user = serializers.CharField()
+    metric = serializers.CharField()
+    algorithm = serializers.CharField()
+    profile_length = serializers.IntegerField(allow_null=True)
+    value = serializers.FloatField()
+
+
+class CurveRowSerializer(serializers.Serializer[Any]):
+    """One point of a curve."""
+
+    algorithm = serializers.CharField()
+    profile_length = serializers.IntegerField(allow_null=True)
+    curve = serializers.CharField()
+    x = serializers.FloatField(allow_null=True)
+    y = serializers.FloatField(allow_null=True)
+
+
+class MetricTableSerializer(serializers.Serializer[Any]):
+    """A run's metrics."""
+
+    run = serializers.IntegerField()
+    rows = MetricRowSerializer(many=True)
+
+
+class UserTableSerializer(serializers.Serializer[Any]):
+    """A run's values by user."""
+
+    run = serializers.IntegerField()
+    rows = UserRowSerializer(many=True)
+
+
+class CurveTableSerializer(serializers.Serializer[Any]):
+    """A run's curves."""
+
+    run = serializers.IntegerField()
+    rows = CurveRowSerializer(many=True)

@@ -1,0 +1,36 @@
+"""Routes of the programs' interface: what each app gives, its description, and a plain word for any other address."""
+
+from __future__ import annotations
+
+from django.urls import path, re_path
+from rest_framework.routers import DefaultRouter
+
+from accounts.api import MeView
+from analysis.api import AsItIs, ReportViewSet
+from catalog.api import DatasetViewSet
+from evaluation.api import ModelViewSet, RunViewSet
+from parallax.api import views
+from studies.api import StudyViewSet
+
+app_name = "api"
+router = DefaultRouter()
+router.include_format_suffixes = False
+router.register("studies", StudyViewSet, basename="studies")
+router.register("datasets", DatasetViewSet, basename="datasets")
+router.register("models", ModelViewSet, basename="models")
+router.register("runs", RunViewSet, basename="runs")
+router.register("reports", ReportViewSet, basename="reports")
+
+urlpatterns = [
+    path("me/", MeView.as_view(), name="me"),
+    path("schema/", views.SchemaView.as_view(), name="schema"),
+    path("docs/", views.docs, name="docs"),
+    path(
+        "reports/<int:pk>/files/<path:name>",
+        ReportViewSet.as_view({"get": "file"}, content_negotiation_class=AsItIs),
+        name="reports-file",
+    ),
+    *router.urls,
+    # Names of files end without a slash; any other address without one leads on to that with it.
+    re_path(r"^(?:reports/[^/]*/files/.*|.*/)$", views.NothingHere.as_view(), name="nothing"),
+]

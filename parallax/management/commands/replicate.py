@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import signal
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import User
+from analysis.package import write_report
+from catalog.selectors.datasets import newest_version
+from core.errors import ParallaxError
+from evaluation.management.watching import interrupt
+from parallax.replication import pages, serving, stages
+from parallax.replication.published import papers, published
+
+
+class Command(BaseCommand):
+    help = (
+        "Do a paper again, whole, on another dataset with simulated participants: train and measure its algorithms, "
+        "walk its study over HTTP, build the report, and set our tables and figures beside the published ones. Started "
+        "again, it takes what is there."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        default = stages.Settings()
+        parser.add_argument("paper", choices=papers(), help="the paper (%(choices)s)")
+        parser.add_argument("--dataset", required=True, metavar="NAME", help="an imported dataset with ratings")
+        parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write to")
+        parser.add_argument("--per-condition", type=int, default=default.per_condition, help="default: %(default)s")
+        parser.add_argument("--seed", type=int, default=default.seed, help="default: %(default)s")
+        parser.add_argument(
+            "--factors", default="50,300", metavar="A,B",
+            help="of the two PureSVD, for a catalogue that is too small for the paper's; the first is then also "
+            "AsySVD's and LSA's (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--reserve", type=float, default=default.reserve,
+            help="share of users kept from every model, on whom participants stand (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument("--workers", type=int, default=2, help="to train and measure; 0: those that run already")
+        parser.add_argument("--owner", metavar="EMAIL", help="whose study it is (default: the first administrator)")
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument(
+            "--in-process", action="store_true", help="serve the pages from threads of this process, starting no server"
+        )
+        where.add_argument("--base-url", metavar="URL", help="walk where this site is served already")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["out"].exists() and not options["out"].is_dir():
+            raise CommandError(f"{options['out']} is a file; --out names a folder.")
+        before = signal.signal(signal.SIGTERM, interrupt)
+        try:
+            self.replicate(options)
+        except ParallaxError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        except OSError as problem:
+            raise CommandError(f"The files cannot be written: {problem}") from problem
+        except KeyboardInterrupt:
+            raise CommandError("Stopped. Start the command again to go on where it was.", returncode=130) from None
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    def replicate(self, options: dict[str, Any]) -> None:
+        """Every stage with a line of its own."""
+        paper, chosen = published(options["paper"]), self.settings(options)
+        version, owner = newest_version(options["dataset"]), self.owner(options["owner"])
+        with self.step("Seven algorithms, trained and measured"):
+            run = stages.finished_run(
+                version=version, chosen=chosen, workers=options["workers"], out=self.stdout, tell=self.tell
+            )
+        with self.step("The study, launched"):
+            study = stages.launched_study(run=run, chosen=chosen, owner=owner, tell=self.tell)
+        with self.step(f"Simulated participants walk it, {self.how(options)}"):
+            stages.walked(study=study, chosen=chosen, server=lambda: self.server(options), tell=self.tell)
+        with self.step("The report"):
+            report = stages.reported(study=study, owner=owner, tell=self.tell)
+        made = pages.Replication(
+            paper=paper,
+            report=report,
+            names=stages.names_of(report, paper.algorithms),
+            novelty_r=stages.novelty_correlation(study),
+            facts={
+                "dataset": str(version),
+                "n_users": version.n_users,
+                "n_items": version.n_items,
+                "n_ratings": version.n_ratings,
+                "is_synthetic": version.is_synthetic,
+                "hidden": run.split.get("share", 0.0),
+                "factors": list(chosen.factors),
+                "walked": self.how(options),
+            },
+        )
+        with self.step("Files"):
+            write_report(report=report, folder=options["out"] / "report", progress=lambda words: None)
+            pages.write(made, options["out"])
+        self.stdout.write(f"\n{pages.printed(made)}\n")
+        self.stdout.write(
+            "These participants are simulated: this shows how the study behaves, and is no evidence about people.\n"
+            f"Open {options['out'] / 'replication.html'}"
+        )
+
+    def settings(self, options: dict[str, Any]) -> stages.Settings:
+        parts = [part.strip() for part in options["factors"].split(",")]
+        if len(parts) != 2 or not all(part.isdecimal() and int(part) for part in parts):
+            raise CommandError("--factors are two whole numbers with a comma between, such as 50,300.")
+        if options["per_condition"] < 2:
+            raise CommandError("--per-condition is at least 2: a test needs two in a condition.")
+        return stages.Settings(
+            seed=options["seed"],
+            per_condition=options["per_condition"],
+            factors=(int(parts[0]), int(parts[1])),
+            reserve=options["reserve"],
+        )
+
+    def owner(self, email: str | None) -> User | None:
+        if email is None:
+            return User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+        found = User.objects.filter(email__iexact=email).first()
+        if found is None:
+            raise CommandError(f"There is no researcher {email}.")
+        return found
+
+    def how(self, options: dict[str, Any]) -> str:
+        """In what way the pages are served."""
+        if options["base_url"]:
+            return f"over HTTP at {options['base_url']}"
+        if options["in_process"]:
+            return "over HTTP to threads of this process"
+        return "over HTTP to a web server of its own"
+
+    def server(self, options: dict[str, Any]) -> AbstractContextManager[str]:
+        if options["base_url"]:
+            return nullcontext(options["base_url"])
+        return serving.own_server() if options["in_process"] else serving.child_server()
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """A line when a stage begins, and one with its time."""
+        before = time.monotonic()
+        self.stdout.write(f"{what} …")
+        self.stdout.flush()
+        yield
+        self.stdout.write(f"{what}: done in {time.monotonic() - before:.1f} s")
+
+    def tell(self, words: str) -> None:
+        self.stdout.write(f"  {words}")
+        self.stdout.flush()

@@ -1,0 +1,29 @@
+"""Versions of a study's design, and how many participants entered under each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from studies.enums import Mode
+from studies.models import Participant, Study, StudyVersion
+
+
+@dataclass(frozen=True)
+class DesignLine:
+    """One version of the design, with who entered under it."""
+
+    version: StudyVersion
+    n: int
+    n_simulated: int
+
+
+def design_lines(study: Study) -> list[DesignLine]:
+    """Every version of the design, the newest first."""
+    entered = Counter(
+        Participant.objects.filter(study=study, version__isnull=False).order_by().values_list("version", "mode")
+    )
+    return [
+        DesignLine(version, entered[version.pk, Mode.LIVE], entered[version.pk, Mode.SIMULATED])
+        for version in study.versions.select_related("made_by").order_by("-number")
+    ]

@@ -1,0 +1,142 @@
+"""Questions as they stand on a page, and what a simulated participant says to those that are not the study's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from lxml import html
+
+from studies.answer_model import SimulatedPerson
+
+DECLINED = "--declined"
+ASKS_FOR_ONE = re.compile(r"\b(choose|select|pick|tick|scegli|seleziona)\b", re.IGNORECASE)
+IN_WORDS = "Nothing comes to my mind."
+BOXES = f".//input[@type='checkbox'][not(contains(@name, '{DECLINED}'))]"
+QUESTIONS = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' question ')]"
+
+
+def _says(text: str, label: str) -> bool:
+    """Whether a text holds a label as words of their own."""
+    return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text))
+
+
+def key_of(question: html.HtmlElement) -> str:
+    """The question's key."""
+    return str(question.get("id", "")).removeprefix("question-")
+
+
+def is_optional_text(question: html.HtmlElement) -> bool:
+    """Whether it asks for words that may be left out."""
+    return bool(question.xpath("./label/span[@class='quiet']")) and not question.xpath(".//input | .//select")
+
+
+def is_answered(question: html.HtmlElement) -> bool:
+    """Whether every group of buttons, list and field of the question holds something."""
+    if question.xpath(f".//input[@checked][@value='{DECLINED}' or contains(@name, '{DECLINED}')]"):
+        return True
+    radios = set(question.xpath(".//input[@type='radio']/@name"))
+    if radios != set(question.xpath(".//input[@type='radio'][@checked]/@name")):
+        return False
+    boxes = question.xpath(BOXES)
+    if boxes and not any(box.get("checked") is not None for box in boxes):
+        return False
+    if question.xpath(".//select[not(option[@selected][@value != ''])]"):
+        return False
+    fields = question.xpath(".//input[@type='text'][not(ancestor::label)]")
+    return all(field.get("value") for field in fields) and all(
+        (area.text or "").strip() for area in question.xpath(".//textarea")
+    )
+
+
+def filled(form: html.HtmlElement) -> dict[str, Any]:
+    """What the form holds already, as a browser sends it."""
+    found: dict[str, Any] = {}
+    for control in form.xpath(f"{QUESTIONS}[not(@hidden)]//input | {QUESTIONS}[not(@hidden)]//select"):
+        name, kind = control.get("name"), control.get("type")
+        if not name or kind == "hidden":
+            continue
+        if kind in ("radio", "checkbox"):
+            if control.get("checked") is not None:
+                found.setdefault(name, []).append(control.get("value", ""))
+        elif control.tag == "select":
+            found[name] = control.xpath("string(option[@selected]/@value)")
+        else:
+            found[name] = control.get("value", "")
+    return found
+
+
+@dataclass
+class Respondent:
+    """Whoever answers: facts about them, their own mind once they have one, and a stream for everything else.
+
+    `negative` are the names of the statements that find fault, which a person understands and a program does not.
+    """
+
+    facts: Mapping[str, Any]
+    rng: np.random.Generator
+    negative: frozenset[str] = frozenset()
+    person: SimulatedPerson | None = None
+
+    def answer_to(self, question: html.HtmlElement, *, is_about: bool = False) -> dict[str, Any]:
+        """What the person says to a question, read from its controls."""
+        told = " ".join(str(question.text_content()).split())
+        data: dict[str, Any] = {}
+        for name in dict.fromkeys(question.xpath(".//input[@type='radio']/@name")):
+            data[name] = self._button(question, name, told, is_about=is_about)
+        boxes = question.xpath(f"{BOXES}[not(@data-exclusive)]")
+        if boxes:
+            (around,) = question.xpath(".//div[contains(@class, 'rows')]")
+            least, most = int(around.get("data-least", 1)), int(around.get("data-most", len(boxes)))
+            values = [box.get("value", "") for box in boxes]
+            n = int(self.rng.integers(max(1, least), min(most, len(values)) + 1))
+            data[boxes[0].get("name", "")] = [values[i] for i in sorted(self.rng.permutation(len(values))[:n])]
+        for control in question.xpath(".//select"):
+            name = control.get("name", "")
+            offered = [value for value in control.xpath(".//option/@value") if value not in ("", DECLINED)]
+            data[name] = str(self.facts[name]) if name in self.facts else str(self.rng.choice(offered))
+        is_optional = bool(question.xpath("./label/span[@class='quiet']"))
+        for control in question.xpath(".//input[@type='text'][not(ancestor::label)] | .//textarea"):
+            name, mode = control.get("name", ""), control.get("inputmode")
+            if name in self.facts:
+                data[name] = str(self.facts[name])
+            elif mode:
+                data[name] = self._number(question, control)
+            elif not is_optional:
+                data[name] = IN_WORDS
+        return data
+
+    def _button(self, question: html.HtmlElement, name: str, told: str, *, is_about: bool) -> str:
+        buttons = [b for b in question.xpath(f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
+        labels = {str(b.get("value", "")): " ".join(b.getparent().text_content().split()) for b in buttons}
+        legend, _first_label, _rest = told.partition(next(iter(labels.values()), "\n"))
+        # A statement such as "Choose 'Agree' here" is read as it is meant.
+        named = [value for value, label in labels.items() if _says(legend, label.split(",")[0])]
+        if ASKS_FOR_ONE.search(legend) and len(named) == 1:
+            return named[0]
+        if name in self.facts:
+            return str(self.facts[name])
+        if is_about:
+            # The questions of screening are asked so that "yes" lets someone in.
+            return "yes" if set(labels) == {"yes", "no"} else str(self.rng.choice(sorted({*labels} - {"other"})))
+        if self.person is not None and all(value.lstrip("-").isdigit() for value in labels):
+            answer = self.person.opinion(len(labels), self.rng, is_negative=name in self.negative)
+            return sorted(labels, key=int)[int(answer.value) - 1]
+        return str(self.rng.choice([value for value in labels if value != "other"]))
+
+    def _number(self, question: html.HtmlElement, field: html.HtmlElement) -> str:
+        ranges = question.xpath(".//input[@type='range']")
+        if ranges:
+            low, high = float(ranges[0].get("min", 0)), float(ranges[0].get("max", 100))
+            step = float(ranges[0].get("step", 1))
+            points = round((high - low) / step) + 1
+            negative = key_of(question) in self.negative
+            n = points // 2
+            if self.person is not None:
+                n = self.person.opinion(points, self.rng, is_negative=negative).value - 1
+            return f"{low + n * step:g}"
+        low, high = int(float(field.get("data-minimum", 1))), int(float(field.get("data-maximum", 100)))
+        return str(int(self.rng.integers(low, high + 1)))

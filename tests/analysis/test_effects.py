@@ -1,0 +1,261 @@
+"""Effects, single answers, correlations and items in a report: the planted is found, and little is said in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.enums import VARIABLE_OF, VARIABLES
+from analysis.exports.sections.closer import closer_sections
+from analysis.narrative import effects as said
+from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown
+from analysis.services.correlations import correlations_of
+from analysis.services.crossed import study_items
+from analysis.services.effects import effects_of_all, effects_of_scale
+from analysis.services.perceived import groups_of, study_variable
+from core.provenance import canonical_json
+from inference.effect_sizes import hedges_g
+
+ITEMS = 5
+
+
+def answers_with(ratings: dict[str, list[list[int]]], *, watched: int = 1) -> Answers:
+    """Participants who rated five items each; the first `watched` were watched, one more heard of."""
+    people, shown = [], []
+    for condition, lists in ratings.items():
+        for number, given in enumerate(lists):
+            n_watched = (watched + number) % (ITEMS + 1)
+            n_heard = min(ITEMS, n_watched + 1)
+            people.append(
+                Person(
+                    condition=condition,
+                    n_items=len(given),
+                    accuracy_sum=sum(given),
+                    fon_sum=ITEMS - n_watched,
+                    son_sum=ITEMS - n_heard,
+                    satisfaction=round(sum(given) / len(given)),
+                    n_liking=n_watched,
+                    liking_sum=sum(given[:n_watched]),
+                    n_interest=ITEMS - n_watched,
+                    interest_sum=sum(given[n_watched:]),
+                )
+            )
+            shown += [
+                Shown(condition, str(place), f"Film {place}", one, 1, 0, "neither", False)
+                for place, one in enumerate(given)
+            ]
+    return Answers(tuple(ratings), tuple(people), tuple(shown), 10 * len(people), 0, 0)
+
+
+def results_of(answers: Answers) -> dict[str, Any]:
+    """What these services add to a report's results, with what sections need beside it."""
+    made = {one: study_variable(answers, one, np.random.default_rng(1)) for one in VARIABLES}
+    whole = {
+        "flow": {"analysed": len(answers.people)},
+        "plan": {"alpha": 0.05},
+        "variables": [result for result, _ in made.values()],
+        **effects_of_all(answers, {one: ranking for one, (_, ranking) in made.items()}),
+        "correlations": correlations_of(answers, VARIABLES),
+        "crossed": study_items(answers),
+    }
+    plain: dict[str, Any] = json.loads(canonical_json(whole))  # refuses NaN
+    return plain
+
+
+def words_of(results: dict[str, Any]) -> str:
+    """Every sentence and every printed cell."""
+    found = []
+    for section in closer_sections(results):
+        for block in section.blocks:
+            found.append(block.text)
+            if block.table:
+                assert all(len(row.cells) == block.table.width for row in block.table.rows)
+                found += [cell.text for row in block.table.rows for cell in row.cells]
+    return "\n".join(found)
+
+
+@pytest.fixture
+def planted() -> Answers:
+    """A is liked more than B by a step and a half; C lies between."""
+    rng = np.random.default_rng(4)
+    lists: dict[str, list[list[int]]] = {}
+    for name, centre in {"A": 3.9, "B": 2.3, "C": 3.1}.items():
+        leanings = centre + rng.normal(0, 0.7, 20)
+        lists[name] = [np.clip(np.rint(one + rng.normal(0, 0.8, ITEMS)), 1, 5).astype(int).tolist() for one in leanings]
+    return answers_with(lists)
+
+
+@pytest.mark.unit
+def test_planted_difference_is_the_largest_effect(planted: Answers) -> None:
+    results = results_of(planted)
+    accuracy = results["effects"][0]
+    groups = {name: [person.accuracy_sum / 5 for person in planted.of(name)] for name in "ABC"}
+    (first, *_) = accuracy["hedges"]
+    assert (first["a"], first["b"]) == ("A", "B")
+    assert first["g"] == pytest.approx(hedges_g(groups, "A", "B").g)
+    assert "The largest difference in perceived accuracy is A over B, g = " in words_of(results)
+    for name, drawn in accuracy["intervals"].items():
+        for one in (drawn["percentile"], drawn["bca"]["interval"]):
+            assert one["low"] < sum(groups[name]) / 20 < one["high"]
+
+
+@pytest.mark.unit
+def test_single_answers_have_the_ordinal_model_and_means_have_not(planted: Answers) -> None:
+    results = results_of(planted)
+    models = {one["key"]: one["ordinal"] for one in results["effects"]}
+    assert models["accuracy"] is models["fon"] is models["son"] is None
+    assert [one["condition"] for one in models["satisfaction"]["effects"]] == ["B", "C"]
+    assert models["satisfaction"]["effects"][0]["estimate"] < models["satisfaction"]["effects"][1]["estimate"] < 0
+    assert "By the ordinal model" in words_of(results)
+
+
+@pytest.mark.unit
+def test_disagreement_with_the_tests_of_means_is_said(planted: Answers) -> None:
+    results = results_of(planted)
+    satisfaction = next(one for one in results["variables"] if one["key"] == "satisfaction")
+    assert "It comes to the same pairs as Tukey's test." in words_of(results)
+    satisfaction["orders"]["tukey"]["dominates"] = {"A": [], "B": ["C"], "C": []}
+    satisfaction["anova"]["p"] = 0.5
+    text = words_of(results)
+    assert "it does not confirm B over C" in text
+    assert "it finds besides A over B and C over B" in text
+    assert "over all algorithms it finds a difference where the analysis of variance says otherwise" in text
+
+
+@pytest.mark.unit
+def test_correlations_are_taken_within_and_between(planted: Answers) -> None:
+    results = results_of(planted)
+    pairs = [(one["a"], one["b"]) for one in results["correlations"]]
+    assert pairs[0] == ("fon", "son")
+    assert len(pairs) == 6
+    novelty = results["correlations"][0]
+    # Everybody heard of one item more than they watched, but for those who watched all five.
+    assert novelty["within"]["coefficient"] > 0.95
+    assert "First- and second-order novelty: within algorithms r = " in words_of(results)
+    accuracy = next(one for one in results["correlations"] if (one["a"], one["b"]) == ("accuracy", "satisfaction"))
+    assert accuracy["between"]["coefficient"] > 0.9
+    assert [one["condition"] for one in accuracy["by_condition"]] == ["A", "B", "C"]
+
+
+@pytest.mark.unit
+def test_opposite_ways_within_and_between_are_said(planted: Answers) -> None:
+    results = results_of(planted)
+    one = results["correlations"][0]
+    one["within"] |= {"coefficient": -0.5, "p": 0.01}
+    one["between"] |= {"is_defined": True, "coefficient": 0.9, "p": 0.01, "interval": None}
+    assert "first-order novelty and second-order novelty go opposite ways" in words_of(results)
+
+
+@pytest.mark.unit
+def test_items_are_a_sample_too(planted: Answers) -> None:
+    results = results_of(planted)
+    crossed = results["crossed"]
+    assert (crossed["n_items"], crossed["n_persons"], crossed["n_answers"]) == (5, 60, 300)
+    assert [one["condition"] for one in crossed["conditions"]] == ["A", "B", "C"]
+    assert crossed["conditions"][0]["mean"] == pytest.approx(
+        sum(person.accuracy_sum for person in planted.of("A")) / 100, abs=1e-6
+    )
+    assert "Every pair that Tukey's test orders in perceived accuracy is confirmed for other items." in words_of(
+        results
+    )
+
+
+@pytest.mark.unit
+def test_what_could_have_been_seen_is_said_where_no_order_can_be_claimed() -> None:
+    rng = np.random.default_rng(10)
+    lists = {name: [rng.integers(1, 6, ITEMS).tolist() for _ in range(12)] for name in "ABC"}
+    results = results_of(answers_with(lists))
+    assert all(one["orders"]["tukey"]["is_empty"] for one in results["variables"])
+    detectable = results["effects"][0]["detectable"]
+    assert (detectable["n_per_condition"], detectable["conditions"]) == (12, 3)
+    assert "With 12 participants in the smallest of 3 conditions" in words_of(results)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        pytest.param({"A": [], "B": []}, id="nobody"),
+        pytest.param({"A": [[3] * 5] * 4, "B": []}, id="one condition"),
+        pytest.param({"A": [[3, 4, 5, 4, 3]], "B": []}, id="one participant"),
+        pytest.param({"A": [[3, 4, 5, 4, 3]] * 3, "B": [[1, 2, 1, 2, 1]]}, id="one participant in a condition"),
+        pytest.param({"A": [[3] * 5] * 3, "B": [[3] * 5] * 3}, id="all alike"),
+        pytest.param({"A": [[5] * 5] * 3, "B": [[1] * 5] * 3}, id="no variance within"),
+        pytest.param({"A": [[5] * 5] * 3, "B": [[1, 2, 3, 2, 1], [2] * 5, [4] * 5]}, id="a condition all alike"),
+        pytest.param({"A": [[5, 4, 3, 2, 1]], "B": [[1, 2, 3, 4, 5]]}, id="one participant in each"),
+    ],
+)
+def test_little_to_analyse_is_said_without_a_number_that_is_none(ratings: dict[str, list[list[int]]]) -> None:
+    text = words_of(results_of(answers_with(ratings)))
+    assert not re.search(r"\b([nN]a[nN]|inf|None)\b", text)
+    if any(ratings.values()):
+        assert "There is no" in text
+
+
+@pytest.mark.unit
+def test_a_scale_of_one_question_has_the_ordinal_model_and_others_have_not() -> None:
+    answers = answers_with({"A": [[3] * 5] * 4, "B": [[4] * 5] * 4})
+    scores = ["2", "3", "3", "4", "3", "4", "5", "2"]
+    rows = tuple(("A" if place < 4 else "B", score, (score,)) for place, score in enumerate(scores))
+    single = ScaleAnswers("ease", "Ease", 1, 5, ("ease",), (*rows, ("B", None, (None,))))
+    found = effects_of_scale(answers, single)
+    assert found["ordinal"]["is_defined"]
+    assert found["ordinal"]["n"] == 8
+    assert found["ordinal"]["empty_categories"] == [1.0]
+    double = ScaleAnswers("ease", "Ease", 1, 5, ("one", "two"), (("A", "7/2", ("3", "4")), *rows))
+    found = effects_of_scale(answers, double)
+    assert found["ordinal"] is None
+    assert found["hedges"][0]["n_a"] == 5
+
+
+@pytest.mark.unit
+def test_scales_stand_beside_the_variables(planted: Answers) -> None:
+    rows = tuple((person.condition, str(person.satisfaction), (str(person.satisfaction),)) for person in planted.people)
+    results = results_of(replace(planted, scales=(ScaleAnswers("ease", "Ease of use", 1, 5, ("ease",), rows),)))
+    (scale,) = results["scale_effects"]
+    satisfaction = next(one for one in results["effects"] if one["key"] == "satisfaction")
+    assert scale["hedges"] == satisfaction["hedges"]
+    assert scale["ordinal"]["lr"] == satisfaction["ordinal"]["lr"]
+    assert "the algorithms differ in ease of use: LR" in words_of(results)
+
+
+@pytest.mark.unit
+def test_sentences_of_rare_cases() -> None:
+    assert said.families(1) == ""
+    assert said.novelty([]) == ""
+    equal = {"a": "A", "b": "B", "is_defined": True, "g": 0.0, "interval": None}
+    assert said.largest({"name": "Ease", "hedges": [equal], "cohens_f": 0.0}) == "In ease no two algorithms differ."
+    assert said.largest({"name": "Ease", "hedges": [], "cohens_f": None}) == ""
+    sure = {**equal, "g": -7.0}
+    text = said.largest({"name": "Ease", "hedges": [sure], "cohens_f": None})
+    assert text == "The largest difference in ease is B over A, g = 7.00."
+
+
+@pytest.mark.unit
+def test_shifts_that_differ_along_the_scale_are_said(planted: Answers) -> None:
+    results = results_of(planted)
+    found = next(one for one in results["effects"] if one["key"] == "satisfaction")
+    found["ordinal"] |= {"proportional_p": 0.01, "proportional_lr": 15.0, "proportional_df": 6}
+    assert "One shift an algorithm is too few" in words_of(results)
+
+
+@pytest.mark.unit
+def test_ratings_that_are_not_all_at_hand_are_said() -> None:
+    whole = answers_with({"A": [[3] * 5], "B": [[4] * 5]})
+    part = Answers(whole.conditions, whole.people, whole.shown[1:], 10, 0, 0)
+    assert study_items(part)["reason"] == "The ratings of single items are not all at hand."
+
+
+@pytest.mark.unit
+def test_values_are_exact_whatever_the_length_of_lists() -> None:
+    three = Person("A", 3, 4, 0, 0, 4, 0, 0, 3, 4)
+    five = Person("A", 5, 20, 0, 0, 4, 0, 0, 5, 20)
+    answers = Answers(("A",), (three, five), (), 0, 0, 0)
+    accuracy = groups_of(answers, VARIABLE_OF["accuracy"])
+    assert [str(value) for value in accuracy["A"]] == ["4/3", "4"]
+    assert [str(value) for value in groups_of(answers, VARIABLE_OF["satisfaction"])["A"]] == ["4", "4"]

@@ -1,0 +1,194 @@
+"""The study package: what is in it, that its scripts give the report's numbers in R and Python, and when it refuses."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from django.test import Client
+
+from analysis.models import Report
+from analysis.package import PACKAGE, file_of, files_of, offers_of
+from analysis.package.numbers import HEADS, lines_of
+from analysis.services import build_report, give_file
+from core.errors import ParallaxError
+from core.models import LogEntry
+from studies.models import Participant, Study, StudyMembership
+from studies.services.quality import exclude
+from tests.factories.analysis import planted_person
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+RATINGS = {"TopPop": (5, 4, 5, 3, 4), "CorNgr": (2, 3, 1, 2, 4), "PureSVD4": (3, 3, 2, 4, 1)}
+
+
+@pytest.fixture
+def answered(study: Study) -> Study:
+    """People whose answers differ within every condition and in every variable; one of them is left out."""
+    for place, (label, given) in enumerate(RATINGS.items()):
+        for number in range(5 + place):
+            turned = [1 + (rating - 1 + (number * (rank + 1)) // 4) % 5 for rank, rating in enumerate(given)]
+            planted_person(study, label, turned, 1 + (number + place) % 5, n_watched=1 + (number + place) % 3,
+                           n_heard=number % 2)  # fmt: skip
+    exclude(participant=Participant.objects.order_by("pk")[0], reason="Answered at random")
+    return study
+
+
+@pytest.fixture
+def unpacked(answered: Study, tmp_path: Path) -> Path:
+    given = give_file(report=build_report(study=answered), name=PACKAGE)
+    with zipfile.ZipFile(io.BytesIO(given.content)) as archive:
+        archive.extractall(tmp_path)
+    return tmp_path
+
+
+def run(command: list[str], folder: Path) -> tuple[int, list[list[str]], str]:
+    """Exit status, the lines that the script printed, and its last word."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    assert lines, done.stderr
+    return done.returncode, [line.split("\t") for line in lines[1:-1]], lines[-1]
+
+
+def check_recomputed(command: list[str], folder: Path) -> None:
+    """Every number that the report's JSON holds comes back from the script, to the digits a reader could want."""
+    numbers = json.loads((folder / "report" / "report.json").read_text())
+    reported = {line[:5]: line[5] for line in lines_of(numbers["results"])}
+    kinds = {line[1] for line in reported}
+    assert kinds >= {"described", "anova", "welch", "brown_forsythe", "kruskal", "tukey", "games_howell",
+                     "sign_test", "tau_b", "value"}  # fmt: skip
+    status, lines, last = run(command, folder)
+    recomputed = {tuple(line[:5]): float(line[5]) for line in lines}
+    assert set(recomputed) == set(reported)
+    for name, value in reported.items():
+        assert recomputed[name] == pytest.approx(value, rel=1e-6, abs=1e-8), name
+    assert (status, last[:20]) == (0, f"# {len(reported)} of {len(reported)} numbers agree"[:20])
+    # The script compares indeed: of a changed number it says so.
+    path = folder / "report" / "numbers.csv"
+    rows = list(csv.reader(path.read_text().splitlines()))
+    assert tuple(rows[0]) == HEADS
+    place = next(place for place, row in enumerate(rows) if row[1:5] == ["anova", "", "", "f"])
+    rows[place][5] = str(float(rows[place][5]) * 1.0001)
+    kept = path.read_text()
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    status, _, last = run(command, folder)
+    assert (status, last.split()[1]) == (1, str(len(reported) - 1))
+    path.write_text(kept)
+
+
+@pytest.mark.slow
+def test_both_scripts_recompute_the_report(unpacked: Path, rscript: str) -> None:
+    check_recomputed([sys.executable, "scripts/recompute.py"], unpacked)
+    check_recomputed([rscript, "--vanilla", "scripts/recompute.R"], unpacked)
+
+
+def test_package_holds_what_its_readme_names(unpacked: Path) -> None:
+    names = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+    assert {
+        "README.md", "SHA256SUMS", "data/analysed.csv", "data/participants.csv", "data/participants_codebook.csv",
+        "data/items.csv", "data/run-users.csv", "data/conditions.csv", "design/design.json",
+        "design/preregistration.md", "report/report.html", "report/report.pdf", "report/report.json",
+        "report/report.schema.json", "report/report.qmd", "report/apa.md", "report/numbers.csv",
+        "report/figures/slope.svg", "report/figures/slope.png", "report/figures/slope.pdf",
+        "report/tables/table-1.csv", "report/tables/table-1.md", "report/tables/table-1.tex",
+        "scripts/recompute.py", "scripts/recompute.R",
+    } <= names  # fmt: skip
+    sums = dict(reversed(line.split("  ")) for line in (unpacked / "SHA256SUMS").read_text().splitlines())
+    assert set(sums) == names - {"SHA256SUMS"}
+    for name, digest in sums.items():
+        assert hashlib.sha256((unpacked / name).read_bytes()).hexdigest() == digest
+    design = json.loads((unpacked / "design/design.json").read_text())
+    numbers = json.loads((unpacked / "report/report.json").read_text())
+    assert design["design_hash"] == numbers["provenance"]["design_hash"]
+    readme = (unpacked / "README.md").read_text()
+    for told in (numbers["inputs_hash"], str(numbers["provenance"]["study_seed"]), "numpy", "Synthetic ratings"):
+        assert told in readme
+    analysed = list(csv.DictReader((unpacked / "data/analysed.csv").read_text().splitlines()))
+    assert len(analysed) == numbers["results"]["flow"]["analysed"] == 17
+    people = list(csv.DictReader((unpacked / "data/participants.csv").read_text().splitlines()))
+    assert len(people) == 18
+    assert "participant.code" not in people[0]
+    check_quarto(unpacked)
+
+
+def check_quarto(unpacked: Path) -> None:
+    """The Quarto source has a header that is YAML, code that compiles, and names only files that are there."""
+    source = (unpacked / "report" / "report.qmd").read_text()
+    _, head, body = source.split("---\n", 2)
+    facts = yaml.safe_load(head)
+    assert facts["title"] == json.loads((unpacked / "report/report.json").read_text())["results"]["study"]["title"]
+    assert set(facts["format"]) == {"html", "pdf"}
+    named = re.findall(r"\]\((figures/[^)]+)\)", body)
+    named += [f"tables/{name}" for name in re.findall(r'^table\("([^"]+)"\)$', body, re.MULTILINE)]
+    named += re.findall(r'Path\("([^"]+\.json)"\)', body)
+    assert len(named) > 20
+    for name in named:
+        assert (unpacked / "report" / name).is_file(), name
+    (setup,) = re.findall(r"```\{python\}\n#\| include: false\n(.*?)```", body, re.S)
+    compile(setup, "report.qmd", "exec")
+    labels = re.findall(r"#\| label: (\S+)|\{#(fig-\S+?)\}", body)
+    assert len(labels) == len(set(labels))
+
+
+def test_same_report_gives_the_same_package(answered: Study) -> None:
+    report = build_report(study=answered)
+    one, two = (give_file(report=report, name=PACKAGE).content for _ in range(2))
+    assert one == two
+    with zipfile.ZipFile(io.BytesIO(one)) as archive:
+        names = archive.namelist()
+        assert names == sorted(names)
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_changed_answers_give_no_package_and_taking_one_is_recorded(answered: Study, client: Client) -> None:
+    report = build_report(study=answered)
+    client.force_login(StudyMembership.objects.get(study=answered).researcher)
+    address = f"{report.get_absolute_url()}{PACKAGE}"
+    given = client.get(address)
+    assert given["Content-Disposition"] == 'attachment; filename="good-films-report-1-study-package.zip"'
+    assert given.content.startswith(b"PK")
+    entry = LogEntry.objects.filter(facts__format="study package").get()
+    assert entry.actor == StudyMembership.objects.get(study=answered).researcher
+    exclude(participant=Participant.objects.order_by("pk")[3], reason="Late")
+    with pytest.raises(ParallaxError, match="Build a new report, and take its package") as refused:
+        give_file(report=report, name=PACKAGE)
+    assert refused.value.code == "report.answers_changed"
+    page = client.get(address, follow=True)
+    assert "Build a new report, and take its package" in page.content.decode()
+    assert LogEntry.objects.filter(facts__format="study package").count() == 1
+
+
+def test_page_offers_every_file_and_each_is_given(answered: Study, client: Client) -> None:
+    report = build_report(study=answered)
+    client.force_login(StudyMembership.objects.get(study=answered).researcher)
+    page = client.get(report.get_absolute_url()).content.decode()
+    files = files_of(report)
+    links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)" download', page)
+    assert sorted(links) == sorted(files)
+    offers = offers_of(files.values())
+    assert [len(offer.files) for offer in offers["figures"]] == [3] * len(offers["figures"])
+    for name in ("report.qmd", "apa.md", "tables/flow.tex", "tables/flow.md", "figures/box-accuracy.png"):
+        given = client.get(f"{report.get_absolute_url()}{name}")
+        found = file_of(report, name)
+        assert found is not None
+        assert given["Content-Type"] == found.content_type
+        assert given.content == found.make()
+    for name in ("figures/nothing.svg", "report.exe", "figures/../report.pdf", "tables/"):
+        assert client.get(f"{report.get_absolute_url()}{name}").status_code == 404
+
+
+def test_nobody_finished_gives_a_package_too(study: Study) -> None:
+    report: Report = build_report(study=study)
+    with zipfile.ZipFile(io.BytesIO(give_file(report=report, name=PACKAGE).content)) as archive:
+        assert archive.read("data/analysed.csv").decode().splitlines() == [
+            "participant.id,condition,accuracy,fon,son,satisfaction"
+        ]

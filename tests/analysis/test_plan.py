@@ -1,0 +1,274 @@
+"""A report follows the frozen plan, says what deviates from it, and stands beside itself without exclusions."""
+
+from __future__ import annotations
+
+import doctest
+import io
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from analysis.exports.files import report_html
+from analysis.models import Report
+from analysis.narrative import plan as of_plan
+from analysis.selectors.plans import frozen_plan
+from analysis.services import build_report
+from analysis.services.plans import Overrides
+from analysis.tables import levels
+from core.errors import ParallaxError, ParameterError
+from core.models import LogEntry
+from core.provenance import digest_of
+from studies import plans
+from studies.models import Participant, Study, StudyMembership, StudyVersion
+from studies.plans import AnalysisPlan, plan_from
+from studies.services.design import change_design
+from studies.services.launch import design_snapshot, launch_study
+from studies.services.quality import exclude
+from tests.factories.analysis import plant, planted_person
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+ALGORITHMS = "toppop,corngr,puresvd:factors=4"
+
+
+def sentences(report: Report) -> list[str]:
+    return of_plan.deviations(report.results)
+
+
+def read(html: str) -> str:
+    """The words of a page, with plain spaces."""
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", html)))
+
+
+def kinds(report: Report) -> list[str]:
+    return [one["of"] for one in report.results["planned"]["deviations"]]
+
+
+@pytest.fixture
+def full(db: None) -> Study:
+    """Two in each of three conditions, as the design has it, so that nothing deviates."""
+    study = make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS), per_condition=2)
+    plant(study, {"TopPop": [4, 5], "CorNgr": [2, 1], "PureSVD4": [1, 2]})
+    return study
+
+
+def test_nothing_deviates_where_the_plan_is_carried_out(full: Study) -> None:
+    report = build_report(study=full)
+    assert report.results["planned"]["deviations"] == []
+    assert sentences(report) == ["Nothing deviates from the plan."]
+    assert report.results["exclusions"] is None
+    html = report_html(report)
+    assert "This plan was frozen with the design when the study was launched." in html
+    assert "With and without exclusions" not in html
+
+
+def test_the_frozen_plan_is_in_the_hashed_design_and_its_level_is_used(db: None) -> None:
+    study = make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS), status="draft")
+    before = digest_of(design_snapshot(study))
+    change_design(study=study, settings={"plan": {"alpha": 0.01, "variables": ["accuracy", "satisfaction"]}})
+    study.refresh_from_db()
+    assert digest_of(design_snapshot(study)) != before
+    version = launch_study(study=study)
+    frozen = version.snapshot["plan"]
+    assert (frozen["alpha"], frozen["variables"], frozen["exclude"]) == (0.01, ["accuracy", "satisfaction"], [])
+    assert (frozen["n"], frozen["profile_lengths"], frozen["list_length"]) == (5, [5], 5)
+    assert "Tukey" in frozen["tests"]["pairs"]
+    plant(study, {"TopPop": [4, 5, 4], "CorNgr": [3, 2, 4], "PureSVD4": [1, 2, 3]})
+    report = build_report(study=study)
+    assert [one["key"] for one in report.results["variables"]] == ["accuracy", "satisfaction"]
+    assert "alpha" not in kinds(report)
+    html = read(report_html(report))
+    assert "Tests are two-sided at α = .01." in html
+    assert "Simultaneous 99 % CI" in html
+    assert "below .05" not in html
+
+
+def test_a_study_launched_before_plans_is_reported_under_the_default_and_says_so(full: Study) -> None:
+    version = StudyVersion.objects.get(study=full)
+    del version.snapshot["plan"]
+    version.snapshot["settings"].pop("plan")
+    version.save()
+    full.settings.pop("plan")
+    full.save()
+    LogEntry.objects.filter(kind="studies.study", object_id=full.pk, to_status="live").delete()
+    assert "plan" not in design_snapshot(full)  # what was frozen stays what it was
+    found = frozen_plan(full)
+    assert not found.is_frozen
+    assert found.plan["alpha"] == 0.05
+    report = build_report(study=full)
+    assert report.results["planned"]["deviations"] == []
+    assert "launched before plans were frozen" in of_plan.frozen(report.results)[0]
+
+
+def test_another_level_changes_tests_and_orders_and_is_recorded(study: Study) -> None:
+    plant(study, {"TopPop": [4, 5, 3, 4], "CorNgr": [3, 2, 3, 4], "PureSVD4": [2, 3, 2, 1]})
+    planned = build_report(study=study)
+    strict = build_report(study=study, overrides=Overrides(alpha=0.001))
+    assert strict.inputs_hash != planned.inputs_hash
+    by_level = {one.plan["alpha"]: one.results["variables"][0] for one in (planned, strict)}
+    assert by_level[0.05]["anova"] == by_level[0.001]["anova"]
+    for test in ("tukey", "games_howell", "dunn_holm"):
+        for level, found in by_level.items():
+            pairs = found["tests"][test]["pairs"]
+            assert all(pair["is_significant"] == (pair["p"] < level) for pair in pairs)
+    wide, narrow = (by_level[level]["tests"]["tukey"]["pairs"][0] for level in (0.001, 0.05))
+    assert wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]
+    assert sum(map(len, by_level[0.05]["orders"]["tukey"]["dominates"].values())) > 0
+    assert sum(map(len, by_level[0.001]["orders"]["tukey"]["dominates"].values())) == 0
+    assert "The tests are at α = .001; the plan says .05." in sentences(strict)
+    assert all(one["alpha"] == 0.001 for one in strict.results["comparisons"])
+    assert all(one["alpha"] == 0.001 for one in strict.results["objective"]["lengths"])
+    with pytest.raises(ParallaxError) as refused:
+        build_report(study=study, overrides=Overrides(alpha=0.7))
+    assert refused.value.code == "report.bad_plan"
+    with pytest.raises(ParallaxError, match="at least one"):
+        build_report(study=study, overrides=Overrides(leave_out=tuple(AnalysisPlan().variables)))
+
+
+def test_exclusions_stand_beside_everybody_with_reasons_and_never_who(study: Study) -> None:
+    plant(study, {"TopPop": [4, 5, 4, 5], "CorNgr": [2, 1, 2, 1], "PureSVD4": [1, 2, 1, 2]})
+    out = [planted_person(study, "TopPop", [1] * 5, 1) for _ in range(3)]
+    for participant in out:
+        exclude(participant=participant, reason="Said that a child had answered")
+    report = build_report(study=study)
+    found = report.results["exclusions"]
+    assert found["n"] == {"kept": 12, "everybody": 15}
+    assert found["reasons"] == [{"how": "hand", "reason": "Said that a child had answered", "n": 3}]
+    accuracy = found["variables"][0]
+    assert (accuracy["kept"]["n"]["TopPop"], accuracy["everybody"]["n"]["TopPop"]) == (4, 7)
+    assert (accuracy["kept"]["means"]["TopPop"], accuracy["everybody"]["means"]["TopPop"]) == (4.5, 3.0)
+    assert accuracy["kept"]["anova"]["f"] == report.results["variables"][0]["anova"]["f"]
+    assert accuracy["only_kept"] == [["TopPop", "CorNgr"], ["TopPop", "PureSVD4"]]
+    assert not accuracy["survives"]
+    tau = next(one for one in report.results["comparisons"] if one["is_primary"])["tau"]
+    assert found["primary"]["kept"] == tau
+    everybody = build_report(study=study, overrides=Overrides(by_hand=False))
+    assert everybody.results["exclusions"] is None
+    assert everybody.results["variables"][0]["anova"]["f"] == accuracy["everybody"]["anova"]["f"]
+    assert "Participants excluded by hand are taken in." in sentences(everybody)
+    assert "3 participants were excluded by hand, for reasons that the plan does not name." in sentences(report)
+    html = report_html(report)
+    assert "With and without exclusions" in html
+    assert "only without them is TopPop above CorNgr and TopPop above PureSVD4" in html
+    whole = json.dumps([report.results, report.provenance, report.plan]) + html
+    assert not any(participant.code in whole for participant in out)
+
+
+def test_a_rule_of_the_plan_leaves_out_whoever_has_the_flag(db: None) -> None:
+    study = make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS), status="draft")
+    plan = {"exclude": ["all_ratings_alike"], "exclude_words": "Whoever says they are under age."}
+    quality = {"fastest_seconds": 0, "fastest_share": 0, "alike_items": 20, "alike_ratings": 5}
+    change_design(study=study, settings={"plan": plan, "quality": quality})
+    launch_study(study=study)
+    for label in ("TopPop", "CorNgr", "PureSVD4"):
+        planted_person(study, label, [3, 4, 3, 4, 3], 3)
+        planted_person(study, label, [4, 3, 4, 3, 4], 4)
+    planted_person(study, "TopPop", [1, 1, 1, 1, 1], 1)
+    by_hand = planted_person(study, "CorNgr", [2, 2, 2, 2, 2], 2)
+    exclude(participant=by_hand, reason="Under age")
+    report = build_report(study=study)
+    assert report.results["flow"]["excluded_for"] == [
+        {"how": "hand", "reason": "Under age", "n": 1},
+        {"how": "rule", "reason": "All ratings alike", "n": 1},
+    ]
+    assert report.results["flow"]["analysed"] == 6
+    assert kinds(report) == ["by_hand"]
+    assert "whether it covers the reasons given below is for the reader to judge" in sentences(report)[0]
+    other = build_report(study=study, overrides=Overrides(exclude=()))
+    assert other.results["flow"]["analysed"] == 7
+    said = "Left out by rule is nobody; the plan says that is whoever has the flag all ratings alike."
+    assert said in sentences(other)
+
+
+def test_too_few_participants_another_run_and_other_software_are_deviations(full: Study) -> None:
+    Participant.objects.filter(study=full, condition__label="CorNgr").first().delete()  # type: ignore[union-attr]
+    entry = LogEntry.objects.get(kind="studies.study", object_id=full.pk, to_status="live")
+    then = {**entry.facts["versions"], "numpy": "1.0.0"}
+    LogEntry.objects.filter(pk=entry.pk).update(facts={**entry.facts, "versions": then})
+    other = make_run_at("succeeded", version=full.dataset_version, algorithms=ALGORITHMS, n=3)
+    report = build_report(study=full, run=other)
+    assert kinds(report) == ["participants", "run", "versions"]
+    participants, run, software = sentences(report)
+    assert participants.startswith("5 participants are analysed; the plan has 6 (CorNgr 1 of 2).")
+    assert "of the same models" in run
+    assert "lists of 3 where the plan has 5" in run
+    assert "(then 1.0.0)" in software
+
+
+def test_the_command_and_the_form_record_what_was_chosen(full: Study, client: Client, tmp_path: Path) -> None:
+    out = io.StringIO()
+    call_command("report", full.slug, "--alpha", "0.01", "--leave-out", "fon", "son", stdout=out)
+    assert "The tests are at α = .01; the plan says .05." in out.getvalue()
+    assert Report.objects.get().plan["variables"] == ["accuracy", "satisfaction"]
+    with pytest.raises(CommandError, match="The level α is from"):
+        call_command("report", full.slug, "--alpha", "2", stdout=out)
+    client.force_login(StudyMembership.objects.get(study=full).researcher)
+    page = client.get(reverse("analysis:new"), {"study": full.slug}).content.decode()
+    assert "Otherwise than planned" in page
+    assert "<details open" not in page
+    given: dict[str, Any] = {"study": full.slug, "mode": "", "exclusions": "flags", "alpha": "0.1"}
+    refused = client.post(reverse("analysis:new"), given)
+    assert refused.status_code == 400
+    assert "Tick flags where they decide" in refused.content.decode()
+    assert "<details open" in refused.content.decode()
+    made = client.post(reverse("analysis:new"), {**given, "exclude": ["straight_lined"]}, follow=True)
+    page = read(made.content.decode())
+    assert "The tests are at α = .10; the plan says .05." in page
+    assert Report.objects.order_by("-number")[0].plan["exclude"] == ["straight_lined"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ({"alpha": "high"}, "is a number"),
+        ({"alpha": 0.9}, "from 0.0001 to 0.2"),
+        ({"variables": []}, "at least one"),
+        ({"variables": ["taste"]}, "no perceived variable 'taste'"),
+        ({"variables": ["fon", "fon"]}, "named once"),
+        ({"variables": "fon"}, "are a list"),
+        ({"exclude": ["tired"]}, "no quality flag 'tired'"),
+        ({"exclude_words": 3}, "is a text"),
+        ({"exclude_words": "x" * 2001}, "at most 2000"),
+        ({"resamples": 10}, "from 200 to"),
+        ({"resamples": 1000.5}, "whole number"),
+        ({"beta": 1}, "has no 'beta'"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_in_words(plan: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        plan_from({"plan": plan})
+
+
+def test_a_design_cannot_leave_out_its_primary_variable_or_name_a_scale_it_lacks(db: None) -> None:
+    study = make_study(status="draft")
+    for plan, words in (({"variables": ["fon"]}, "leaves out accuracy"), ({"scales": ["trust"]}, "names the scale")):
+        with pytest.raises(ParallaxError, match=words):
+            change_design(study=study, settings={"plan": plan})
+
+
+def test_a_report_that_is_older_than_plans_can_still_be_read(full: Study) -> None:
+    report = build_report(study=full)
+    for key in ("planned", "exclusions"):
+        del report.results[key]
+    for one in (*report.results["variables"], *report.results["comparisons"], *report.results["objective"]["lengths"]):
+        del one["alpha"]
+    page = read(report_html(report))
+    assert "Tests are two-sided at α = .05." in page
+    assert "Plan and deviations" not in page
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("module", [levels, plans])
+def test_examples_in_docstrings(module: Any) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -1,0 +1,54 @@
+"""A whole report in a real browser: no barrier, nothing cut off, every chart read by keyboard."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from django.test import Client
+
+from analysis.services import build_report
+from studies.models import Study, StudyMembership
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+(AXE,) = Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")
+
+
+def test_report_is_read_by_everybody(live_server: Any, browser: Any, client: Client, planted: Study) -> None:
+    report = build_report(study=planted)
+    client.force_login(StudyMembership.objects.get(study=planted).researcher)
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.add_cookies(
+        [{"name": name, "value": cookie.value, "url": live_server.url} for name, cookie in client.cookies.items()]
+    )
+    context.set_default_timeout(120_000)  # the charts of a whole report, on a busy machine
+    page = context.new_page()
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    page.goto(live_server.url + report.get_absolute_url())
+    charts = page.locator("[data-chart]")
+    for place in range(charts.count()):
+        charts.nth(place).locator(".chart-drawing[role=application]").wait_for()
+    assert charts.count() >= 20
+    for place in range(charts.count()):
+        chart = charts.nth(place)
+        chart.locator(".chart-drawing").focus()
+        page.keyboard.press("ArrowRight")
+        said = chart.locator(".chart-said").inner_text()
+        assert "(1 of " in said, chart.get_attribute("id")
+        assert "undefined" not in said
+        assert "NaN" not in said
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "The numbers of this figure"
+    for width, scheme in ((1280, "light"), (390, "dark"), (340, "light")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = json.loads(page.evaluate("async () => JSON.stringify(await axe.run())"))
+        assert [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"]] == [], (width, scheme)
+    assert refused == []
+    context.close()

@@ -1,0 +1,202 @@
+"""Rainclouds, answers in steps, forests and strips of ranks: what each shows, and what it refuses to show."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from charting import render
+from charting.likert import shades
+from charting.marks import Difference, forest, likert_bars, raincloud, rank_strip
+from charting.rainclouds import density
+from charting.swarms import MOST_POINTS, swarm, values_per_point
+from charting.theme import DARK, LIGHT, Palette, Spec
+from core.errors import DataError, ParameterError
+from tests.charting.test_theme import contrast
+
+pytestmark = pytest.mark.unit
+FIVE = [1, 2, 3, 4, 5]
+
+
+def rows_of(spec: Spec, mark_type: str, **look: Any) -> list[dict[str, Any]]:
+    """The rows that layers with this mark and look draw."""
+    found: list[dict[str, Any]] = []
+    for layer in spec["layer"]:
+        if layer["mark"]["type"] == mark_type and look.items() <= layer["mark"].items():
+            found += spec["datasets"][layer.get("data", spec.get("data"))["name"]]
+    return found
+
+
+def blended(colour: str, opacity: float, paper: str) -> str:
+    parts = zip((colour, paper), (opacity, 1 - opacity), strict=True)
+    sums = [[int(one[at : at + 2], 16) * share for at in (1, 3, 5)] for one, share in parts]
+    return "#" + "".join(f"{round(a + b):02x}" for a, b in zip(*sums, strict=True))
+
+
+# Raincloud
+
+
+def test_cloud_has_one_area_and_stays_on_the_scale() -> None:
+    few, many = density([2, 3, 3, 4], (1, 5)), density([1, 1, 1, 1, 2, 5] * 40, (1, 5))
+    assert few
+    assert many
+    for outline in (few, many):
+        area = (sum(outline) - (outline[0] + outline[-1]) / 2) * 4 / 96
+        assert area == pytest.approx(1, abs=0.01)
+        assert len(outline) == 97
+    assert many[0] > many[48]  # what would fall below the scale is folded back, not lost
+
+
+def test_cloud_of_fifths_is_no_comb() -> None:
+    values = [place / 5 for place in range(6) for _ in range(50 - 5 * place)]
+    spec = raincloud({"LSA": values}, title="t", x_title="x", domain=(0, 1))
+    tops = [row["top"] for row in rows_of(spec, "area")]
+    turns = [a < b for a, b in itertools.pairwise(tops)]
+    assert sum(a != b for a, b in itertools.pairwise(turns)) <= 1
+
+
+def test_equal_or_single_values_have_no_cloud_and_nobody_keeps_a_place() -> None:
+    spec = raincloud(
+        {"TopPop": [0.6 * 3, 1.8, 9 / 5], "LSA": [3.0], "CorNgr": []}, title="t", x_title="x", domain=(1, 5)
+    )
+    assert rows_of(spec, "area") == []
+    assert [row["says"] for row in rows_of(spec, "text") if "says" in row] == ["no values"]
+    assert "CorNgr: no values." in spec["usermeta"]["description"]
+    assert "NaN" not in render.svg(spec)
+
+
+def test_letters_of_an_unknown_condition_refused() -> None:
+    with pytest.raises(DataError, match="not drawn: LSA"):
+        raincloud({"TopPop": [1.0, 2.0]}, title="t", x_title="x", domain=(1, 5), letters={"LSA": "a"})
+
+
+@pytest.mark.parametrize("n", [30, 300, 301, 3000])
+def test_large_conditions_draw_points_for_several(n: int) -> None:
+    per_point = values_per_point([n, 5])
+    points = swarm([3.0] * n, (1, 5), (0.1, 0.4), per_point=per_point)
+    assert len(points) == -(-n // per_point) <= MOST_POINTS
+    assert max(across for across, _ in points) <= 0.4 + 1e-9
+    spec = raincloud({"LSA": [2.0] + [3.0] * (n - 1)}, title="t", x_title="Accuracy", domain=(1, 5))
+    assert ("a point is" in str(spec["title"]["subtitle"])) == (per_point > 1)
+
+
+# Answers in steps
+
+
+def test_pieces_fill_the_bar_in_order() -> None:
+    spec = likert_bars({"LSA": {1: 1, 3: 2, 5: 7}}, steps=FIVE, title="t", x_title="x")
+    pieces = rows_of(spec, "rect", strokeWidth=0.8)
+    pieces = [one for one in pieces if "start" in one]
+    assert [one["n"] for one in pieces] == [1, 2, 7]
+    assert [(one["start"], one["end"]) for one in pieces] == [(0.0, 0.1), (0.1, 0.3), (0.3, 1.0)]
+    assert [one["long"] for one in pieces] == ["10 %", "20 %", "70 %"]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+@pytest.mark.parametrize("steps", [2, 5, 7, 11])
+def test_words_on_every_piece_have_contrast_and_steps_differ_in_grey(palette: Palette, steps: int) -> None:
+    grounds = [blended(palette.perceived, opacity, palette.paper) for opacity in shades(steps)]
+    for place, ground in enumerate(grounds):
+        words = palette.paper if place == steps - 1 else palette.ink
+        assert contrast(words, ground) >= 4.5, (place, ground)
+    against_paper = [contrast(ground, palette.paper) for ground in grounds]
+    assert against_paper == sorted(against_paper)
+    assert len(set(against_paper)) == steps
+
+
+def test_strange_answers_and_scales_refused() -> None:
+    with pytest.raises(DataError, match=r"scale does not have: \[6\]"):
+        likert_bars({"LSA": {6: 1}}, steps=FIVE, title="t", x_title="x")
+    with pytest.raises(DataError, match="count below 0"):
+        likert_bars({"LSA": {1: -1}}, steps=FIVE, title="t", x_title="x")
+    with pytest.raises(DataError, match="No condition has an answer"):
+        likert_bars({"LSA": {1: 0}}, steps=FIVE, title="t", x_title="x")
+    with pytest.raises(ParameterError, match="2 to 11 steps in order"):
+        likert_bars({"LSA": {1: 1}}, steps=[2, 1], title="t", x_title="x")
+
+
+def test_nobodys_bar_is_said() -> None:
+    spec = likert_bars({"LSA": {1: 1}, "TopPop": {}}, steps=FIVE, title="t", x_title="x")
+    assert "TopPop: no answers." in spec["usermeta"]["description"]
+    assert "no answers" in render.svg(spec)
+
+
+# Forest
+
+
+def told(value: float, *, is_told: bool) -> Difference:
+    return Difference("A", "B", value, value - 0.5, value + 0.5, "= .010", is_told)
+
+
+def test_told_apart_differs_by_fill_and_weight_not_colour() -> None:
+    spec = forest([told(0.7, is_told=True), told(0.2, is_told=False)], title="t", x_title="x")
+    points = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "point"]
+    assert [point["fill"] for point in points] == [LIGHT.perceived, LIGHT.paper]
+    assert {point["stroke"] for point in points} == {LIGHT.perceived}
+    texts = [layer["mark"]["fontWeight"] for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    assert texts == [600, "normal"]
+
+
+def test_zero_is_always_in_sight() -> None:
+    spec = forest([told(5.0, is_told=True)], title="t", x_title="x")
+    low, high = spec["layer"][0]["encoding"]["x"].get("scale", spec["layer"][1]["encoding"]["x"]["scale"])["domain"]
+    assert low < 0 < high
+
+
+def test_difference_outside_its_interval_or_none_refused() -> None:
+    with pytest.raises(DataError, match="outside its interval"):
+        forest([Difference("A", "B", 2.0, 0.0, 1.0, "= .010", True)], title="t", x_title="x")
+    with pytest.raises(DataError, match="no difference to draw"):
+        forest([], title="t", x_title="x")
+
+
+# Strip of ranks
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_numbers_on_the_darkest_cell_have_contrast(palette: Palette) -> None:
+    spec = rank_strip({"A": [1.0, 0.0], "B": [0.0, 1.0]}, title="t", subtitle="s", side="objective")
+    darkest = max(row["shade"] for row in rows_of(spec, "rect"))
+    for colour in (palette.objective, palette.perceived):
+        assert contrast(palette.ink, blended(colour, darkest, palette.paper)) >= 4.5
+
+
+def test_cells_say_their_probability() -> None:
+    spec = rank_strip({"A": [0.998, 0.002], "B": [0.002, 0.998]}, title="t", subtitle="s", side="perceived")
+    assert [row["shown"] for row in rows_of(spec, "rect")] == ["> 99", "< 1", "< 1", "> 99"]
+
+
+def test_rows_that_do_not_sum_to_one_refused() -> None:
+    with pytest.raises(DataError, match="of A do not sum to 1"):
+        rank_strip({"A": [0.4, 0.4]}, title="t", subtitle="s", side="perceived")
+    with pytest.raises(DataError, match="a probability for each rank"):
+        rank_strip({"A": [1.0], "B": [0.5, 0.5]}, title="t", subtitle="s", side="perceived")
+    with pytest.raises(DataError, match="no ranking"):
+        rank_strip({}, title="t", subtitle="s", side="perceived")
+
+
+# Every chart
+
+
+def test_every_chart_says_how_its_marks_are_read(draw: Any) -> None:
+    spec = draw()
+    assert spec["usermeta"]["reading"] in ("across", "down", "drawn")
+    assert spec["usermeta"]["title"]
+    assert spec["usermeta"]["description"].endswith((".", "…"))
+    # Whatever a pointer meets the keyboard meets too; without a tooltip neither would meet anything.
+    assert any("tooltip" in layer["encoding"] for layer in spec["layer"])
+
+
+def test_files_leave_out_what_only_a_pointer_meets(all_drawings: Any) -> None:
+    spec = all_drawings["curves"]()
+    unseen = [layer for layer in spec["layer"] if layer["mark"].get("opacity") == 0]
+    assert len(unseen) == 7
+    assert 'opacity="0"' not in render.svg(spec)
+
+
+def test_pdf_is_a_page_with_selectable_words(all_drawings: Any) -> None:
+    made = render.pdf(all_drawings["forest"]())
+    assert made.startswith(b"%PDF-")
+    assert b"/Font" in made

@@ -1,0 +1,369 @@
+"""What programs are given is what the console gives: the same answers, numbers, reports and files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from accounts.services import create_token
+from analysis.exports.files import report_json
+from analysis.models import Report
+from analysis.services import build_report
+from core.models import LogEntry
+from evaluation import exports
+from evaluation.models import EvaluationRun, TrainedModel
+from studies.enums import Mode, Role
+from studies.exports import Options, write_export
+from studies.models import Event, Study
+from studies.selectors.outcomes import outcomes_of
+from studies.services.blinding import open_outcomes
+from studies.services.launch import close_study
+from studies.services.members import add_member
+from studies.services.quality import exclude
+from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run, make_run_at
+from tests.factories.studies import completed, enter, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+class Program:
+    """A program with a token of somebody."""
+
+    def __init__(self, researcher: User, scope: str = "report") -> None:
+        self._client = Client(
+            headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope=scope)[1]}"}
+        )
+
+    def get(self, address: str, expected: int = 200, **query: Any) -> Any:
+        response = self._client.get(f"/api/v1/{address}", query)
+        self.text = (b"".join(response.streaming_content) if response.streaming else response.content).decode()
+        assert response.status_code == expected, self.text
+        self.response = response
+        return json.loads(self.text) if response["Content-Type"] == "application/json" else self.text
+
+    def post(self, address: str, body: Any, expected: int) -> Any:
+        response = self._client.post(f"/api/v1/{address}", body, content_type="application/json")
+        assert response.status_code == expected, response.text
+        return response.json()
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    study = make_study(run=make_run_at("succeeded", profile_lengths=(5,)))
+    for number in range(3):
+        completed(study, number=number)
+    entered = enter(study).participant
+    Event.objects.create(participant=entered, kind="page_view", page="about", facts={"language": "en"})
+    return study
+
+
+@pytest.fixture
+def program(study: Study) -> Program:
+    return Program(study.memberships.get(role=Role.OWNER).researcher)
+
+
+@pytest.mark.parametrize("table", ["long", "wide", "ratings", "events", "pages"])
+def test_a_table_is_that_of_the_export_byte_for_byte(
+    study: Study, program: Program, table: str, tmp_path: Path
+) -> None:
+    stem = f"study-{study.slug}_{table}"
+    write_export(study, table, tmp_path, Options())
+    text = program.get(f"studies/{study.slug}/answers/{table}/", format="csv")
+    assert text.encode() == (tmp_path / f"{stem}_data.csv").read_bytes()
+    assert program.response["Content-Disposition"] == f'attachment; filename="{stem}_data.csv"'
+    assert program.response["Cache-Control"] == "private, no-store"
+    codebook = program.get(f"studies/{study.slug}/answers/{table}/codebook/")
+    assert codebook["variables"] == json.loads((tmp_path / f"{stem}_codebook.json").read_text())
+    assert codebook["table_schema"] == json.loads((tmp_path / f"{stem}_schema.json").read_text())
+    rows = program.get(f"studies/{study.slug}/answers/{table}/")["rows"]
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(lines) > 0
+    assert [list(row) for row in rows] == [list(line) for line in lines]
+    names = {variable["name"] for variable in codebook["variables"]}
+    assert set(rows[0]) == names
+
+
+def test_answers_lead_back_to_nobody(study: Study, program: Program) -> None:
+    for table in ("long", "wide", "ratings", "events", "pages", "allocation", "page-medians"):
+        for form in ("json", "csv"):
+            program.get(f"studies/{study.slug}/answers/{table}/", format=form)
+            for participant in study.participants.all():
+                assert participant.code not in program.text
+    program.get(f"studies/{study.slug}/answers/wide/", include_external_ids="on")
+    assert "participant.code" not in program.text
+
+
+def test_simulated_participants_have_to_be_asked_for(program: Program, study: Study) -> None:
+    completed(study, Mode.SIMULATED)
+    people = program.get(f"studies/{study.slug}/answers/wide/")
+    both = program.get(f"studies/{study.slug}/answers/wide/", include_simulated="true")
+    assert (people["modes"], both["modes"]) == (["live"], ["live", "simulated"])
+    assert (people["contains_simulated"], both["contains_simulated"]) == (False, True)
+    assert {row["participant.mode"] for row in people["rows"]} == {"live"}
+    assert len(both["rows"]) == len(people["rows"]) + 1
+
+
+def test_a_study_of_simulated_participants_says_so_before_it_gives_any() -> None:
+    study = make_study()
+    completed(study, Mode.SIMULATED)
+    program = Program(study.memberships.get().researcher)
+    refused = program.get(f"studies/{study.slug}/answers/wide/", 409)
+    assert refused["code"] == "export.only_simulated"
+    assert not LogEntry.objects.filter(facts__act="exported").exists()
+
+
+def test_the_excluded_are_marked_or_left_out(study: Study, program: Program) -> None:
+    exclude(participant=study.participants.earliest("pk"), reason="Asked twice.")
+    rows = program.get(f"studies/{study.slug}/answers/wide/")["rows"]
+    assert [row["participant.is_excluded"] for row in rows] == [True, False, False, False]
+    left = program.get(f"studies/{study.slug}/answers/wide/", without_excluded="1")["rows"]
+    assert [row["participant.id"] for row in left] == [row["participant.id"] for row in rows[1:]]
+
+
+def test_taking_answers_before_the_close_is_recorded_as_opening_them(study: Study, program: Program) -> None:
+    program.get(f"studies/{study.slug}/answers/long/")
+    entry = LogEntry.objects.get(facts__act="exported")
+    assert "opened the outcomes before the close" in entry.reason
+    assert entry.actor == study.memberships.get().researcher
+    program.get(f"studies/{study.slug}/answers/no-such/", 404)
+    program.get(f"studies/{study.slug}/answers/long/", 400, include_simulated="perhaps")
+    program.get(f"studies/{study.slug}/answers/long/codebook/")
+    assert LogEntry.objects.filter(facts__act="exported").count() == 1
+
+
+def test_outcomes_stay_shut_until_the_close_or_until_somebody_opens_them(study: Study, program: Program) -> None:
+    refused = program.get(f"studies/{study.slug}/outcomes/", 409)
+    assert refused["code"] == "blinding.outcomes_shut"
+    assert not program.get(f"studies/{study.slug}/")["design"]["are_outcomes_open"]
+    simulated = program.get(f"studies/{study.slug}/outcomes/", mode="simulated")
+    assert [line["n"] for line in simulated] == [0, 0]
+    open_outcomes(study=study, reason="A test.")
+    early = program.get(f"studies/{study.slug}/outcomes/")
+    assert early == [vars(line) for line in outcomes_of(study)]
+    assert sum(line["n"] for line in early) == 3
+    close_study(study=study)
+    assert program.get(f"studies/{study.slug}/outcomes/") == early
+    assert program.get(f"studies/{study.slug}/")["design"]["are_outcomes_open"]
+    program.get(f"studies/{study.slug}/outcomes/", 400, mode="preview")
+
+
+def test_a_study_tells_its_design_and_its_counts(study: Study, program: Program) -> None:
+    told = program.get(f"studies/{study.slug}/")
+    design = told["design"]
+    assert (told["status"], told["role"], design["design_hash"]) == ("live", "owner", study.design_hash)
+    assert design["dataset"]["content_hash"] == study.dataset_version.content_hash
+    pinned = dict(study.conditions.values_list("label", "model_digest"))
+    assert {one["label"]: one["model_digest"] for one in design["conditions"]} == pinned
+    assert sum(line["completed"] for line in design["counts"]) == 3
+    assert {line["mode"] for line in design["counts"]} == {"live"}
+    version = study.versions.get()
+    assert program.get(f"studies/{study.slug}/design/") == {
+        "design_hash": version.design_hash,
+        "design": version.snapshot,
+    }
+    draft = make_study(slug="draft", status="draft", run=study.run, owner=study.memberships.get().researcher)
+    told = program.get("studies/draft/design/")
+    assert (told["design_hash"], told["design"]["conditions"][0]["target"]) == ("", draft.conditions.first().target)
+    for outcome in ("accuracy_sum", "satisfaction_mean"):
+        assert outcome not in json.dumps(design)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_lists_take_the_same_queries_for_one_row_and_three(
+    study: Study, program: Program, n: int, django_assert_num_queries: Any
+) -> None:
+    owner = study.memberships.get().researcher
+    build_report(study=study)
+    for number in range(2, n + 1):
+        make_study(slug=f"study-{number}", run=study.run, owner=owner)
+        make_version(name=f"other-{number}", seed=number)
+        make_run(version=study.dataset_version, seed=number)
+        report = study.reports.get(number=1)
+        Report.objects.create(
+            study=study, run=study.run, number=number, mode="live", inputs_hash=str(number), results=report.results
+        )
+    program.get("me/")  # the token's use is noted
+    for address, queries in (("studies/", 2), ("datasets/", 3), ("models/", 2), ("runs/", 2), ("reports/", 2)):
+        with django_assert_num_queries(queries):
+            found = program.get(address)["results"]
+        assert len(found) == (TrainedModel.objects.count() if address == "models/" else n), address
+
+
+def test_pages_of_a_list_hold_every_row_once_whatever_comes_in_meanwhile(study: Study, program: Program) -> None:
+    for seed in range(2, 6):
+        make_run(version=study.dataset_version, seed=seed)
+    whole = [run["id"] for run in program.get("runs/")["results"]]
+    page = program.get("runs/", page_size=2)
+    seen = [run["id"] for run in page["results"]]
+    make_run(version=study.dataset_version, seed=9)
+    while page["next"]:
+        page = program.get(page["next"].partition("/api/v1/")[2])
+        seen += [run["id"] for run in page["results"]]
+    assert seen == whole == sorted(whole, reverse=True)
+    for size in ("0", "501", "x", "٣", "", "1e2"):
+        assert list(program.get("runs/", 400, page_size=size)["extra"]["fields"]) == ["page_size"]
+    for cursor in ("no", "cD14", "cD0lMDA=", "\x00", "", "ä"):
+        assert list(program.get("runs/", 400, cursor=cursor)["extra"]["fields"]) == ["cursor"], cursor
+    assert program.get("datasets/", 400, cursor="cD0lMDA=")["code"] == "invalid"  # a name with NUL
+
+
+def test_runs_and_models_are_found_by_what_they_are(study: Study, program: Program) -> None:
+    queued = make_run(version=study.dataset_version, seed=7)
+    assert [run["id"] for run in program.get("runs/", status="queued")["results"]] == [queued.pk]
+    assert len(program.get("runs/", dataset="small")["results"]) == 2
+    assert program.get("runs/", dataset="other")["results"] == []
+    for query in ({"status": "lost"}, {"dataset": "a\x00b"}, {"dataset": "a b"}):
+        assert list(program.get("runs/", 400, **query)["extra"]["fields"]) == list(query)
+    digest = study.conditions.earliest("position").model_digest
+    (model,) = program.get("models/", digest=digest)["results"]
+    assert (model["digest"], model["dataset"]) == (digest, "small")
+    assert program.get(f"models/{model['id']}/") == model
+    program.get("models/", 400, digest="abc")
+    assert program.get("datasets/small/")["versions"][0]["content_hash"] == study.dataset_version.content_hash
+    program.get("datasets/other/", 404)
+    program.get("runs/99999999999999999999/", 404)
+
+
+def test_a_run_gives_its_numbers_as_the_console_does(study: Study, program: Program) -> None:
+    run = study.run
+    assert program.get(f"runs/{run.pk}/results/") == json.loads(json.dumps(exports.run_document(run)))
+    told = program.get(f"runs/{run.pk}/")
+    assert [one["label"] for one in told["algorithms"]] == ["TopPop", "PureSVD4"]
+    assert told["parts"]["done"] == told["parts"]["total"] > 0
+    for name, rows in (("metrics", exports.metric_rows), ("users", exports.user_rows), ("curves", exports.curve_rows)):
+        text = program.get(f"runs/{run.pk}/{name}/", format="csv")
+        assert text == "".join(exports.csv_lines(rows(run)))
+        told = program.get(f"runs/{run.pk}/{name}/")
+        lines = list(csv.DictReader(io.StringIO(text)))
+        assert told["run"] == run.pk
+        assert len(told["rows"]) == len(lines) > 0
+        for row, line in zip(told["rows"], lines, strict=True):
+            for key, value in row.items():
+                assert (line[key] in ("", "whole")) if value is None else (type(value)(line[key]) == value), key
+    points = {(row["algorithm"], row["curve"], row["x"]): row["y"] for row in told["rows"] if not row["profile_length"]}
+    recall = {row["algorithm"]: row["value"] for row in program.get(f"runs/{run.pk}/metrics/")["rows"]
+              if (row["metric"], row["n"], row["profile_length"]) == ("recall", run.n, None)}  # fmt: skip
+    assert recall == {label: points[label, "recall by n", run.n] for label in ("TopPop", "PureSVD4")}
+
+
+def test_curves_of_other_protocols_and_runs_without_results(program: Program, study: Study) -> None:
+    drawn = make_run_at(
+        "succeeded", version=study.dataset_version, protocol={"name": "test-observations", "relevant": 4.0}, seed=3
+    )
+    rows = program.get(f"runs/{drawn.pk}/curves/")["rows"]
+    assert {row["curve"] for row in rows} == {curve.name for curve in exports.curves_of(drawn)}
+    assert all(row["x"] is not None and row["y"] is not None for row in rows)
+    queued = make_run(version=study.dataset_version, seed=7)
+    for name in ("results", "metrics", "users", "curves"):
+        refused = program.get(f"runs/{queued.pk}/{name}/", 409)
+        assert (refused["code"], refused["extra"]) == ("run.no_results", {"status": "queued"})
+    assert program.get(f"runs/{queued.pk}/")["parts"]["done"] == 0
+
+
+def test_a_report_is_built_once_and_its_files_are_those_of_the_console(study: Study, program: Program) -> None:
+    made = program.post("reports/", {"study": study.slug}, 201)
+    assert program.post("reports/", {"study": study.slug, "mode": "live"}, 200) == made
+    report = Report.objects.get()
+    assert (report.made_by, made["inputs_hash"]) == (study.memberships.get().researcher, report.inputs_hash)
+    assert program.get("reports/", study=study.slug)["results"] == [made]
+    assert program.get("reports/", study="other")["results"] == []
+    files = {one["name"]: one for one in program.get(f"reports/{report.pk}/")["files"]}
+    assert {"report.html", "report.json"} < set(files)
+    for name in ("report.html", "report.json"):
+        program.get(files[name]["url"].partition("/api/v1/")[2])
+        assert study.title in program.text
+        assert program.response["Content-Type"] == files[name]["content_type"]
+    assert program.text == report_json(report)
+    assert program.get(f"reports/{report.pk}/numbers/") == json.loads(program.text)
+    table = next(name for name in files if name.startswith("tables/") and name.endswith(".csv"))
+    assert "," in program.get(f"reports/{report.pk}/files/{table}")
+    picture = next(name for name in files if name.endswith(".svg"))
+    assert program.get(f"reports/{report.pk}/files/{picture}").startswith("<svg")
+    assert program.response["Content-Disposition"].startswith(f'attachment; filename="{study.slug}-report-1-figures-')
+    for name in ("figures/none.svg", "../settings.py", "report.html/", "\x00"):
+        assert program.get(f"reports/{report.pk}/files/{name}", 404)["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"study": ""},
+        {"study": "a\x00b"},
+        {"study": 1.5},
+        {"study": ["x"]},
+        {"study": "good-films", "mode": "preview"},
+        [],
+        "x",
+        None,
+        3,
+    ],
+)
+def test_a_report_that_cannot_be_asked_for_names_the_field(study: Study, program: Program, body: Any) -> None:
+    refused = program.post("reports/", json.dumps(body), 400)
+    assert (refused["code"], bool(refused["message"]), bool(refused["extra"]["fields"])) == ("invalid", True, True)
+    assert not Report.objects.exists()
+
+
+def test_a_report_that_the_state_refuses_says_why(study: Study, program: Program) -> None:
+    study.conditions.update(model_digest="0" * 64)
+    refused = program.post("reports/", {"study": study.slug}, 409)
+    assert refused["code"] == "report.models_differ"
+    assert [one["served"] for one in refused["extra"]["conditions"]] == ["0" * 64] * 2
+
+
+def test_bad_requests_are_answered_in_one_shape(study: Study) -> None:
+    researcher = study.memberships.get().researcher
+    client = Client(headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope='report')[1]}"})
+    found = {
+        "malformed": client.post("/api/v1/reports/", "{", content_type="application/json"),
+        "not JSON": client.post("/api/v1/reports/", "<a/>", content_type="application/xml"),
+        "a form": client.post("/api/v1/reports/", {"study": study.slug}),
+        "not given so": client.get("/api/v1/runs/", headers={"Accept": "image/png"}),
+        "no such format": client.get(f"/api/v1/runs/{study.run_id}/users/", {"format": "xlsx"}),
+        "a refusal of CSV": client.get(f"/api/v1/studies/{study.slug}/answers/no/", headers={"Accept": "text/csv"}),
+        "method": client.delete("/api/v1/runs/"),
+        "nowhere": client.get("/api/v1/no/such/place/"),
+        "bytes": client.post("/api/v1/reports/", b"\xff\x00", content_type="application/json"),
+    }
+    told = {what: (response.status_code, response.json()["code"]) for what, response in found.items()}
+    assert told == {
+        "malformed": (400, "parse_error"),
+        "not JSON": (415, "unsupported_media_type"),
+        "a form": (415, "unsupported_media_type"),
+        "not given so": (406, "not_acceptable"),
+        "no such format": (404, "not_found"),
+        "a refusal of CSV": (404, "not_found"),
+        "method": (405, "method_not_allowed"),
+        "nowhere": (404, "not_found"),
+        "bytes": (400, "parse_error"),
+    }
+    assert all(set(response.json()) == {"code", "message", "extra"} for response in found.values())
+    assert client.get("/api/v1/runs", follow=True).json()["results"]  # without the slash it leads on
+
+
+def test_a_damaged_file_is_said_and_is_no_crash(study: Study, program: Program) -> None:
+    run = EvaluationRun.objects.get(pk=study.run_id)
+    for algorithm in run.algorithms.all():
+        algorithm.results.update(users_digest="0" * 64)
+    refused = program.get(f"runs/{run.pk}/results/", 503)
+    assert refused["code"].startswith("artefact")
+
+
+def test_an_analyst_takes_answers_and_a_member_who_left_takes_nothing(study: Study) -> None:
+    analyst = UserFactory()
+    membership = add_member(study=study, email=analyst.email, role=Role.ANALYST)
+    program = Program(analyst)
+    assert len(program.get(f"studies/{study.slug}/answers/wide/")["rows"]) == 4
+    membership.delete()
+    assert program.get(f"studies/{study.slug}/answers/wide/", 404)["code"] == "not_found"
+    assert program.get("studies/")["results"] == []

@@ -1,0 +1,92 @@
+"""The page of the interface for programs in a real browser: its own files alone, under the strict policy."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from accounts.services import create_account, create_token
+from studies.enums import Role
+from studies.models import Study, StudyMembership
+from tests.factories.studies import completed, make_study
+
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "api.md"
+SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    owner, _password = create_account(email="ada@example.org", password="correct horse battery")
+    study = make_study(owner=owner)
+    completed(study)
+    return study
+
+
+def test_the_page_draws_the_interface_and_tries_it_without_breaking_the_policy(
+    live_server: Any, browser: Browser, study: Study
+) -> None:
+    assert StudyMembership.objects.get(study=study).role == Role.OWNER
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    said: list[str] = []
+    elsewhere: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda fault: said.append(str(fault)))
+    page.on(
+        "request",
+        lambda asked: None if re.match(rf"data:|{live_server.url}", asked.url) else elsewhere.append(asked.url),
+    )
+    page.goto(live_server.url + "/account/sign-in/")
+    page.fill("[name=username]", "ada@example.org")
+    page.fill("[name=password]", "correct horse battery")
+    page.click("button.go")
+    page.goto(live_server.url + "/account/")
+    page.click("text=access tokens")
+    page.click("text=What a program can ask")
+    operation = page.locator("#operations-studies-study_answers")
+    operation.locator("button.opblock-summary-control").click()
+    operation.get_by_role("button", name="Try it out").click()
+    operation.locator("tr[data-param-name=slug] input").fill(study.slug)
+    operation.locator("tr[data-param-name=table] select").select_option("wide")
+    operation.get_by_role("button", name="Execute").click()
+    expect(operation.locator(".live-responses-table .response-col_status").last).to_contain_text("200", timeout=60_000)
+    expect(operation.locator(".live-responses-table")).to_contain_text("participant.condition")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert not page.evaluate(SIDEWAYS), width
+    build = page.locator("#operations-reports-report_build")
+    build.locator("button.opblock-summary-control").click()
+    build.get_by_role("button", name="Try it out").click()
+    build.locator("textarea").fill(f'{{"study": "{study.slug}"}}')
+    build.get_by_role("button", name="Execute").click()  # by the session, with its guard against other sites
+    expect(build.locator(".live-responses-table .response-col_status").last).to_contain_text("201", timeout=60_000)
+    assert (said, elsewhere) == ([], [])
+    context.close()
+
+
+@pytest.mark.parametrize("language", ["python", "r"])
+def test_the_examples_of_the_documentation_run(
+    live_server: Any, study: Study, tmp_path: Path, language: str, request: pytest.FixtureRequest
+) -> None:
+    command = sys.executable if language == "python" else request.getfixturevalue("rscript")
+    (example,) = re.findall(rf"```{language}\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
+    (tmp_path / "example").write_text(example, encoding="utf-8")
+    _token, text = create_token(owner=study.memberships.get().researcher, name="example")
+    environment = {**os.environ, "PARALLAX": f"{live_server.url}/api/v1", "TOKEN": text}
+    done = subprocess.run(
+        [command, str(tmp_path / "example")], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    (person,) = study.participants.all()
+    assert person.condition is not None
+    assert re.search(rf"{person.condition.label}\s+1(\.0)?$", done.stdout, re.M), done.stdout
+    if language == "python":
+        assert re.search(r"metric\s+recall\s+fallout", done.stdout)

@@ -1,0 +1,178 @@
+"""Every address of the programs' interface against everybody who might ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.enums import Scope
+from accounts.models import User
+from accounts.services import create_token
+from analysis.models import Report
+from analysis.services import build_report
+from parallax.api.urls import urlpatterns
+from studies.enums import Role
+from studies.models import Study
+from studies.services.members import add_member
+from tests.factories.accounts import UserFactory
+from tests.factories.studies import completed, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+ROLES = ("owner", "analyst", "interviewer", "stranger", "administrator")
+EVERYBODY = dict.fromkeys(ROLES, 200)
+MEMBERS = {"owner": 200, "analyst": 200, "interviewer": 200, "stranger": 404, "administrator": 404}
+READERS = {**MEMBERS, "interviewer": 403}
+# To an interviewer a study's reports do not exist, as in the console.
+REPORTERS = {**MEMBERS, "interviewer": 404}
+# What everybody is answered, by the name of the address, and the method where it is not read.
+ANSWERED: dict[str, dict[str, int]] = {
+    "api-root": EVERYBODY,
+    "me": EVERYBODY,
+    "schema": EVERYBODY,
+    "nothing": dict.fromkeys(ROLES, 404),
+    "studies-list": EVERYBODY,
+    "studies-detail": MEMBERS,
+    "studies-design": READERS,
+    "studies-outcomes": {**READERS, "owner": 409, "analyst": 409},
+    "studies-answers": READERS,
+    "studies-codebook": READERS,
+    "datasets-list": EVERYBODY,
+    "datasets-detail": EVERYBODY,
+    "models-list": EVERYBODY,
+    "models-detail": EVERYBODY,
+    "runs-list": EVERYBODY,
+    "runs-detail": EVERYBODY,
+    "runs-results": EVERYBODY,
+    "runs-metrics": EVERYBODY,
+    "runs-users": EVERYBODY,
+    "runs-curves": EVERYBODY,
+    "reports-list": EVERYBODY,
+    "reports-detail": REPORTERS,
+    "reports-numbers": REPORTERS,
+    "reports-file": REPORTERS,
+}
+ONLY_FOR_PEOPLE = {"docs"}
+NAMES = sorted({str(pattern.name) for pattern in urlpatterns})
+
+
+def _address(name: str, study: Study, report: Report) -> str:
+    kwargs: dict[str, Any] = {}
+    if name.startswith("studies-") and name != "studies-list":
+        kwargs = {"slug": study.slug}
+        if name in ("studies-answers", "studies-codebook"):
+            kwargs["table"] = "wide"
+    elif name == "datasets-detail":
+        kwargs = {"name": study.dataset_version.dataset.name}
+    elif name.startswith("runs-") and name != "runs-list":
+        kwargs = {"pk": study.run_id}
+    elif name == "models-detail":
+        kwargs = {"pk": study.conditions.earliest("position").model_id}
+    elif name.startswith("reports-") and name != "reports-list":
+        kwargs = {"pk": report.pk, **({"name": "report.json"} if name == "reports-file" else {})}
+    elif name == "nothing":
+        return reverse("api:api-root") + "no/such/thing/"
+    return reverse(f"api:{name}", kwargs=kwargs)
+
+
+def _read(response: Any) -> str:
+    return (b"".join(response.streaming_content) if response.streaming else response.content).decode()
+
+
+def _as(researcher: User) -> dict[str, Any]:
+    _token, text = create_token(owner=researcher, name="test", scope=Scope.REPORT)
+    return {"headers": {"Authorization": f"Bearer {text}"}}
+
+
+def _everybody(study: Study) -> dict[str, User]:
+    for role in (Role.ANALYST, Role.INTERVIEWER):
+        add_member(study=study, email=UserFactory(email=f"{role}@example.org").email, role=role)
+    members = {str(role): study.memberships.get(role=role).researcher for role in Role.values}
+    return {**members, "stranger": UserFactory(), "administrator": UserFactory(is_superuser=True, is_staff=True)}
+
+
+def test_every_address_has_a_rule() -> None:
+    assert {name for name in NAMES if name not in ONLY_FOR_PEOPLE} == set(ANSWERED)
+
+
+def test_every_address_against_every_role(client: Client) -> None:
+    study = make_study()
+    completed(study)
+    people = _everybody(study)
+    report = build_report(study=study)
+    found = {}
+    for who, researcher in people.items():
+        asking = _as(researcher)
+        for name in ANSWERED:
+            response = client.get(_address(name, study, report), **asking)
+            text = _read(response)
+            found[name, who] = response.status_code
+            if response.status_code >= 400:
+                assert set(response.json()) == {"code", "message", "extra"}, (name, who)
+            is_reader = who in ("owner", "analyst")
+            if not is_reader:
+                assert study.design_hash not in text, (name, who)
+            if who in ("stranger", "administrator"):
+                assert study.title not in text, (name, who)
+                assert study.slug not in text, (name, who)
+    assert found == {(name, who): expected for name, of in ANSWERED.items() for who, expected in of.items()}
+
+
+def test_without_an_account_every_address_asks_for_one(client: Client) -> None:
+    study = make_study()
+    report = build_report(study=study)
+    for name in ANSWERED:
+        response = client.get(_address(name, study, report))
+        assert (response.status_code, response.json()["code"]) == (401, "not_authenticated"), name
+        assert response["WWW-Authenticate"] == "Bearer"
+        assert client.post(_address(name, study, report), {}, "application/json").status_code == 401, name
+
+
+def test_the_page_for_people_asks_them_to_sign_in(client: Client) -> None:
+    assert client.get(reverse("api:docs")).headers["Location"].startswith(reverse("accounts:sign_in"))
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [("owner", 201), ("analyst", 201), ("interviewer", 404), ("stranger", 404), ("administrator", 404)],
+)
+def test_a_report_is_built_by_those_who_may_in_the_console(client: Client, who: str, expected: int) -> None:
+    study = make_study()
+    completed(study)
+    researcher = _everybody(study)[who]
+    response = client.post(reverse("api:reports-list"), {"study": study.slug}, "application/json", **_as(researcher))
+    assert response.status_code == expected
+    assert Report.objects.count() == (expected == 201)
+    unknown = client.post(reverse("api:reports-list"), {"study": "no-such"}, "application/json", **_as(researcher))
+    if expected == 404:  # a study that one may not report is refused as one that is not there
+        assert response.json() == unknown.json()
+
+
+def test_an_interviewer_sees_of_a_study_that_it_is_there(client: Client) -> None:
+    study = make_study()
+    completed(study)
+    asking = _as(_everybody(study)["interviewer"])
+    told = client.get(reverse("api:studies-detail", args=[study.slug]), **asking).json()
+    assert (told["title"], told["role"], told["design"]) == (study.title, "interviewer", None)
+    (line,) = client.get(reverse("api:studies-list"), **asking).json()["results"]
+    assert (line["n_completed"], line["n_wanted"]) == (None, None)
+    assert client.get(reverse("api:reports-list"), **asking).json()["results"] == []
+
+
+def test_nothing_is_written_but_reports(client: Client) -> None:
+    study = make_study()
+    report = build_report(study=study)
+    asking = _as(study.memberships.get(role=Role.OWNER).researcher)
+    before = (Study.objects.count(), Report.objects.count(), study.updated_at)
+    for name in ANSWERED:
+        for method in ("post", "put", "patch", "delete"):
+            if (name, method) == ("reports-list", "post"):
+                continue
+            response = getattr(client, method)(_address(name, study, report), {}, "application/json", **asking)
+            assert response.status_code == (404 if name == "nothing" else 405), (name, method)
+            assert response.json()["code"] == ("not_found" if name == "nothing" else "method_not_allowed")
+    study.refresh_from_db()
+    assert (Study.objects.count(), Report.objects.count(), study.updated_at) == before
