@@ -93,7 +93,7 @@ class RunForm(forms.Form):
     seed = forms.IntegerField(label="Seed", initial=1, min_value=0)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        super().__init__(*args, **kwargs)
         names = [(line.dataset.name, f"{line.dataset} · version {line.newest.number}") for line in dataset_lines()]
         choices = algorithm_choices()
         self.fields["dataset"].choices = names  # type: ignore[attr-defined]
@@ -136,7 +136,7 @@ class TryForm(forms.Form):
     n = forms.IntegerField(label="Length of the lists", required=False, initial=5, min_value=1, max_value=20)
 
     def __init__(self, data: QueryDict, *, version: DatasetVersion, models: list[ModelLine]) -> None:
-        super().__init__(data, label_suffix="")
+        super().__init__(data)
         self.asked = data
         self.rated: dict[int, float] = {}
         self.n_items = version.n_items
@@ -189,7 +189,7 @@ class CompareForm(forms.Form):
     b = forms.ModelChoiceField(label="Run B", queryset=EvaluationRun.objects.none(), empty_label=None)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        super().__init__(*args, **kwargs)
         for name in ("a", "b"):
             self.fields[name].queryset = succeeded_runs()  # type: ignore[attr-defined]
             self.fields[name].label_from_instance = run_line  # type: ignore[attr-defined]

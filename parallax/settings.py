@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "django.forms",
     "axes",
     "csp",
     "django_htmx",
@@ -91,6 +92,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "parallax.urls"
 WSGI_APPLICATION = "parallax.wsgi.application"
+FORM_RENDERER = "core.rendering.Rendering"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

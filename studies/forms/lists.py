@@ -29,7 +29,7 @@ class ProfileForm(forms.Form):
     number = forms.IntegerField(required=False, min_value=0, max_value=1_000_000)
 
     def __init__(self, data: QueryDict, *, n_items: int) -> None:
-        super().__init__(data, label_suffix="")
+        super().__init__(data)
         self.asked = data
         self.n_items = n_items
         self.rated: dict[int, int] = {}

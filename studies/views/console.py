@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from charting.theme import both_modes
@@ -142,7 +143,9 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
 @require_safe
 @seated(READERS)
 def study_live(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """The live part alone, for the page to ask again."""
+    """The live part alone, for the page to ask again; by its address alone one gets to the whole."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(f"{reverse('studies:detail', args=[seat.study.slug])}#live")
     context = {
         "study": seat.study,
         "monitored": _monitored(seat.study),

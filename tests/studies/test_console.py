@@ -300,7 +300,7 @@ def test_the_live_part_counts_by_condition_and_step_without_outcomes() -> None:
     assert sum(line.active for line in counts) == 1
     assert sum(line.started for line in counts) == 2
     assert [step.n for step in monitor.funnel(study, Mode.LIVE)] == [4, 2, 2, 1, 1, 1]
-    page = _owner(study).get(_url("live", study)).content.decode()
+    page = _owner(study).get(_url("live", study), headers={"HX-Request": "true"}).content.decode()
     assert 'hx-trigger="every 4s"' in page
     assert '<td>Declined</td><td class="n">1</td>' in page
     assert done.code in page
@@ -312,14 +312,14 @@ def test_the_live_part_counts_by_condition_and_step_without_outcomes() -> None:
 
 def test_the_live_part_stops_asking_once_the_study_is_closed() -> None:
     study = make_study(status="closed")
-    assert "hx-trigger" not in _owner(study).get(_url("live", study)).content.decode()
+    assert "hx-trigger" not in _owner(study).get(_url("live", study), headers={"HX-Request": "true"}).content.decode()
 
 
 def test_simulated_participants_and_previews_stand_apart() -> None:
     study = make_study()
     assigned(study, Mode.SIMULATED)
     assigned(study, Mode.PREVIEW)
-    context = _owner(study).get(_url("live", study)).context
+    context = _owner(study).get(_url("live", study), headers={"HX-Request": "true"}).context
     assert [part["mode"] for part in context["monitored"]] == ["live", "simulated", "preview"]
     assert [sum(line.active for line in part["counts"]) for part in context["monitored"]] == [0, 1, 1]
     assert context["monitored"][2]["counts"][0].target is None

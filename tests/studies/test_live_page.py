@@ -40,7 +40,9 @@ def test_newest_answers_hide_what_was_said_until_outcomes_are_open() -> None:
     assert [one.rank for one in blinded[2:4]] == [5, 5]
     simulated = live.newest_answers(study, Mode.SIMULATED, n=1)
     assert simulated[0].value == "=1+1, fine"
-    page = _owner(study).get(reverse("studies:live", args=[study.slug])).content.decode()
+    page = (
+        _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
+    )
     people, others = page.split("<h3>Simulated participants")
     assert "is shown once the outcomes are open" in people
     assert "=1+1, fine" not in people
@@ -64,7 +66,9 @@ def test_condition_by_stratum_counts_who_holds_who_left_and_who_was_sent_away() 
     assert at[done.condition_id] == live.Cell(active=0, completed=1, abandoned=0)
     assert at[under_way.condition_id] == live.Cell(active=1, completed=0, abandoned=0)
     assert (own.held, lines[""].n_screened_out, lines[""].held) == (2, 1, 0)
-    page = _owner(study).get(reverse("studies:live", args=[study.slug])).content.decode()
+    page = (
+        _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
+    )
     assert "1 of 2" in page
     assert "none yet" in page
 
@@ -94,3 +98,18 @@ def test_thresholds_are_set_with_the_design_hashed_with_it_and_count() -> None:
     assert dict(live.kept_flag_counts(study, Mode.LIVE))["Too fast"] == 1
     page = client.get(reverse("studies:quality", args=[study.slug])).content.decode()
     assert "too fast is below 0 seconds or 0 % of the median time" in page
+
+
+def test_the_address_of_the_live_part_leads_to_the_whole_page() -> None:
+    study = make_study()
+    found = _owner(study).get(reverse("studies:live", args=[study.slug]))
+    assert found.headers["Location"] == f"{reverse('studies:detail', args=[study.slug])}#live"
+
+
+def test_before_anybody_came_a_sentence_says_so_and_a_tick_stands_before_its_words() -> None:
+    study = make_study()
+    page = _owner(study).get(reverse("studies:detail", args=[study.slug])).content.decode()
+    assert "Nobody has come yet." in page
+    assert "How far they came" not in page
+    box, words = page.index('name="include_simulated"'), page.index("With simulated participants</label>")
+    assert box < words
