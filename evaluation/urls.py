@@ -10,6 +10,7 @@ app_name = "evaluation"
 urlpatterns = [
     path("", views.run_list, name="list"),
     path("new/", views.run_new, name="new"),
+    path("models/", views.model_list, name="models"),
     path("try/<slug:name>/<int:number>/", views.try_page, name="try"),
     path("compare/", views.run_compare, name="compare"),
     path("<int:pk>/", views.run_detail, name="detail"),

@@ -29,7 +29,7 @@ from evaluation.protocols.registry import protocol
 from evaluation.selectors.comparing import compared
 from evaluation.selectors.experiments import shipped_experiments
 from evaluation.selectors.lists import overlaps
-from evaluation.selectors.models import ModelLine, models_on
+from evaluation.selectors.models import ModelLine, line_of, listed_models, models_on
 from evaluation.selectors.orders import other_order
 from evaluation.selectors.paired import CORRECTIONS, HIT_TESTS, chosen_on_development, kinds_of_test, run_tests_of
 from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
@@ -39,6 +39,7 @@ from evaluation.services.runs import cancel_run, create_run, resume_run
 from evaluation.services.trying import try_models
 
 RUNS_PER_PAGE = 25
+MODELS_PER_PAGE = 50
 ITEMS_FOUND = 6
 
 
@@ -47,6 +48,14 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """List runs, newest first."""
     page = Paginator(runs_by_time(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "console/evaluation/run_list.html", {"page": page})
+
+
+@require_safe
+def model_list(request: HttpRequest) -> HttpResponse:
+    """List trained models, newest first, with what they were trained on and the runs they serve."""
+    page = Paginator(listed_models(), MODELS_PER_PAGE).get_page(request.GET.get("page"))
+    lines = [line_of(model) for model in page]
+    return render(request, "console/evaluation/model_list.html", {"page": page, "lines": lines})
 
 
 @require_safe

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from catalog.models import DatasetVersion
-from evaluation.models import RunPart, TrainedModel
+from evaluation.models import RunAlgorithm, RunPart, TrainedModel
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,24 @@ def models_on(version: DatasetVersion) -> list[ModelLine]:
     Those of the newest run come first, each run's in its order; those outside any run come last, newest first.
     """
     placed = []
-    fits = RunPart.objects.filter(model=OuterRef("pk"))
-    of_fold = Q(Exists(fits), uses__isnull=True)
-    for model in version.models.exclude(of_fold).prefetch_related("uses").distinct().order_by("-created_at", "-pk"):
+    for model in listed_models().filter(version=version).order_by("-created_at", "-pk"):
         uses = sorted(model.uses.all(), key=lambda use: use.run_id)
         place = (-uses[-1].run_id, uses[-1].position) if uses else (1, 0)
-        placed.append((place, ModelLine(model, tuple(dict.fromkeys(use.run_id for use in uses)))))
+        placed.append((place, line_of(model)))
     return [line for _, line in sorted(placed, key=lambda one: one[0])]
+
+
+def line_of(model: TrainedModel) -> ModelLine:
+    """Give the model with its runs."""
+    return ModelLine(model, tuple(sorted({use.run_id for use in model.uses.all()})))
+
+
+def listed_models() -> QuerySet[TrainedModel]:
+    """Give the models that can be tried and served, newest first, with dataset and uses: all but those of folds."""
+    of_fold = Exists(RunPart.objects.filter(model=OuterRef("pk"))) & ~Exists(
+        RunAlgorithm.objects.filter(model=OuterRef("pk"))
+    )
+    return models_by_time().exclude(of_fold).prefetch_related("uses")
 
 
 def models_by_time() -> QuerySet[TrainedModel]:

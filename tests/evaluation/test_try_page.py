@@ -240,3 +240,24 @@ def test_run_and_dataset_lead_to_the_page(client: Client) -> None:
     for one in models:
         assert f'href="{url}?model={one}"' in html
     assert f'href="{url}"' in client.get(run.version.get_absolute_url()).content.decode()
+
+
+def test_list_of_models_says_what_each_was_trained_on_and_who_measured_it(
+    client: Client, version: DatasetVersion, django_assert_max_num_queries: Any
+) -> None:
+    client.force_login(UserFactory())
+    url = reverse("evaluation:models")
+    assert "fitted to the ratings of a dataset" in client.get(url).content.decode()
+    alone = train(version, "puresvd", factors=2)
+    run = make_run_at("succeeded", version=version, algorithms="toppop")
+    with django_assert_max_num_queries(8):
+        html = client.get(url).content.decode()
+    body = html[html.index("<tbody>") : html.index("</tbody>")]
+    rows = body.split("<tr>")[1:]
+    assert len(rows) == 2
+    (of_run,) = (row for row in rows if reverse("evaluation:detail", args=[run.pk]) in row)
+    (by_itself,) = (row for row in rows if "no run" in row)
+    assert "TopPop" in of_run
+    assert f"?model={alone.pk}" in by_itself
+    assert "factors 2" in words(by_itself)
+    assert alone.digest[:12] in by_itself
