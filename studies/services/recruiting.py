@@ -17,8 +17,8 @@ from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, exits_from
 from studies.recruiting.lists import MOST_ENTRIES, entries_of
 from studies.recruiting.registry import panel_of
 from studies.selectors.recruiting import unused_links
-from studies.services.doors import digest_of_key
 from studies.services.slots import locked_study
+from studies.services.tokens import digest_of_key
 
 LONGEST_GAP = 60 * 24 * 366  # minutes
 LONGEST_ID = 500
