@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from core.errors import ParallaxError, ParameterError
-from core.models import LogEntry
+from core.transitions import record
 from studies.models import Study
 from studies.presets.blocks import load_block
 from studies.presets.loader import check_design
@@ -45,14 +45,7 @@ def _changed(*, study: Study, actor: Any, reason: str, change: Callable[[Data], 
         raise _refused(problem) from problem
     current.questionnaire = made
     current.save(update_fields=["questionnaire", "updated_at"])
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=current.pk,
-        from_status=current.status,
-        to_status=current.status,
-        reason=f"Questionnaire changed: {reason}",
-    )
+    record(current, reason=f"Questionnaire changed: {reason}", actor=actor)
     study.questionnaire = made
     return current
 

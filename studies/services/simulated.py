@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from core.errors import ParallaxError
-from core.models import LogEntry
+from core.transitions import record
 from studies.enums import Mode, StudyStatus
 from studies.models import Allocation, Participant, Study
 from studies.planted_effects import Effect, as_plain, told
@@ -62,13 +62,5 @@ def remove_simulated(*, study: Study, actor: Any = None) -> int:
     for name in ("simulated_per_condition", "planted_effects"):
         current.settings.pop(name, None)
     current.save(update_fields=["settings", "updated_at"])
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=current.pk,
-        from_status=current.status,
-        to_status=current.status,
-        reason=f"Removed {n} simulated participants.",
-        facts={"act": "simulated_removed", "n": n},
-    )
+    record(current, reason=f"Removed {n} simulated participants.", actor=actor, act="simulated_removed", n=n)
     return n
