@@ -119,13 +119,39 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
 
 
 def check_resamples(resamples: int) -> None:
-    """Refuse a number of resamples below 1."""
+    """Refuse a number of resamples below 1.
+
+    Parameters
+    ----------
+    resamples : int
+        Resamples asked for.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than 1.
+    """
     if resamples < 1:
         raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
 
 
 def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Means:
-    """Column sums of resampled rows, added row by row: the same bits on every machine."""
+    """Column sums of resampled rows, added row by row: the same bits on every machine.
+
+    Parameters
+    ----------
+    rows : float array, shape (n, n_columns)
+        Finite; at least one row.
+    resamples : int
+        >= 1.
+    rng : numpy.random.Generator
+        The only source of randomness.
+
+    Returns
+    -------
+    float array, shape (resamples, n_columns)
+        In the unit of the rows, each the sum of n of them drawn with replacement.
+    """
     n = len(rows)
     sums = np.empty((resamples, rows.shape[1]))
     at_once = max(1, CHUNK // max(1, rows.size))
@@ -236,6 +262,10 @@ def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: 
         Conditions or algorithms.
     higher_is_better : bool
         Whether rank 1 goes to the largest mean.
+
+    Returns
+    -------
+    RankProbabilities
 
     Raises
     ------

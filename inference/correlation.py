@@ -247,6 +247,16 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
 def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult | Undefined]:
     """The correlation inside each condition alone.
 
+    Parameters
+    ----------
+    x, y : mapping of str to values
+        As for `within_conditions`, and so is what may go wrong.
+
+    Returns
+    -------
+    dict of str to (CorrelationResult or Undefined)
+        Every condition of `x`, in its order; as `pearson` gives them.
+
     Examples
     --------
     >>> found = within_each({"A": [1, 2, 3]}, {"A": [4, 4, 4]})

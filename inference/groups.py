@@ -41,6 +41,11 @@ def exact(value: object, where: str = "the data") -> Fraction:
     where : str
         Named in the error.
 
+    Returns
+    -------
+    Fraction
+        0.1 as one tenth.
+
     Raises
     ------
     DataError
@@ -69,6 +74,15 @@ def as_float(value: Fraction) -> float:
 
     A ratio of variances beyond 1e308 (a spread that is nothing beside the differences) becomes the largest
     float, not infinity.
+
+    Parameters
+    ----------
+    value : Fraction
+
+    Returns
+    -------
+    float
+        Finite.
 
     Examples
     --------
@@ -148,6 +162,11 @@ class Groups:
         least_n : int
             Conditions with fewer observations are left out, >= 1.
 
+        Returns
+        -------
+        Groups
+            Conditions in the order given, their values exact.
+
         Raises
         ------
         ParameterError, DataError
@@ -168,7 +187,19 @@ class Groups:
 
     @classmethod
     def of(cls, read: Mapping[str, Sequence[Fraction]], least_n: int = 1) -> Groups:
-        """Put observations that were read exactly on one scale."""
+        """Put observations that were read exactly on one scale.
+
+        Parameters
+        ----------
+        read : mapping of str to sequence of Fraction
+            Condition -> its observations.
+        least_n : int
+            Conditions with fewer are left out, >= 1.
+
+        Returns
+        -------
+        Groups
+        """
         scale = math.lcm(*(value.denominator for values in read.values() for value in values))
         members = tuple(
             Group(name, tuple(value.numerator * (scale // value.denominator) for value in values), scale)
@@ -178,7 +209,18 @@ class Groups:
         return cls(members, tuple(name for name, values in read.items() if len(values) < least_n))
 
     def without(self, names: Iterable[str]) -> Groups:
-        """Leave the named conditions out."""
+        """Leave the named conditions out.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Conditions.
+
+        Returns
+        -------
+        Groups
+            With these among those left out.
+        """
         dropped = tuple(names)
         kept = tuple(group for group in self.members if group.name not in dropped)
         return Groups(kept, self.left_out + dropped)
@@ -259,7 +301,17 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
 
     @classmethod
     def of(cls, groups: Mapping[str, Sequence[Fraction]]) -> ExactGroups:
-        """Put values that are fractions on the coarsest scale that holds them all."""
+        """Put values that are fractions on the coarsest scale that holds them all.
+
+        Parameters
+        ----------
+        groups : mapping of str to sequence of Fraction
+            Condition -> its observations.
+
+        Returns
+        -------
+        ExactGroups
+        """
         scale = math.lcm(*(value.denominator for values in groups.values() for value in values))
         points = {
             name: tuple(value.numerator * (scale // value.denominator) for value in values)
@@ -277,11 +329,33 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
         return len(self._by_name)
 
     def points(self, name: str) -> tuple[int, ...]:
-        """The values of one condition as integers."""
+        """The values of one condition as integers.
+
+        Parameters
+        ----------
+        name : str
+            The condition.
+
+        Returns
+        -------
+        tuple of int
+            In units of 1 / scale.
+        """
         return self._by_name[name].points
 
     def of_at_least(self, least_n: int) -> Groups:
-        """Take the conditions with that many observations."""
+        """Take the conditions with that many observations.
+
+        Parameters
+        ----------
+        least_n : int
+            >= 1.
+
+        Returns
+        -------
+        Groups
+            The others are named as left out.
+        """
         members = tuple(group for group in self.groups if group.n >= least_n)
         return Groups(members, tuple(group.name for group in self.groups if group.n < least_n))
 
@@ -292,6 +366,15 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
 
 def in_words(names: Iterable[str]) -> str:
     """List names for a sentence.
+
+    Parameters
+    ----------
+    names : iterable of str
+        At least one.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

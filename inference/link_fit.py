@@ -63,6 +63,12 @@ def fitted(counts: NDArray[np.int64], link: str) -> LinkFit | None:
     ----------
     McCullagh (1980), Journal of the Royal Statistical Society B 42(2):109-142. statsmodels keeps the
     steps between thresholds as logarithms; the covariance comes back to the latent scale by the delta method.
+
+    Examples
+    --------
+    >>> found = fitted(np.array([[1, 2, 2], [1, 1, 3]]), "logit")
+    >>> found.shifts.round(3).tolist()
+    [0.0, 0.58]
     """
     k, n_categories = counts.shape
     condition, category = (np.repeat(indices, counts.ravel()) for indices in map(np.ravel, np.indices(counts.shape)))
@@ -114,6 +120,11 @@ def why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: S
     References
     ----------
     Albert & Anderson (1984), Biometrika 71(1):1-10.
+
+    Examples
+    --------
+    >>> why_separated(["A", "B"], np.array([[2, 0], [1, 1]]), [Fraction(1), Fraction(2)])
+    'Everyone in A gave the lowest answer that occurs, 1: its distance from the others would be infinite.'
     """
     lows = [int(np.flatnonzero(row)[0]) for row in counts]
     highs = [int(np.flatnonzero(row)[-1]) for row in counts]

@@ -138,10 +138,30 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
 def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: float = 0.05) -> AnovaPower:
     """The smallest number of participants per condition that reaches a wished power, and the power it gives.
 
+    Parameters
+    ----------
+    conditions : int
+        At least 2.
+    f : float
+        Cohen's f, above 0, at most 100.
+    power : float
+        The power wished, between `alpha` and 1.
+    alpha : float
+        Level of the test, between 0 and 1.
+
+    Returns
+    -------
+    AnovaPower
+        Of the smallest design.
+
     Raises
     ------
     ParameterError
         A number outside its range, or an effect so small that no study of a million per condition finds it.
+
+    References
+    ----------
+    As for `anova_power`.
 
     Examples
     --------
@@ -170,10 +190,27 @@ def detectable_effect(
 ) -> DetectableEffect:
     """The smallest effect that a design finds with a wished power.
 
+    Parameters
+    ----------
+    conditions, n_per_condition : int
+        The design, at least 2 each.
+    power : float
+        The power wished, between `alpha` and 1.
+    alpha : float
+        Level of the test, between 0 and 1.
+
+    Returns
+    -------
+    DetectableEffect
+
     Raises
     ------
     ParameterError
         A number outside its range.
+
+    References
+    ----------
+    As for `anova_power`; of the distance of two conditions, Cohen (1988), section 8.2.1, pattern 1.
 
     Examples
     --------
@@ -203,10 +240,26 @@ def detectable_effect(
 def effect_of_means(means: Sequence[float], sd: float) -> float:
     """Cohen's f of stated condition means (as many participants in each) with a common standard deviation.
 
+    Parameters
+    ----------
+    means : sequence of float
+        One for each condition, in the unit of the data.
+    sd : float
+        Standard deviation within conditions, in the same unit.
+
+    Returns
+    -------
+    float
+        >= 0.
+
     Raises
     ------
     ParameterError
         Fewer than two means, one that is not finite, or a standard deviation that is not positive.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, section 8.2.
 
     Examples
     --------
@@ -224,10 +277,28 @@ def effect_of_means(means: Sequence[float], sd: float) -> float:
 def t_power(n_per_condition: int, d: float, alpha: float = 0.05) -> float:
     """Power of the two-sided t test of two conditions that lie `d` standard deviations apart.
 
+    Parameters
+    ----------
+    n_per_condition : int
+        At least 2.
+    d : float
+        Cohen's d, above 0, at most 100.
+    alpha : float
+        Level of the test, between 0 and 1.
+
+    Returns
+    -------
+    float
+        In (0, 1].
+
     Raises
     ------
     ParameterError
         A number outside its range.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 2.
 
     Examples
     --------

@@ -71,10 +71,18 @@ def simulated_power(
     repetitions : int
         Studies to draw, at least 100.
 
+    Returns
+    -------
+    SimulatedPower
+
     Raises
     ------
     ParameterError
         A number outside its range.
+
+    References
+    ----------
+    The interval: Wilson (1927), Journal of the American Statistical Association 22(158):209-212.
 
     Examples
     --------

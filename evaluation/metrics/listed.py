@@ -39,7 +39,19 @@ LISTED = (*_BY_KEY, "f-beta", "ap", "dcg", "ndcg", "half-life")
 
 
 def user_values(metric: Metric, ranks: Ranks) -> Floats:
-    """A metric's value of every user, shape (n_users,); NaN where a user has none.
+    """A metric's value of every user.
+
+    Parameters
+    ----------
+    metric : Metric
+        One of `LISTED`.
+    ranks : Ranks
+        Where each user's relevant items stand, with gains and candidates where the metric needs them.
+
+    Returns
+    -------
+    float array, shape (n_users,)
+        In the metric's range; NaN where a user has no value.
 
     Raises
     ------
@@ -77,6 +89,18 @@ def user_values(metric: Metric, ranks: Ranks) -> Floats:
 def overall(metric: Metric, ranks: Ranks) -> Overall:
     """The metric of all users together: the mean of theirs, but for half-life utility (one ratio of sums) and F of
     the means.
+
+    Parameters
+    ----------
+    metric : Metric
+        One of `LISTED`.
+    ranks : Ranks
+        As for `user_values`.
+
+    Returns
+    -------
+    Overall
+        `n_empty` counts the users without a value.
 
     Raises
     ------

@@ -38,6 +38,27 @@ def _where_relevant(ranks: Ranks, values: ArrayLike) -> Floats:
 def precision(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """Share of the first n places that hold a relevant item; a short list is divided by n all the same.
 
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
+
+    References
+    ----------
+    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.2.
+
     Examples
     --------
     >>> precision(Ranks.of([0, 0], [1, 4], n_listed=[5]), [1, 5]).tolist()
@@ -49,6 +70,27 @@ def precision(ranks: Ranks, ns: Sequence[int]) -> Floats:
 def recall(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """Share of the relevant items that are among the first n.
 
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
+
+    References
+    ----------
+    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.2.
+
     Examples
     --------
     >>> recall(Ranks.of([0, 0], [1, 4], n_listed=[5]), [1, 5]).tolist()
@@ -59,6 +101,23 @@ def recall(ranks: Ranks, ns: Sequence[int]) -> Floats:
 
 def hit_rate(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """1 where a relevant item is among the first n, else 0.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        0 or 1; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
 
     Examples
     --------
@@ -72,6 +131,20 @@ def f_beta(ranks: Ranks, ns: Sequence[int], *, beta: float = 1.0) -> Floats:
     r"""Weighted harmonic mean of each user's precision and recall, 0 where both are 0.
 
     .. math:: F_\beta = \frac{(1 + \beta^2) P r}{\beta^2 P + r}
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand.
+    ns : sequence of int
+        List lengths, each >= 1.
+    beta : float
+        Weight of recall against precision, > 0, finite.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
 
     Raises
     ------
@@ -92,6 +165,23 @@ def f_beta(ranks: Ranks, ns: Sequence[int], *, beta: float = 1.0) -> Floats:
 
 def f_of(precisions: Floats, recalls: Floats, beta: float) -> Floats:
     """F of precisions and recalls, element by element; NaN where one of them is.
+
+    Parameters
+    ----------
+    precisions, recalls : float array, same shape
+        In [0, 1], or NaN.
+    beta : float
+        Weight of recall against precision, > 0, finite.
+
+    Returns
+    -------
+    float array, same shape
+        In [0, 1]; 0 where both are 0.
+
+    Raises
+    ------
+    ParameterError
+        `beta` is not a positive number.
 
     Examples
     --------
@@ -115,6 +205,11 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
     ns : sequence of int
     over : {"relevant", "capped", "retrieved"}
         m: all relevant items of the user (as trec_eval), at most n of them, or the hits themselves.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
 
     Raises
     ------
@@ -150,6 +245,23 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
 def reciprocal_rank(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """1 / rank of the first relevant item among the first n, 0 without one.
 
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
+
     Examples
     --------
     >>> reciprocal_rank(Ranks.of([0, 0], [4, 2], n_listed=[5]), [1, 5]).tolist()
@@ -169,6 +281,25 @@ def dcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
 
     with g the gain itself (linear), or 2^gain - 1 (exponential).
 
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand, with their gains.
+    ns : sequence of int
+        List lengths, each >= 1.
+    gain : {"linear", "exponential"}
+        What a gain counts as.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        >= 0, in the unit of the gains where they count linearly; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1; another `gain`.
+
     References
     ----------
     Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: ranks 1 and 2 are discounted differently, as
@@ -186,6 +317,29 @@ def dcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
 
 def ndcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
     """`dcg` as a share of that of the user's relevant items in their best order.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand, with their gains.
+    ns : sequence of int
+        List lengths, each >= 1.
+    gain : {"linear", "exponential"}
+        What a gain counts as.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1; another `gain`.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: the discount of `dcg`.
 
     Examples
     --------
@@ -215,6 +369,23 @@ def _discounted(users: Ints, places: Ints, gains: Floats, n_users: int, ns: Sequ
 def utility(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """Sum of the gains among the first n, in their unit.
 
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand, with their gains.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        >= 0; NaN for users without an item of positive utility.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
+
     Examples
     --------
     >>> utility(Ranks.of([0, 0], [1, 3], [9.5, 2.0], n_listed=[5]), [2, 3]).tolist()
@@ -232,10 +403,26 @@ def utility(ranks: Ranks, ns: Sequence[int]) -> Floats:
 def false_positive_rate(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """Share of the irrelevant candidates that are among the first n; NaN without such a candidate.
 
+    Parameters
+    ----------
+    ranks : Ranks
+        With `n_candidates`.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN also for users without a relevant item.
+
     Raises
     ------
     ParameterError
         The ranks do not say how many candidates there were.
+
+    References
+    ----------
+    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.2.
 
     Examples
     --------
@@ -251,6 +438,23 @@ def false_positive_rate(ranks: Ranks, ns: Sequence[int]) -> Floats:
 
 def false_discovery_rate(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """Share of the first n (or of a shorter list) that is not relevant; NaN for an empty list.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN also for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
 
     Examples
     --------

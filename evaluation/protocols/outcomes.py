@@ -57,13 +57,40 @@ class ModelFacts:
     item_terms: csr_array | None = None
 
     def popularity_of(self, users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Training ratings of some items, as the model of each one's reader knows them."""
+        """Training ratings of some items, as the model of each one's reader knows them.
+
+        Parameters
+        ----------
+        users : int array, shape (n,)
+            Readers, as `evaluation.protocols.folds` numbers them where there are several models.
+        items : int array, shape (n,)
+
+        Returns
+        -------
+        int64 array, shape (n,)
+            Ratings.
+        """
         table = np.atleast_2d(self.popularity)
         known: NDArray[np.int64] = table[users % len(table), items]
         return known
 
     def novelty(self, users: NDArray[np.integer[Any]], lists: NDArray[np.int32], n: int) -> NDArray[np.float64]:
-        """Novelty of some lists, by the popularity that the model of each list's reader knows."""
+        """Novelty of some lists, by the popularity that the model of each list's reader knows.
+
+        Parameters
+        ----------
+        users : int array, shape (n_lists,)
+            Readers, as for `popularity_of`.
+        lists : int32 array, shape (n_lists, longest)
+            Items, best first; -1 where a list is at its end.
+        n : int
+            List length, >= 1.
+
+        Returns
+        -------
+        float64 array, shape (n_lists,)
+            In bits, as `evaluation.metrics.beyond_accuracy.novelty` gives them.
+        """
         table, n_users = np.atleast_2d(self.popularity), np.atleast_1d(self.n_users)
         each = np.empty(len(lists), dtype=np.float64)
         for fold, popularity in enumerate(table):
