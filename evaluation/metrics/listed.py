@@ -5,20 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import ParameterError
+from evaluation.metrics.graded import average_precision, dcg, ndcg, reciprocal_rank, utility
 from evaluation.metrics.half_life import half_life
 from evaluation.metrics.lists import (
-    average_precision,
-    dcg,
     f_beta,
     f_of,
     false_discovery_rate,
     false_positive_rate,
     hit_rate,
-    ndcg,
     precision,
     recall,
-    reciprocal_rank,
-    utility,
 )
 from evaluation.metrics.means import Overall, mean_of_users
 from evaluation.metrics.ranks import Floats, Ranks
