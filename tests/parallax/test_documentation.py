@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser
+from argparse import PARSER, ArgumentParser
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ def options_of(command: str, app: str) -> set[str]:
     for parser in waiting:
         found |= parser._option_string_actions.keys()
         for action in parser._actions:
-            if isinstance(action.choices, dict):  # subcommands
+            if action.nargs == PARSER and isinstance(action.choices, dict):
                 waiting.extend(action.choices.values())
     return found
 
