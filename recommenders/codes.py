@@ -58,12 +58,32 @@ class Codes:
         return np.asarray(parts.sum(axis=0))
 
     def bits(self, power: int) -> int:
-        """Bits that hold the sum of any item's numbers, each raised to `power`; over common raters it is less."""
+        """Bits that hold the sum of any item's numbers, each raised to `power`; over common raters it is less.
+
+        Parameters
+        ----------
+        power : int
+            0, 1 or 2.
+
+        Returns
+        -------
+        int
+        """
         return int(self.sums[:, power].max(initial=0.0)).bit_length()
 
 
 def rating_codes(ratings: Ratings) -> Codes | None:
     """The ratings themselves in whole numbers of steps; none if 0 is not on the scale's grid.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        On any scale.
+
+    Returns
+    -------
+    Codes or None
+        None also where the scale's step is no power of two.
 
     Examples
     --------
@@ -83,7 +103,20 @@ def rating_codes(ratings: Ratings) -> Codes | None:
 
 
 def packed_with_items(codes: Codes) -> tuple[NDArray[np.uint32], int] | None:
-    """Return each rating's item and code in one word, and the code's number of bits; nothing if they do not fit."""
+    """Put each rating's item and code into one word.
+
+    Parameters
+    ----------
+    codes : Codes
+        Below 2 ** `PACKED_BITS`.
+
+    Returns
+    -------
+    packed : uint32 array, shape (n_ratings,)
+        The item above the code.
+    bits : int
+        Bits of a code. Nothing at all, in place of both, if item and code do not fit into one word.
+    """
     bits = max(codes.highest, 1).bit_length()
     if codes.n_items > 1 << (PACKED_BITS - bits):
         return None

@@ -17,6 +17,23 @@ __all__ = ["binary_gram", "common_raters"]
 def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> NDArray[np.uint32]:
     """Number of common raters of all pairs of items, and of each item on the diagonal.
 
+    Parameters
+    ----------
+    user_items : sparse array, shape (n_users, n_items)
+        Who rated what; its values are not used.
+    progress : callable, optional
+        Told before every range of items.
+
+    Returns
+    -------
+    uint32 array, shape (n_items, n_items)
+        Symmetric.
+
+    Raises
+    ------
+    DataError
+        If there are 2 ** 32 ratings or more.
+
     Examples
     --------
     >>> binary_gram(sparse.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]]))).tolist()
@@ -35,12 +52,24 @@ def common_raters(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """The pairs of different items with a common rater, by item and then by other item.
 
+    Parameters
+    ----------
+    user_items : sparse array, shape (n_users, n_items)
+        Who rated what; its values are not used.
+    progress : callable, optional
+        Told before every range of items.
+
     Returns
     -------
     indptr : int64 array, shape (n_items + 1,)
         Where the pairs of each item begin and end in the others.
     items, common : int32 arrays, shape (n_pairs,)
         The other item, and the number of common raters.
+
+    Raises
+    ------
+    DataError
+        If there are 2 ** 32 ratings or more.
 
     Examples
     --------

@@ -196,6 +196,16 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
     """The words of all pairs i <= j of a small catalogue, kept for the next model on the same ratings.
 
     Nothing where the catalogue is too large for that, or ratings are no exact multiples of a binary fraction.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    progress : callable, optional
+        Told before every range of items.
+
+    Returns
+    -------
+    Words or None
     """
     if ratings.n_items > REMEMBERED_ITEMS:
         return None
@@ -210,6 +220,12 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
 
 def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] | None:
     """Sums of products of all pairs of items, missing ratings as 0, in rating points squared; exact.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    progress : callable, optional
+        Told before every range of items.
 
     Returns
     -------

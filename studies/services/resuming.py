@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.core import signing
 from django.db import transaction
@@ -75,7 +76,7 @@ def _brought_back(participant: Participant) -> Participant:
     if current.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
         return current
     to, reason, place = _way_back(study, current)
-    changes = {"place": place} if to == ParticipantStatus.ACTIVE else {}
+    changes: dict[str, Any] = {"place": place} if to == ParticipantStatus.ACTIVE else {}
     move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=timezone.now(), **changes)
     return current
 
