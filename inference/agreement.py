@@ -18,7 +18,7 @@ import numpy as np
 
 from core.errors import DataError
 from inference.corrections import check_alpha
-from inference.groups import Number, exact
+from inference.exact import Number, exact
 from inference.lazy import special
 from inference.partial_order import PartialOrder
 from inference.permutations import (

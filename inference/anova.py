@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from inference.groups import Groups, GroupValues, as_float, in_words
+from inference.exact import as_float
+from inference.groups import Groups, GroupValues, in_words
 from inference.lazy import optimize, special
 from inference.results import AnovaResult, Interval, Undefined, WelchResult
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from core.errors import DataError
-from inference.groups import ExactGroups, Group, Groups, GroupValues, Number, as_float, exact, in_words
+from inference.exact import Number, as_float, exact
+from inference.groups import ExactGroups, Group, Groups, GroupValues, in_words
 from inference.lazy import special
 from inference.results import Interval, Result, Undefined
 

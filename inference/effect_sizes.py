@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from inference.groups import Group, Groups, GroupValues, as_float
+from inference.exact import as_float
+from inference.groups import Group, Groups, GroupValues
 from inference.lazy import optimize, special
 from inference.results import Interval, Result, Undefined
 

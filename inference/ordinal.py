@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.corrections import check_alpha, holm
-from inference.groups import Number, exact
+from inference.exact import Number, exact
 from inference.lazy import special
 from inference.link_fit import LinkFit, fitted, why_separated
 from inference.results import Pair, PairwiseResult, Result, Undefined
