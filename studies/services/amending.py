@@ -18,7 +18,7 @@ from studies.enums import StudyStatus
 from studies.models import Study, StudyVersion
 from studies.presets.loader import check_design
 from studies.questionnaires.document import read_document
-from studies.questionnaires.reading import QuestionnaireProblems
+from studies.questionnaires.problems import QuestionnaireProblems
 from studies.questionnaires.wording import other_than_wording, reworded
 from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot

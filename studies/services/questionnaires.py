@@ -16,7 +16,7 @@ from studies.presets.blocks import load_block
 from studies.presets.loader import check_design
 from studies.questionnaires.core import is_measured
 from studies.questionnaires.document import read_document
-from studies.questionnaires.reading import QuestionnaireProblems
+from studies.questionnaires.problems import QuestionnaireProblems
 from studies.questionnaires.schema import BLOCKS
 from studies.services.design import require_draft
 
