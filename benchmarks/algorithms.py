@@ -178,7 +178,7 @@ def arrays(name: str) -> tuple[Ratings, Path]:
 def compare(shapes: list[str], threads: int, repetitions: int, out: Path, rows_to: Path | None) -> None:
     lines = [f"# Fits, lists and unseen people\n\n{description(threads)}.", ""]
     with threadpool_limits(threads), using(threads):
-        for load in (lazy.neighbour_kernels, lazy.product_kernels, lazy.krylov_kernels, lazy.ranking_kernels):
+        for load in (lazy.neighbour_kernels, lazy.similarity_kernels, lazy.krylov_kernels, lazy.ranking_kernels):
             load()
         lazy.asysvd_kernels()
         lines += [

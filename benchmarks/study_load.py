@@ -204,11 +204,11 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     from core.provenance import rng_for
     from studies.answer_model import SimulatedPerson, demographics
     from studies.models import ProfileRating, Response
-    from studies.services import pilot
+    from studies.services import source_users
     from studies.walker.walk import Walker
 
     study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
-    pool = pilot.pool_of(study)
+    pool = source_users.pool_of(study)
     took: dict[str, list[float]] = defaultdict(list)
     answered: dict[tuple[str, str, str], Any] = {}
     problems: list[str] = []

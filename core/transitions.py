@@ -1,4 +1,4 @@
-"""The one place that writes a status: a compare-and-set update and its log entry, together."""
+"""The one place that writes a status: a compare-and-set update with its log entry; and what is logged without one."""
 
 from __future__ import annotations
 
@@ -58,4 +58,18 @@ def move(
         to_status=to,
         reason=reason,
         facts=dict(facts or {}),
+    )
+
+
+def record(row: models.Model, *, reason: str, actor: Any = None, **facts: Any) -> None:
+    """Note in the log an act that leaves `row` in the status that it has, with its facts."""
+    status = row.status  # type: ignore[attr-defined]
+    LogEntry.objects.create(
+        actor=actor,
+        kind=row._meta.label_lower,
+        object_id=row.pk,
+        from_status=status,
+        to_status=status,
+        reason=reason,
+        facts=facts,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -112,34 +113,32 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-@require_POST
-def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Cancel a run."""
+def _done(
+    request: HttpRequest, pk: int, may: Callable[[Any, EvaluationRun], bool], act: Callable[..., object], said: str
+) -> HttpResponse:
+    """Do to a run what its state may not allow, say how it went, and show the run."""
     run = get_object_or_404(EvaluationRun, pk=pk)
-    if not may_cancel(request.user, run):
+    if not may(request.user, run):
         raise PermissionDenied
     try:
-        cancel_run(run=run, actor=request.user)
+        act(run=run, actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, f"Run {run.pk} was cancelled.")
+        messages.success(request, f"Run {run.pk} {said}.")
     return redirect("evaluation:detail", pk=run.pk)
+
+
+@require_POST
+def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Cancel a run."""
+    return _done(request, pk, may_cancel, cancel_run, "was cancelled")
 
 
 @require_POST
 def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Take up a run again that failed or was cancelled."""
-    run = get_object_or_404(EvaluationRun, pk=pk)
-    if not may_resume(request.user, run):
-        raise PermissionDenied
-    try:
-        resume_run(run=run, actor=request.user)
-    except NotAllowedInState as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(request, f"Run {run.pk} goes on where it stopped.")
-    return redirect("evaluation:detail", pk=run.pk)
+    return _done(request, pk, may_resume, resume_run, "goes on where it stopped")
 
 
 @require_safe

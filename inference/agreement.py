@@ -18,7 +18,7 @@ import numpy as np
 
 from core.errors import DataError
 from inference.corrections import check_alpha
-from inference.groups import Number, exact
+from inference.exact import Number, exact
 from inference.lazy import special
 from inference.partial_order import PartialOrder
 from inference.permutations import (
@@ -296,7 +296,17 @@ class OrdersCompared(Result):
     left_out: tuple[str, ...]
 
     def of(self, verdict: Verdict) -> tuple[PairVerdict, ...]:
-        """Select the pairs with one verdict."""
+        """Select the pairs with one verdict.
+
+        Parameters
+        ----------
+        verdict : Verdict
+
+        Returns
+        -------
+        tuple of PairVerdict
+            In the order of `pairs`.
+        """
         return tuple(pair for pair in self.pairs if pair.verdict is verdict)
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from inference.groups import Groups, GroupValues, as_float, in_words
+from inference.exact import as_float
+from inference.groups import Groups, GroupValues, in_words
 from inference.lazy import optimize, special
 from inference.results import AnovaResult, Interval, Undefined, WelchResult
 
@@ -20,6 +21,17 @@ LARGEST_F_FOR_INTERVAL = 1e6
 
 def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
     """Say why pooled-variance procedures are undefined on these data, or give None when they are defined.
+
+    Parameters
+    ----------
+    groups : Groups
+        The observations.
+    procedure : str
+        Named in the reason's result.
+
+    Returns
+    -------
+    Undefined or None
 
     Examples
     --------
@@ -82,7 +94,21 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
 
 
 def pooled(read: Groups) -> AnovaResult:
-    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection."""
+    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection.
+
+    Parameters
+    ----------
+    read : Groups
+        Two conditions or more, with spread within one of them.
+
+    Returns
+    -------
+    AnovaResult
+
+    References
+    ----------
+    As for `one_way`.
+    """
     df_between, df_within = read.k - 1, read.n - read.k
     ms_between, ms_within = read.ss_between / df_between, read.ss_within / df_within
     ss_total = read.ss_between + read.ss_within
@@ -113,6 +139,18 @@ def pooled(read: Groups) -> AnovaResult:
 
 def f_upper_tail(f: float, df_between: float, df_within: float) -> float:
     """Probability of a larger F.
+
+    Parameters
+    ----------
+    f : float
+        >= 0.
+    df_between, df_within : float
+        Degrees of freedom, > 0.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Examples
     --------

@@ -27,6 +27,10 @@ def p_value(p: float, alpha: float | None = 0.05) -> str:
     alpha : float or None
         Where rounding would hide on which side of alpha p lies, more digits are printed; None: never.
 
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> p_value(0.0391), p_value(0.0004), p_value(0.0499)
@@ -46,6 +50,17 @@ def p_value(p: float, alpha: float | None = 0.05) -> str:
 def number(value: float, digits: int = 2) -> str:
     """Write a quantity that can exceed 1, with its leading zero and without a negative zero.
 
+    Parameters
+    ----------
+    value : float
+        Finite.
+    digits : int
+        After the decimal point.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> number(0.746), number(-0.001)
@@ -57,6 +72,17 @@ def number(value: float, digits: int = 2) -> str:
 
 def share(value: float, digits: int = 2) -> str:
     """Write a quantity that cannot exceed 1 in size, without a leading zero.
+
+    Parameters
+    ----------
+    value : float
+        In [-1, 1].
+    digits : int
+        After the decimal point.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -77,6 +103,22 @@ def f_test(
 ) -> str:
     """Write an F test, with eta squared and its interval where given.
 
+    Parameters
+    ----------
+    f, p : float
+        The statistic, and its p in [0, 1].
+    df_between : int
+    df_within : int or float
+        A float is written with two digits.
+    eta_squared : float, optional
+        In [0, 1].
+    interval : Interval, optional
+        Its 95 % interval.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> f_test(11.364, 6, 203, 6e-11, 0.2514, Interval(0.1405, 0.3343))
@@ -93,6 +135,14 @@ def f_test(
 
 def anova(result: AnovaResult) -> str:
     """Write a one-way analysis of variance; the interval is effectsize's.
+
+    Parameters
+    ----------
+    result : AnovaResult
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -113,6 +163,14 @@ def anova(result: AnovaResult) -> str:
 def welch(result: WelchResult) -> str:
     """Write Welch's analysis of variance.
 
+    Parameters
+    ----------
+    result : WelchResult
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> welch(WelchResult(8.1234, 1.2e-06, 6, 90.2345, 210, 7, ()))
@@ -124,6 +182,14 @@ def welch(result: WelchResult) -> str:
 def kruskal(result: KruskalResult) -> str:
     """Write a Kruskal-Wallis test; ε² is the rank epsilon squared.
 
+    Parameters
+    ----------
+    result : KruskalResult
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> kruskal(KruskalResult(46.8123, 6, 2e-08, 1.0, {}, 0.224, 0.2, 210, ()))
@@ -134,6 +200,19 @@ def kruskal(result: KruskalResult) -> str:
 
 def post_hoc(pair: Pair, test: str = "Tukey", confidence: str = "95%") -> str:
     """Write one comparison of means with its simultaneous interval.
+
+    Parameters
+    ----------
+    pair : Pair
+        Its difference in the unit of the data.
+    test : str
+        Printed with the p.
+    confidence : str
+        Of the interval, as printed.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -151,6 +230,18 @@ def post_hoc(pair: Pair, test: str = "Tukey", confidence: str = "95%") -> str:
 def effect(g: float, interval: Interval | None = None, confidence: str = "95%") -> str:
     """Write Hedges' g, which can exceed 1, with its interval where there is one.
 
+    Parameters
+    ----------
+    g : float
+        In standard deviations.
+    interval : Interval, optional
+    confidence : str
+        Of the interval, as printed.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> effect(1.23, Interval(0.68, 1.78))
@@ -162,6 +253,20 @@ def effect(g: float, interval: Interval | None = None, confidence: str = "95%") 
 
 def correlation(r: float, df: int, p: float, interval: Interval | None = None) -> str:
     """Write Pearson's correlation with the degrees of freedom of its t.
+
+    Parameters
+    ----------
+    r : float
+        In [-1, 1].
+    df : int
+    p : float
+        In [0, 1].
+    interval : Interval, optional
+        Its 95 % interval.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -175,6 +280,18 @@ def correlation(r: float, df: int, p: float, interval: Interval | None = None) -
 def likelihood_ratio(lr: float, df: int, p: float) -> str:
     """Write a likelihood ratio test.
 
+    Parameters
+    ----------
+    lr : float
+        >= 0.
+    df : int
+    p : float
+        In [0, 1].
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> likelihood_ratio(21.9934, 6, 0.001214)
@@ -185,6 +302,15 @@ def likelihood_ratio(lr: float, df: int, p: float) -> str:
 
 def tau(result: AgreementResult) -> str:
     """Write Kendall's tau-b.
+
+    Parameters
+    ----------
+    result : AgreementResult
+        Of `inference.agreement.kendall`.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -197,6 +323,16 @@ def tau(result: AgreementResult) -> str:
 
 def sign(result: SignTestResult, name: str = "A") -> str:
     """Write a sign test from the side of the first algorithm.
+
+    Parameters
+    ----------
+    result : SignTestResult
+    name : str
+        The first algorithm.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

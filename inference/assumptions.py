@@ -25,6 +25,19 @@ MOST_FOR_SHAPIRO = 5000  # the approximation of its p was fitted up to here
 def brown_forsythe(groups: GroupValues) -> SpreadResult | Undefined:
     """Brown and Forsythe's test of equal spread: Levene's, with distances from the median.
 
+    Parameters
+    ----------
+    groups : mapping of str to values
+        As for `levene`, and so is what may go wrong.
+
+    Returns
+    -------
+    SpreadResult or Undefined
+
+    References
+    ----------
+    Brown & Forsythe (1974), Journal of the American Statistical Association 69(346):364-367.
+
     Examples
     --------
     >>> result = brown_forsythe({"A": [1, 2, 3, 4], "B": [0, 10, 20, 30]})

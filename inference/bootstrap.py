@@ -1,26 +1,21 @@
-"""How sure a ranking is: the bootstrap over participants and over users.
+"""How sure means are: the bootstrap over participants and over users.
 
 Participants are resampled within their condition, users as whole rows (a user counts for every algorithm or
-for none). Both give an array of means, shape (resamples, k), from which intervals, rank probabilities and the
-spread of tau follow.
+for none). Both give an array of means, shape (resamples, k), from which intervals follow here, and how
+sure an order is in `inference.order_bootstrap`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Result, Undefined
+from inference.results import Interval, Undefined
 
 Means = NDArray[np.float64]
 BOOTSTRAP = "Bootstrap"
-RANKS = "Bootstrap of ranks"
-TAUS = "Bootstrap of tau-b"
 # Sums of integers up to here are exact in a float, so resampled means that are equal on paper are equal here.
 LARGEST_EXACT = 2**53
 CHUNK = 2_000_000  # cells gathered at a time
@@ -119,13 +114,39 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
 
 
 def check_resamples(resamples: int) -> None:
-    """Refuse a number of resamples below 1."""
+    """Refuse a number of resamples below 1.
+
+    Parameters
+    ----------
+    resamples : int
+        Resamples asked for.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than 1.
+    """
     if resamples < 1:
         raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
 
 
 def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Means:
-    """Column sums of resampled rows, added row by row: the same bits on every machine."""
+    """Column sums of resampled rows, added row by row: the same bits on every machine.
+
+    Parameters
+    ----------
+    rows : float array, shape (n, n_columns)
+        Finite; at least one row.
+    resamples : int
+        >= 1.
+    rng : numpy.random.Generator
+        The only source of randomness.
+
+    Returns
+    -------
+    float array, shape (resamples, n_columns)
+        In the unit of the rows, each the sum of n of them drawn with replacement.
+    """
     n = len(rows)
     sums = np.empty((resamples, rows.shape[1]))
     at_once = max(1, CHUNK // max(1, rows.size))
@@ -166,182 +187,31 @@ def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[In
     """
     if not 0 < confidence < 1:
         raise ParameterError(f"The confidence is {confidence}: it has to lie between 0 and 1.")
-    array = _finite(means)
+    array = finite_means(means)
     lows, highs = np.quantile(array, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     return tuple(Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True))
 
 
-def _finite(means: ArrayLike) -> Means:
+def finite_means(means: ArrayLike) -> Means:
+    """Read resampled means.
+
+    Parameters
+    ----------
+    means : array-like, shape (resamples, k)
+        At least one row.
+
+    Returns
+    -------
+    float array, same shape
+
+    Raises
+    ------
+    DataError
+        Another number of dimensions, no row, or a value that is not finite.
+    """
     array = np.asarray(means, dtype=np.float64)
     if array.ndim != 2 or not len(array):
         raise DataError(f"Resampled means of shape {array.shape} cannot be used: give one row a resample.")
     if not np.isfinite(array).all():
         raise DataError("The resampled means hold a value that is not finite.")
     return array
-
-
-@dataclass(frozen=True)
-class RankProbabilities(Result):
-    """How often each condition or algorithm comes at each rank.
-
-    Attributes
-    ----------
-    names : tuple of str
-        In the order of the columns.
-    probabilities : tuple of tuple of float
-        Row = condition, column = rank from the best; rows and columns sum to 1. A tie shares its ranks.
-    mean_ranks : tuple of float
-        Mean rank of each condition, 1 for the best.
-    resamples : int
-        Resamples counted.
-    """
-
-    names: tuple[str, ...]
-    probabilities: tuple[tuple[float, ...], ...]
-    mean_ranks: tuple[float, ...]
-    resamples: int
-
-    def best(self) -> dict[str, float]:
-        """Probability of each condition to be the best."""
-        return {name: row[0] for name, row in zip(self.names, self.probabilities, strict=True)}
-
-
-def rank_probabilities(
-    groups: GroupValues, resamples: int, rng: np.random.Generator, higher_is_better: bool = True
-) -> RankProbabilities | Undefined:
-    """Probability of each rank of each condition, by resampling participants.
-
-    Parameters and errors as for `condition_means`.
-
-    Examples
-    --------
-    >>> found = rank_probabilities({"A": [5, 5], "B": [3, 3]}, 100, np.random.default_rng(1))
-    >>> found.probabilities
-    ((1.0, 0.0), (0.0, 1.0))
-    """
-    means = condition_means(groups, resamples, rng)
-    if isinstance(means, Undefined):
-        return Undefined(means.reason, RANKS)
-    return rank_distribution(means, tuple(groups), higher_is_better)
-
-
-def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: bool = True) -> RankProbabilities:
-    """Count the ranks of every column over the resamples.
-
-    Parameters
-    ----------
-    means : float array, shape (resamples, k)
-        Resampled means, finite.
-    names : sequence of str, length k
-        Conditions or algorithms.
-    higher_is_better : bool
-        Whether rank 1 goes to the largest mean.
-
-    Raises
-    ------
-    DataError
-        Names that do not match the columns; an array that is not of two dimensions, is empty, or not finite.
-
-    Examples
-    --------
-    >>> rank_distribution([[2.0, 1.0], [1.0, 1.0]], ["A", "B"]).best()
-    {'A': 0.75, 'B': 0.25}
-    """
-    array = _finite(means)
-    resamples, k = array.shape
-    if len(names) != k:
-        raise DataError(f"There are {len(names)} names for {k} columns of means.")
-    signed = array if higher_is_better else -array
-    above = (signed[:, None, :] > signed[:, :, None]).sum(axis=2)
-    tied = (signed[:, None, :] == signed[:, :, None]).sum(axis=2)
-    ranks = np.arange(k)
-    # A tie of t at place r takes the ranks r to r + t - 1, each with probability 1 / t.
-    takes = (ranks >= above[:, :, None]) & (ranks < (above + tied)[:, :, None])
-    shares = (takes / tied[:, :, None]).sum(axis=0) / resamples
-    return RankProbabilities(
-        names=tuple(names),
-        probabilities=tuple(tuple(row) for row in shares.tolist()),
-        mean_ranks=tuple((1 + above + (tied - 1) / 2).mean(axis=0).tolist()),
-        resamples=resamples,
-    )
-
-
-@dataclass(frozen=True)
-class TauDistribution(Result):
-    """Kendall's tau-b between two measures, resample by resample.
-
-    It shrinks toward 0 against the tau of the data, because resampling adds noise to both rankings.
-
-    Attributes
-    ----------
-    mean, median : float
-        Over the resamples in which tau is defined.
-    ci_low, ci_high : float
-        95 % percentile interval.
-    share_positive : float
-        Share of resamples with tau above 0.
-    distribution : tuple of (float, float)
-        Each value of tau that occurred, ascending, with its share.
-    n_defined, n_undefined : int
-        Resamples with a tau, and those in which one measure was the same for all.
-    """
-
-    mean: float
-    median: float
-    ci_low: float
-    ci_high: float
-    share_positive: float
-    distribution: tuple[tuple[float, float], ...]
-    n_defined: int
-    n_undefined: int
-
-
-def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution | Undefined:
-    """Kendall's tau-b of two sets of resampled means, row by row.
-
-    Parameters
-    ----------
-    x_means, y_means : float array, shape (resamples, k)
-        Two independent bootstraps of the same k conditions in one order, finite.
-
-    Returns
-    -------
-    TauDistribution or Undefined
-        Undefined when tau is undefined in every resample (always so for k < 2).
-
-    Raises
-    ------
-    DataError
-        Arrays of different shape, not of two dimensions, empty, or not finite.
-
-    References
-    ----------
-    Kendall (1945), Biometrika 33(3):239-251.
-
-    Examples
-    --------
-    >>> tau_distribution([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [1, 3, 2]]).mean.__round__(4)
-    0.6667
-    """
-    x, y = _finite(x_means), _finite(y_means)
-    if x.shape != y.shape:
-        raise DataError(f"The two bootstraps have the shapes {x.shape} and {y.shape}: they have to match.")
-    first, second = np.triu_indices(x.shape[1], 1)
-    of_x, of_y = np.sign(x[:, second] - x[:, first]), np.sign(y[:, second] - y[:, first])
-    scale = np.count_nonzero(of_x, axis=1) * np.count_nonzero(of_y, axis=1)
-    is_defined = scale > 0
-    if not is_defined.any():
-        return Undefined("In every resample one measure is the same for all: there is no tau.", TAUS)
-    taus = (of_x * of_y).sum(axis=1)[is_defined] / np.sqrt(scale[is_defined])
-    values, counts = np.unique(taus, return_counts=True)
-    (interval,) = percentile_intervals(taus[:, None])
-    return TauDistribution(
-        mean=float(taus.mean()),
-        median=float(np.median(taus)),
-        ci_low=interval.low,
-        ci_high=interval.high,
-        share_positive=float(np.count_nonzero(taus > 0) / taus.size),
-        distribution=tuple(zip(values.tolist(), (counts / taus.size).tolist(), strict=True)),
-        n_defined=int(taus.size),
-        n_undefined=int(is_defined.size - taus.size),
-    )

@@ -134,6 +134,11 @@ def sidak_level(alpha: float, n_comparisons: int) -> float:
     n_comparisons : int
         Comparisons in the family, >= 1.
 
+    Returns
+    -------
+    float
+        In (0, `alpha`].
+
     Raises
     ------
     ParameterError
@@ -164,10 +169,26 @@ _CORRECTIONS: dict[str, Callable[[Sequence[float]], tuple[float, ...]]] = {
 def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[float, ...]:
     """Adjust a family of p values by the named correction.
 
+    Parameters
+    ----------
+    p_values : sequence of float
+        One for each comparison of the family, in [0, 1].
+    correction : {"holm", "bonferroni", "sidak"}
+        Which.
+
+    Returns
+    -------
+    tuple of float
+        Adjusted p values in the order given, in [0, 1].
+
     Raises
     ------
     ParameterError, DataError
         An unknown correction; a p value outside [0, 1].
+
+    References
+    ----------
+    As for the function of the correction's name.
 
     Examples
     --------
@@ -182,6 +203,16 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[
 
 def check_alpha(alpha: float) -> None:
     """Refuse a level outside (0, 1).
+
+    Parameters
+    ----------
+    alpha : float
+        The level.
+
+    Raises
+    ------
+    ParameterError
+        `alpha` outside (0, 1).
 
     Examples
     --------

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from core.errors import DataError
-from inference.groups import ExactGroups, Group, Groups, GroupValues, Number, as_float, exact, in_words
+from inference.exact import Number, as_float, exact
+from inference.groups import ExactGroups, Group, Groups, GroupValues, in_words
 from inference.lazy import special
 from inference.results import Interval, Result, Undefined
 
@@ -246,6 +247,16 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
 
 def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult | Undefined]:
     """The correlation inside each condition alone.
+
+    Parameters
+    ----------
+    x, y : mapping of str to values
+        As for `within_conditions`, and so is what may go wrong.
+
+    Returns
+    -------
+    dict of str to (CorrelationResult or Undefined)
+        Every condition of `x`, in its order; as `pearson` gives them.
 
     Examples
     --------

@@ -38,6 +38,11 @@ def quantile(ordered: Sequence[Fraction] | Sequence[int], share: Fraction) -> Fr
     share : Fraction
         In [0, 1].
 
+    Returns
+    -------
+    Fraction
+        In the unit of the data, between the two nearest.
+
     References
     ----------
     Hyndman & Fan (1996), The American Statistician 50(4):361-365, definition 7.

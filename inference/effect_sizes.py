@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from inference.groups import Group, Groups, GroupValues, as_float
+from inference.exact import as_float
+from inference.groups import Group, Groups, GroupValues
 from inference.lazy import optimize, special
 from inference.results import Interval, Result, Undefined
 
@@ -127,6 +128,20 @@ def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
 def exact_correction(df: int) -> float:
     """The factor that takes the bias out of Cohen's d, exactly (not 1 - 3 / (4 df - 1)).
 
+    Parameters
+    ----------
+    df : int
+        Degrees of freedom of the standard deviation, >= 1.
+
+    Returns
+    -------
+    float
+        In [0, 1); 0 for one degree of freedom.
+
+    References
+    ----------
+    Hedges (1981), Journal of Educational Statistics 6(2):107-128.
+
     Examples
     --------
     >>> round(exact_correction(58), 12)
@@ -140,10 +155,23 @@ def exact_correction(df: int) -> float:
 def noncentral_t_limits(t: float, df: int, confidence: float = CONFIDENCE) -> Interval | None:
     """Noncentralities under which t would lie at the upper and at the lower limit of its distribution.
 
+    Parameters
+    ----------
+    t : float
+        The statistic observed.
+    df : int
+        Degrees of freedom, >= 1.
+    confidence : float
+        In (0, 1).
+
     Returns
     -------
     Interval or None
         None beyond a |t| of 500.
+
+    References
+    ----------
+    Cumming & Finch (2001), Educational and Psychological Measurement 61(4):532-574.
 
     Examples
     --------

@@ -1,81 +1,22 @@
 """Groups: the observations of every condition, read exactly.
 
 Means that are equal on paper must be equal here, and a condition whose answers are all the same must have a
-variance of exactly 0. So values are read as the decimals they were written as (0.2 is one fifth, not its
-nearest binary fraction), put on one integer grid, and summed as integers; each number is rounded to a float
-once, at its end.
+variance of exactly 0. So values are read exactly (`inference.exact`), put on one integer grid, and summed as
+integers; each number is rounded to a float once, at its end.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from numbers import Rational
-from typing import Any
 
-import numpy as np
+from core.errors import ParameterError
+from inference.exact import Number, exact
 
-from core.errors import DataError, ParameterError
-
-Number = float | Fraction | Decimal | np.floating[Any] | np.integer[Any]
 GroupValues = Mapping[str, Iterable[Number]]
-
-# Squares of anything inside these bounds stay within the range of a float.
-LARGEST = Fraction(10) ** 150
-SMALLEST = 1 / LARGEST
-LARGEST_FLOAT = Fraction(sys.float_info.max)
-
-
-def exact(value: object, where: str = "the data") -> Fraction:
-    """Read one value as the decimal it was written as.
-
-    Parameters
-    ----------
-    value : int, float, Fraction, Decimal or NumPy number
-        Finite; 0 or between 1e-150 and 1e150 in size.
-    where : str
-        Named in the error.
-
-    Raises
-    ------
-    DataError
-        The value is not a number, not finite, or out of those bounds.
-
-    Examples
-    --------
-    >>> exact(0.1) + exact(0.2) == exact(0.3)
-    True
-    """
-    if isinstance(value, Rational):
-        found = Fraction(int(value.numerator), int(value.denominator))
-    elif isinstance(value, float | np.floating | Decimal):
-        if not math.isfinite(value):
-            raise DataError(f"A value in {where} is {value}, not a finite number: leave missing answers out first.")
-        found = Fraction(str(value))
-    else:
-        raise DataError(f"A value in {where} is {value!r}, which is not a number.")
-    if found and not SMALLEST <= abs(found) <= LARGEST:
-        raise DataError(f"The value {value} in {where} lies outside 1e-150 to 1e150: choose another unit.")
-    return found
-
-
-def as_float(value: Fraction) -> float:
-    """Round to the nearest finite float.
-
-    A ratio of variances beyond 1e308 (a spread that is nothing beside the differences) becomes the largest
-    float, not infinity.
-
-    Examples
-    --------
-    >>> as_float(Fraction(1, 4)), as_float(Fraction(10) ** 400)
-    (0.25, 1.7976931348623157e+308)
-    """
-    return float(max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value)))
 
 
 @dataclass(frozen=True)
@@ -148,6 +89,11 @@ class Groups:
         least_n : int
             Conditions with fewer observations are left out, >= 1.
 
+        Returns
+        -------
+        Groups
+            Conditions in the order given, their values exact.
+
         Raises
         ------
         ParameterError, DataError
@@ -168,7 +114,19 @@ class Groups:
 
     @classmethod
     def of(cls, read: Mapping[str, Sequence[Fraction]], least_n: int = 1) -> Groups:
-        """Put observations that were read exactly on one scale."""
+        """Put observations that were read exactly on one scale.
+
+        Parameters
+        ----------
+        read : mapping of str to sequence of Fraction
+            Condition -> its observations.
+        least_n : int
+            Conditions with fewer are left out, >= 1.
+
+        Returns
+        -------
+        Groups
+        """
         scale = math.lcm(*(value.denominator for values in read.values() for value in values))
         members = tuple(
             Group(name, tuple(value.numerator * (scale // value.denominator) for value in values), scale)
@@ -178,7 +136,18 @@ class Groups:
         return cls(members, tuple(name for name, values in read.items() if len(values) < least_n))
 
     def without(self, names: Iterable[str]) -> Groups:
-        """Leave the named conditions out."""
+        """Leave the named conditions out.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Conditions.
+
+        Returns
+        -------
+        Groups
+            With these among those left out.
+        """
         dropped = tuple(names)
         kept = tuple(group for group in self.members if group.name not in dropped)
         return Groups(kept, self.left_out + dropped)
@@ -259,7 +228,17 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
 
     @classmethod
     def of(cls, groups: Mapping[str, Sequence[Fraction]]) -> ExactGroups:
-        """Put values that are fractions on the coarsest scale that holds them all."""
+        """Put values that are fractions on the coarsest scale that holds them all.
+
+        Parameters
+        ----------
+        groups : mapping of str to sequence of Fraction
+            Condition -> its observations.
+
+        Returns
+        -------
+        ExactGroups
+        """
         scale = math.lcm(*(value.denominator for values in groups.values() for value in values))
         points = {
             name: tuple(value.numerator * (scale // value.denominator) for value in values)
@@ -277,11 +256,33 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
         return len(self._by_name)
 
     def points(self, name: str) -> tuple[int, ...]:
-        """The values of one condition as integers."""
+        """The values of one condition as integers.
+
+        Parameters
+        ----------
+        name : str
+            The condition.
+
+        Returns
+        -------
+        tuple of int
+            In units of 1 / scale.
+        """
         return self._by_name[name].points
 
     def of_at_least(self, least_n: int) -> Groups:
-        """Take the conditions with that many observations."""
+        """Take the conditions with that many observations.
+
+        Parameters
+        ----------
+        least_n : int
+            >= 1.
+
+        Returns
+        -------
+        Groups
+            The others are named as left out.
+        """
         members = tuple(group for group in self.groups if group.n >= least_n)
         return Groups(members, tuple(group.name for group in self.groups if group.n < least_n))
 
@@ -292,6 +293,15 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
 
 def in_words(names: Iterable[str]) -> str:
     """List names for a sentence.
+
+    Parameters
+    ----------
+    names : iterable of str
+        At least one.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

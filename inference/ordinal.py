@@ -1,33 +1,30 @@
 r"""The cumulative link model of ordered answers: the check of single five-step answers that takes no means.
 
-statsmodels fits it. What it does not offer is here: errors of the thresholds on their own scale, the test of
-proportional odds, comparisons of every pair, predicted shares, and reasons where the fit has no maximum.
+What statsmodels does not offer is here: the test of proportional odds, comparisons of every pair, predicted shares.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.corrections import check_alpha, holm
-from inference.groups import Number, exact, in_words
-from inference.lazy import ordinal_model, special
+from inference.exact import Number, exact
+from inference.lazy import special
+from inference.link_fit import LinkFit, fitted, why_separated
 from inference.results import Pair, PairwiseResult, Result, Undefined
 
 ORDINAL = "Ordinal model (cumulative link)"
 ORDINAL_HOLM = "Ordinal model, Wald-Holm"
 CONFIDENCE = 0.95
-LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -182,89 +179,18 @@ def cumulative_link(
     for row, name in enumerate(names):
         for value in answers[name]:
             counts[row, place[value]] += 1
-    reason = _why_separated(names, counts, categories)
+    reason = why_separated(names, counts, categories)
     if reason:
         return Undefined(reason, ORDINAL)
-    fit = _fitted(counts, link)
+    fit = fitted(counts, link)
     if fit is None:
         return Undefined("The fit did not reach a maximum of the likelihood.", ORDINAL)
     empty = tuple(float(value) for value in map(exact, scale) if value not in place)
     return _result(fit, names, counts, categories, empty, left_out, link, alpha)
 
 
-def _why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: Sequence[Fraction]) -> str:
-    """Why the likelihood has no maximum, if it has none.
-
-    A condition ties together the borders between its lowest and its highest answer. Where the conditions do not tie
-    all borders into one piece, pushing the pieces apart raises the likelihood for ever; and so does pushing away a
-    condition whose answers all stand at one end of the scale.
-    """
-    lows = [int(np.flatnonzero(row)[0]) for row in counts]
-    highs = [int(np.flatnonzero(row)[-1]) for row in counts]
-    last = len(categories) - 1
-    at_end = {0: "lowest", last: "highest"}
-    ends = [
-        f"Everyone in {name} gave the {at_end[low]} answer that occurs, {float(categories[low]):g}"
-        for name, low, high in zip(names, lows, highs, strict=True)
-        if low == high and low in at_end
-    ]
-    if ends:
-        return f"{'; '.join(ends)}: its distance from the others would be infinite."
-    reached = {0}
-    grown = True
-    while grown:
-        spans = [range(low, high) for low, high in zip(lows, highs, strict=True)]
-        wider = reached.union(*(span for span in spans if reached.intersection(span)))
-        grown, reached = wider != reached, wider
-    if len(reached) == last:
-        return ""
-    below = [name for name, high in zip(names, highs, strict=True) if high in reached or high - 1 in reached]
-    above = [name for name in names if name not in below]
-    return (
-        f"No answer of {in_words(below)} lies above one of {in_words(above)}: the answers separate them, and their "
-        "distance would be infinite."
-        if above
-        else "The answers fall into parts that no condition links: their distance would be infinite."
-    )
-
-
-@dataclass(frozen=True)
-class _Fit:
-    shifts: Floats  # of the conditions, the reference's 0 among them
-    thresholds: Floats
-    covariance: Floats  # of thresholds and of the shifts without the reference's, in that order
-    log_likelihood: float
-
-
-def _fitted(counts: NDArray[np.int64], link: str) -> _Fit | None:
-    k, n_categories = counts.shape
-    condition, category = (np.repeat(indices, counts.ravel()) for indices in map(np.ravel, np.indices(counts.shape)))
-    design = (condition[:, None] == np.arange(1, k)).astype(np.float64)
-    model: Any = ordinal_model.OrderedModel(category, design, distr=link)
-    with warnings.catch_warnings():
-        # BFGS may warn of lost precision where it has arrived; the gradient says whether it has.
-        warnings.simplefilter("ignore")
-        found = model.fit(method="bfgs", gtol=1e-9, maxiter=2000, disp=False)
-    params, gradient = np.asarray(found.params), np.abs(model.score(np.asarray(found.params))).max()
-    # The model keeps its first threshold, and the logarithms of the steps to the others: errors by the delta method.
-    steps = np.exp(params[k:])
-    thresholds = np.asarray(model.transform_threshold_params(params), dtype=np.float64)[1:-1]
-    change = np.zeros((n_categories - 1, n_categories - 1))
-    change[:, 0] = 1.0
-    for step in range(1, n_categories - 1):
-        change[step:, step] = steps[step - 1]
-    whole = np.zeros((len(params), len(params)))
-    whole[: n_categories - 1, k - 1 :] = change
-    whole[n_categories - 1 :, : k - 1] = np.eye(k - 1)
-    covariance = whole @ np.asarray(found.cov_params()) @ whole.T
-    is_sound = np.isfinite(params).all() and np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()
-    if not is_sound or gradient / len(category) > LARGEST_GRADIENT:
-        return None
-    return _Fit(np.concatenate([[0.0], params[: k - 1]]), thresholds, covariance, float(found.llf))
-
-
 def _result(
-    fit: _Fit,
+    fit: LinkFit,
     names: Sequence[str],
     counts: NDArray[np.int64],
     categories: Sequence[Fraction],
@@ -337,7 +263,7 @@ def _log_likelihood(counts: NDArray[np.int64]) -> float:
 
 
 def _pairs(
-    fit: _Fit, names: Sequence[str], counts: NDArray[np.int64], left_out: tuple[str, ...], alpha: float
+    fit: LinkFit, names: Sequence[str], counts: NDArray[np.int64], left_out: tuple[str, ...], alpha: float
 ) -> PairwiseResult:
     """Differences of shifts with Wald's test, adjusted as one family by Holm."""
     n_thresholds = len(fit.thresholds)

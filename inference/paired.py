@@ -94,6 +94,22 @@ def _tail(n_better: int, n_worse: int) -> float:
 def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
     """One value a user as floats; refuses infinities and other shapes, keeps NaN.
 
+    Parameters
+    ----------
+    values : array-like, shape (n_users,)
+        NaN for users without a value.
+    whose : str
+        Named in the error.
+
+    Returns
+    -------
+    float array, shape (n_users,)
+
+    Raises
+    ------
+    DataError
+        Another number of dimensions; an infinity.
+
     Examples
     --------
     >>> per_user([1, 2], "the first algorithm").tolist()

@@ -113,7 +113,17 @@ class PartialOrder(Result):
         return Tier.INTERMEDIATE if self._is_loose(name) else self.tiers[name]
 
     def p_of(self, a: str, b: str) -> float | None:
-        """Find the adjusted p of a pair, in either order; None when it was not tested."""
+        """Find the adjusted p of a pair, in either order; None when it was not tested.
+
+        Parameters
+        ----------
+        a, b : str
+            Two conditions.
+
+        Returns
+        -------
+        float or None
+        """
         for pair in self.pairs:
             if {pair.a, pair.b} == {a, b}:
                 return pair.p

@@ -26,7 +26,17 @@ class Null:
 
     @classmethod
     def of(cls, statistics: Integers) -> Null:
-        """Count the statistics of all orders."""
+        """Count the statistics of all orders.
+
+        Parameters
+        ----------
+        statistics : int array
+            One of each order.
+
+        Returns
+        -------
+        Null
+        """
         values, counts = np.unique(statistics, return_counts=True)
         return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
@@ -36,7 +46,17 @@ class Null:
         return sum(self.counts.values())
 
     def share_at_least(self, observed: int) -> float:
-        """Share of orders with a statistic of `observed` or more."""
+        """Share of orders with a statistic of `observed` or more.
+
+        Parameters
+        ----------
+        observed : int
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
         return float(Fraction(sum(n for value, n in self.counts.items() if value >= observed), self.total))
 
     def distances(self) -> Null:
@@ -47,7 +67,17 @@ class Null:
         return Null(dict(folded))
 
     def smallest_with_tail_below(self, alpha: float) -> int | None:
-        """The smallest value whose share at or above it is below `alpha`, if there is one."""
+        """The smallest value whose share at or above it is below `alpha`, if there is one.
+
+        Parameters
+        ----------
+        alpha : float
+            A share of the orders.
+
+        Returns
+        -------
+        int or None
+        """
         descending = sorted(self.counts, reverse=True)
         tails = accumulate(self.counts[value] for value in descending)
         below = [value for value, tail in zip(descending, tails, strict=True) if tail < alpha * self.total]
@@ -56,6 +86,15 @@ class Null:
 
 def codes(values: Sequence[Fraction]) -> list[int]:
     """Number the distinct values from 0, ascending; equal values get one number.
+
+    Parameters
+    ----------
+    values : sequence of Fraction
+
+    Returns
+    -------
+    list of int
+        In the order given.
 
     Examples
     --------
@@ -69,6 +108,16 @@ def codes(values: Sequence[Fraction]) -> list[int]:
 def doubled_ranks(coded: Sequence[int]) -> Integers:
     """Mean ranks times two, so that they are integers.
 
+    Parameters
+    ----------
+    coded : sequence of int, length n
+        As `codes` gives them.
+
+    Returns
+    -------
+    int64 array, shape (n,)
+        2 to 2n; they sum to n (n + 1).
+
     Examples
     --------
     >>> doubled_ranks([1, 0, 1]).tolist()
@@ -81,7 +130,18 @@ def doubled_ranks(coded: Sequence[int]) -> Integers:
 
 
 def directions(coded: Sequence[int]) -> Integers:
-    """Direction (-1, 0, 1) of every pair (i, j), i < j."""
+    """Direction of every pair (i, j), i < j.
+
+    Parameters
+    ----------
+    coded : sequence of int, length n
+        As `codes` gives them.
+
+    Returns
+    -------
+    int64 array, shape (n (n - 1) / 2,)
+        1 where j has the larger value, -1 where i has, 0 for a tie.
+    """
     first, second = _pair_places(len(coded))
     array = np.array(coded, dtype=np.int64)
     return np.asarray(np.sign(array[second] - array[first]), dtype=np.int64)
@@ -99,14 +159,35 @@ def _orders(n: int) -> Integers:
 
 
 def permuted_directions(coded: Sequence[int]) -> Integers:
-    """Directions of every pair under every order, shape (n!, n (n - 1) / 2)."""
+    """Directions of every pair under every order.
+
+    Parameters
+    ----------
+    coded : sequence of int, length n
+        As `codes` gives them; n! rows have to fit in memory.
+
+    Returns
+    -------
+    int64 array, shape (n!, n (n - 1) / 2)
+        As `directions` gives them.
+    """
     first, second = _pair_places(len(coded))
     rearranged = np.array(coded, dtype=np.int64)[_orders(len(coded))]
     return np.asarray(np.sign(rearranged[:, second] - rearranged[:, first]), dtype=np.int64)
 
 
 def permuted_products(x: Integers, y: Integers) -> Integers:
-    """Sum of products of `x` with `y` under every order of `y`, shape (n!,)."""
+    """Sum of products of `x` with `y` under every order of `y`.
+
+    Parameters
+    ----------
+    x, y : int64 array, shape (n,)
+        n! numbers have to fit in memory.
+
+    Returns
+    -------
+    int64 array, shape (n!,)
+    """
     return np.asarray(y[_orders(y.size)] @ x, dtype=np.int64)
 
 
@@ -115,6 +196,16 @@ def concordance_without_ties(n: int) -> Null:
     """Distribution of concordant minus discordant pairs over all orders of `n` distinct values.
 
     Counted by inserting one value after another: the i-th adds 0 to i - 1 inversions.
+
+    Parameters
+    ----------
+    n : int
+        >= 1.
+
+    Returns
+    -------
+    Null
+        Of n (n - 1) / 2 pairs.
 
     References
     ----------
@@ -138,6 +229,16 @@ def concordance_without_ties(n: int) -> Null:
 
 def concordance_variance(x: Sequence[int], y: Sequence[int]) -> Fraction:
     """Variance of concordant minus discordant pairs under chance, with ties.
+
+    Parameters
+    ----------
+    x, y : sequence of int, length n
+        As `codes` gives them; n >= 3.
+
+    Returns
+    -------
+    Fraction
+        In pairs squared.
 
     References
     ----------

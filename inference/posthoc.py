@@ -9,7 +9,8 @@ from itertools import combinations
 
 from inference.anova import why_not_pooled
 from inference.corrections import check_alpha
-from inference.groups import Group, Groups, GroupValues, as_float
+from inference.exact import as_float
+from inference.groups import Group, Groups, GroupValues
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.studentized_range import critical_range, upper_tail
 

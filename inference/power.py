@@ -1,4 +1,4 @@
-"""Planning a study: the power of a one-way ANOVA, the participants it takes, the effect it can see.
+"""Planning a study by formula: the power of a one-way ANOVA, the participants it takes, the effect it can see.
 
 All of it is about effects that are *stated* beforehand. Power computed from the effect that a study happened to
 find says nothing that its p value does not, and is not offered.
@@ -14,7 +14,7 @@ import numpy as np
 
 from core.errors import ParameterError
 from inference.lazy import optimize, special, stats
-from inference.results import Interval, Result
+from inference.results import Result
 
 LARGEST_N = 1_000_000  # per condition; a plan beyond it is a mistake in the wish
 LARGEST_F = 100.0
@@ -80,28 +80,6 @@ class DetectableEffect(Result):
     n_per_condition: int
 
 
-@dataclass(frozen=True)
-class SimulatedPower(Result):
-    """Power found by drawing studies.
-
-    Attributes
-    ----------
-    power : float
-        Share of the drawn studies whose F was significant.
-    interval : Interval
-        95 % interval of that share by Wilson's formula: what the number of repetitions leaves open.
-    repetitions : int
-        Studies drawn.
-    undefined : int
-        Drawn studies in which nobody differed from anybody, so that there was no F; counted as not significant.
-    """
-
-    power: float
-    interval: Interval
-    repetitions: int
-    undefined: int
-
-
 def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 0.05) -> AnovaPower:
     r"""Power of a one-way ANOVA with equal group sizes.
 
@@ -136,7 +114,7 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
     >>> round(anova_power(7, 30, 0.25).power, 4)
     0.7673
     """
-    _check(conditions, alpha)
+    check_design(conditions, alpha)
     if n_per_condition < 2:
         raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
     _check_effect(f, may_be_zero=True)
@@ -160,10 +138,30 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
 def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: float = 0.05) -> AnovaPower:
     """The smallest number of participants per condition that reaches a wished power, and the power it gives.
 
+    Parameters
+    ----------
+    conditions : int
+        At least 2.
+    f : float
+        Cohen's f, above 0, at most 100.
+    power : float
+        The power wished, between `alpha` and 1.
+    alpha : float
+        Level of the test, between 0 and 1.
+
+    Returns
+    -------
+    AnovaPower
+        Of the smallest design.
+
     Raises
     ------
     ParameterError
         A number outside its range, or an effect so small that no study of a million per condition finds it.
+
+    References
+    ----------
+    As for `anova_power`.
 
     Examples
     --------
@@ -171,7 +169,7 @@ def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: fl
     >>> plan.n_per_condition, plan.n_total, round(plan.power, 4)
     (33, 231, 0.8138)
     """
-    _check(conditions, alpha)
+    check_design(conditions, alpha)
     _check_effect(f)
     _check_power(power, alpha)
     if _power(conditions, LARGEST_N, f, alpha) < power:
@@ -192,17 +190,34 @@ def detectable_effect(
 ) -> DetectableEffect:
     """The smallest effect that a design finds with a wished power.
 
+    Parameters
+    ----------
+    conditions, n_per_condition : int
+        The design, at least 2 each.
+    power : float
+        The power wished, between `alpha` and 1.
+    alpha : float
+        Level of the test, between 0 and 1.
+
+    Returns
+    -------
+    DetectableEffect
+
     Raises
     ------
     ParameterError
         A number outside its range.
+
+    References
+    ----------
+    As for `anova_power`; of the distance of two conditions, Cohen (1988), section 8.2.1, pattern 1.
 
     Examples
     --------
     >>> round(detectable_effect(7, 30).f, 4)
     0.2587
     """
-    _check(conditions, alpha)
+    check_design(conditions, alpha)
     _check_power(power, alpha)
     if n_per_condition < 2:
         raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
@@ -225,10 +240,26 @@ def detectable_effect(
 def effect_of_means(means: Sequence[float], sd: float) -> float:
     """Cohen's f of stated condition means (as many participants in each) with a common standard deviation.
 
+    Parameters
+    ----------
+    means : sequence of float
+        One for each condition, in the unit of the data.
+    sd : float
+        Standard deviation within conditions, in the same unit.
+
+    Returns
+    -------
+    float
+        >= 0.
+
     Raises
     ------
     ParameterError
         Fewer than two means, one that is not finite, or a standard deviation that is not positive.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, section 8.2.
 
     Examples
     --------
@@ -246,17 +277,35 @@ def effect_of_means(means: Sequence[float], sd: float) -> float:
 def t_power(n_per_condition: int, d: float, alpha: float = 0.05) -> float:
     """Power of the two-sided t test of two conditions that lie `d` standard deviations apart.
 
+    Parameters
+    ----------
+    n_per_condition : int
+        At least 2.
+    d : float
+        Cohen's d, above 0, at most 100.
+    alpha : float
+        Level of the test, between 0 and 1.
+
+    Returns
+    -------
+    float
+        In (0, 1].
+
     Raises
     ------
     ParameterError
         A number outside its range.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 2.
 
     Examples
     --------
     >>> round(t_power(30, 0.5), 4)
     0.4779
     """
-    _check(2, alpha)
+    check_design(2, alpha)
     if n_per_condition < 2:
         raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
     _check_effect(d)
@@ -265,82 +314,25 @@ def t_power(n_per_condition: int, d: float, alpha: float = 0.05) -> float:
     return float(stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift))
 
 
-def simulated_power(
-    means: Sequence[float],
-    sd: float,
-    n_per_condition: int,
-    *,
-    rng: np.random.Generator,
-    items: int = 1,
-    low: int = 1,
-    high: int = 5,
-    alpha: float = 0.05,
-    repetitions: int = 2000,
-) -> SimulatedPower:
-    """Power of a one-way ANOVA on answers given in whole steps, by drawing studies under stated effects.
-
-    Each participant has a leaning drawn from a normal distribution around the condition's mean; each of their
-    `items` answers is that leaning plus as much spread again, rounded to the scale and kept on it; the participant's
-    value is the mean of the answers. So the ends of the scale press the means together, as they do with people.
+def check_design(conditions: int, alpha: float) -> None:
+    """Refuse fewer than two conditions and a level outside (0, 1).
 
     Parameters
     ----------
-    means : sequence of float
-        Wished mean of each condition before rounding, in points of the scale; at least two.
-    sd : float
-        Standard deviation of a single answer before rounding, half of its variance between participants.
-    n_per_condition : int
-        Participants in each condition, at least 2.
-    rng : numpy.random.Generator
-        The only source of randomness.
-    items, low, high : int
-        Answers of a participant, ends of the scale.
+    conditions : int
+        Conditions compared.
     alpha : float
         Level of the test.
-    repetitions : int
-        Studies to draw, at least 100.
 
     Raises
     ------
     ParameterError
         A number outside its range.
-
-    Examples
-    --------
-    >>> found = simulated_power([3.0, 3.0, 4.0], 1.0, 30, rng=np.random.default_rng(1), repetitions=500)
-    >>> found.power > 0.9
-    True
     """
-    effect_of_means(means, sd)
-    _check(len(means), alpha)
-    if n_per_condition < 2 or items < 1 or repetitions < 100 or not low < high:
-        raise ParameterError(
-            "A simulation needs at least 2 participants per condition, 1 answer each, 100 repetitions and a scale "
-            f"whose low end is below its high one; got {n_per_condition}, {items}, {repetitions}, {low} to {high}."
-        )
-    k, n = len(means), n_per_condition
-    critical = float(special.fdtri(k - 1, k * (n - 1), 1 - alpha))
-    spread = sd / math.sqrt(2)
-    hits = undefined = 0
-    for _ in range(repetitions):
-        leaning = np.asarray(means, dtype=np.float64)[:, None] + rng.normal(0.0, spread, (k, n))
-        answers = np.clip(np.rint(leaning[..., None] + rng.normal(0.0, spread, (k, n, items))), low, high)
-        sums = answers.sum(axis=2)  # whole numbers: equal participants are equal exactly
-        centres = sums.mean(axis=1)
-        within = float(np.square(sums - centres[:, None]).sum())
-        between = float(n * np.square(centres - centres.mean()).sum())
-        if within == 0.0:
-            undefined += 1
-        elif between / (k - 1) >= critical * within / (k * (n - 1)):
-            hits += 1
-    return SimulatedPower(hits / repetitions, _wilson(hits, repetitions), repetitions, undefined)
-
-
-def _wilson(hits: int, n: int) -> Interval:
-    z = float(special.ndtri(0.975))
-    share, z2 = hits / n, z * z
-    centre, half = share + z2 / (2 * n), z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    return Interval(max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n)))
+    if conditions < 2:
+        raise ParameterError(f"A comparison needs at least two conditions; got {conditions}.")
+    if not 0.0 < alpha < 1.0:
+        raise ParameterError(f"The level alpha must lie between 0 and 1; got {alpha:g}.")
 
 
 def _power(conditions: int, n: int, f: float, alpha: float) -> float:
@@ -351,13 +343,6 @@ def _power(conditions: int, n: int, f: float, alpha: float) -> float:
     found = float(stats.ncf.sf(critical, between, within, f * f * conditions * n))
     # Far out scipy's series gives up with NaN; there, nothing is left of the lower tail.
     return 1.0 if math.isnan(found) else min(max(found, 0.0), 1.0)
-
-
-def _check(conditions: int, alpha: float) -> None:
-    if conditions < 2:
-        raise ParameterError(f"A comparison needs at least two conditions; got {conditions}.")
-    if not 0.0 < alpha < 1.0:
-        raise ParameterError(f"The level alpha must lie between 0 and 1; got {alpha:g}.")
 
 
 def _check_effect(f: float, *, may_be_zero: bool = False) -> None:

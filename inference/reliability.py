@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from core.errors import DataError
 from inference.corrections import check_alpha
-from inference.groups import Number, exact
+from inference.exact import Number, exact
 from inference.lazy import stats
 from inference.results import ReliabilityResult, Undefined
 

@@ -16,6 +16,15 @@ import numpy as np
 def plain(value: Any) -> Any:
     """Turn results, enumerations, tuples and NumPy values into what JSON can hold.
 
+    Parameters
+    ----------
+    value : object
+        A result, or anything that one holds.
+
+    Returns
+    -------
+    dict, list, str, float, int, bool or None
+
     Examples
     --------
     >>> plain((np.float64(0.5), {"a": (1, None)}))

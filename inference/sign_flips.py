@@ -16,6 +16,15 @@ CELLS = 150_000_000  # steps of the exact count; some tenths of a second
 def is_countable(weights: Integers) -> bool:
     """Whether `share_at_least` is quick enough for these weights.
 
+    Parameters
+    ----------
+    weights : int array, shape (n,)
+        >= 0.
+
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> is_countable(np.arange(1, 401)), is_countable(np.arange(1, 4001))

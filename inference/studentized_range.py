@@ -97,6 +97,20 @@ def critical_range(alpha: float, k: int, df: float) -> float:
     Solved in logarithms, where the tail is nearly a straight line, between two bounds from Student's t:
     a single pair below, Bonferroni's inequality above.
 
+    Parameters
+    ----------
+    alpha : float
+        In (0, 1).
+    k : int
+        Means, at least 2.
+    df : float
+        Degrees of freedom of the spread, > 0.
+
+    Returns
+    -------
+    float
+        In standard errors of a mean.
+
     Examples
     --------
     >>> round(critical_range(0.05, 7, 203), 6)

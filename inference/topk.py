@@ -53,6 +53,10 @@ def top_overlap(first: Sequence[str], second: Sequence[str], k: int) -> TopOverl
     k : int
         In 1..n.
 
+    Returns
+    -------
+    TopOverlap
+
     Raises
     ------
     ParameterError, DataError

@@ -11,12 +11,12 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.base import Algorithm
+from recommenders.common_raters import common_raters
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation, How
 from recommenders.memory import binary_bytes, co_rated_pairs, sums_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
-from recommenders.products import common_raters
 from recommenders.progress import Progress
 
 __all__ = ["ItemItem"]

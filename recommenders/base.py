@@ -93,12 +93,28 @@ class Algorithm(ABC):
 
     @classmethod
     def label(cls, params: Parameters) -> str:
-        """Name printed in tables: the short name, followed by every parameter that is not at its default."""
+        """Name printed in tables: the short name, followed by every parameter that is not at its default.
+
+        Parameters
+        ----------
+        params : Parameters
+            An instance of this class's ``Params``.
+
+        Returns
+        -------
+        str
+        """
         return labelled(cls.name, params.changed())
 
     @classmethod
     def library_versions(cls) -> dict[str, str]:
-        """Installed version of each of `libraries`."""
+        """Installed version of each of `libraries`.
+
+        Returns
+        -------
+        dict of str to str
+            By distribution.
+        """
         return {name: metadata.version(name) for name in cls.libraries}
 
     @classmethod
@@ -256,6 +272,10 @@ class Algorithm(ABC):
         n : int
             Length of the list, >= 1.
 
+        Returns
+        -------
+        TopN
+
         Raises
         ------
         ParameterError, DataError
@@ -265,12 +285,32 @@ class Algorithm(ABC):
         return top_n(self.score(profile)[0], self.popularity, profile.user_items.indices, n)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The model as plain arrays, to be saved one file an array; `params` and `scale` complete it."""
+        """The model as plain arrays, to be saved one file an array; `params` and `scale` complete it.
+
+        Returns
+        -------
+        dict of str to array
+            `popularity`, and what `arrays` names.
+        """
         return {"popularity": self.popularity} | {name: getattr(self, name) for name in self.arrays}
 
     @classmethod
     def from_state(cls, arrays: Mapping[str, NDArray[Any]], params: Parameters, scale: Scale) -> Self:
         """The model from its arrays, which may be read-only memory maps; they are not copied.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array
+            As `state` gives them.
+        params : Parameters
+            Those the model was fitted with.
+        scale : Scale
+            That of its training ratings.
+
+        Returns
+        -------
+        Algorithm
+            With the scores of the model that was saved, to the bit.
 
         Raises
         ------
@@ -296,7 +336,17 @@ class Algorithm(ABC):
 
     @classmethod
     def takes_features(cls, params: Any) -> bool:
-        """Whether `fit` makes use of item features, given these parameters: they are part of the recipe then."""
+        """Whether `fit` makes use of item features, given these parameters: they are part of the recipe then.
+
+        Parameters
+        ----------
+        params : Parameters
+            An instance of this class's ``Params``.
+
+        Returns
+        -------
+        bool
+        """
         return cls.needs_features
 
     @property

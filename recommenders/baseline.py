@@ -57,7 +57,19 @@ class Baseline:
 
     @classmethod
     def fit(cls, ratings: Ratings, *, reg_item: float, reg_user: float) -> Self:
-        """Mean and item offsets of the training ratings; `reg_item` and `reg_user` are the two dampings."""
+        """Mean and item offsets of the training ratings.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            At least one.
+        reg_item, reg_user : float
+            The two dampings, in ratings, >= 0.
+
+        Returns
+        -------
+        Baseline
+        """
         user_items = ratings.user_items
         values = user_items.data.astype(np.float64)  # float32 less a Python float would stay float32
         mean = float(values.mean())
@@ -66,7 +78,18 @@ class Baseline:
         return cls(mean, _damped(np.asarray(sums, dtype=np.float64), ratings.item_counts, reg_item), reg_user)
 
     def user_bias(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        """Offset of each profile, shape (n_profiles,); 0 for an empty one."""
+        """Offset of each profile.
+
+        Parameters
+        ----------
+        user_items : sparse float array, shape (n_profiles, n_items)
+            Ratings on the training scale.
+
+        Returns
+        -------
+        float64 array, shape (n_profiles,)
+            In rating points; 0 for an empty profile.
+        """
         counts = np.diff(user_items.indptr)
         sums = np.zeros(user_items.shape[0])
         # Some users at a time, whose sums are their own: what lies between takes no room that grows with the ratings.
@@ -81,12 +104,34 @@ class Baseline:
         return _damped(sums, counts, self.reg_user)
 
     def residuals(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        """Each stored rating less its baseline, in the order of ``user_items.data``."""
+        """Each stored rating less its baseline.
+
+        Parameters
+        ----------
+        user_items : sparse float array, shape (n_profiles, n_items)
+            Ratings on the training scale.
+
+        Returns
+        -------
+        float64 array, shape (n_ratings,)
+            In rating points, in the order of ``user_items.data``.
+        """
         user_bias = self.user_bias(user_items)[_rows(user_items)]
         return np.asarray(user_items.data - (self.mean + user_bias + self.item_bias[user_items.indices]))
 
     def scores(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        """The baseline of every item for every profile, shape (n_profiles, n_items)."""
+        """The baseline of every item for every profile.
+
+        Parameters
+        ----------
+        user_items : sparse float array, shape (n_profiles, n_items)
+            Ratings on the training scale.
+
+        Returns
+        -------
+        float64 array, shape (n_profiles, n_items)
+            In rating points.
+        """
         return np.asarray((self.mean + self.user_bias(user_items))[:, np.newaxis] + self.item_bias)
 
 

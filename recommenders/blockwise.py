@@ -17,7 +17,17 @@ BLOCK_PAIRS = 4_000_000
 
 
 def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[np.float64]:
-    """The multiplications that each row of the sparse product ``rows @ matrix`` takes, shape (n_rows,)."""
+    """The multiplications that each row of the sparse product ``rows @ matrix`` takes.
+
+    Parameters
+    ----------
+    rows : sparse array, shape (n_rows, n)
+    matrix : sparse array, shape (n, n_columns)
+
+    Returns
+    -------
+    float64 array, shape (n_rows,)
+    """
     lengths = np.diff(matrix.indptr)[rows.indices].astype(np.float64)
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     return np.asarray(np.bincount(owners, weights=lengths, minlength=rows.shape[0]), dtype=np.float64)

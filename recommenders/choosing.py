@@ -193,7 +193,22 @@ def choose(
 
 
 def usual_sizes(key: str, ratings: Ratings, features: ItemFeatures | None) -> tuple[int, ...]:
-    """The sizes of `SIZES` that data of this size can have."""
+    """The sizes of `SIZES` that data of this size can have.
+
+    Parameters
+    ----------
+    key : str
+        A key of `SIZES`.
+    ratings : Ratings
+        What the algorithm would learn from.
+    features : ItemFeatures or None
+        Of its items, where it needs them.
+
+    Returns
+    -------
+    tuple of int
+        Ascending; empty where the data are too small for any.
+    """
     sides = [ratings.n_items, ratings.n_users]
     if registry.algorithm(key).needs_features and features is not None:
         sides[1] = len(features.terms)

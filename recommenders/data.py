@@ -65,6 +65,21 @@ class Ratings:
     ) -> Self:
         """Ratings from three parallel arrays of row numbers, column numbers and ratings.
 
+        Parameters
+        ----------
+        users, items : int arrays, shape (n_ratings,)
+            From 0, in any order.
+        values : float array, shape (n_ratings,)
+            On the scale.
+        n_users, n_items : int
+            With or without ratings.
+        scale : Scale
+            That the ratings were given on.
+
+        Returns
+        -------
+        Ratings
+
         Raises
         ------
         DataError
@@ -92,7 +107,13 @@ class Ratings:
         return int(self.user_items.nnz)
 
     def triples(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """Users, items and ratings as three parallel arrays, by user and within a user by item."""
+        """Users, items and ratings as three parallel arrays, by user and within a user by item.
+
+        Returns
+        -------
+        users, items : int64 arrays, shape (n_ratings,)
+        values : float32 array, shape (n_ratings,)
+        """
         users = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(self.user_items.indptr))
         return users, self.user_items.indices.astype(np.int64), self.user_items.data
 
@@ -183,6 +204,22 @@ class Profiles:
     def one(cls, items: ArrayLike, ratings: ArrayLike, n_items: int, scale: Scale) -> Self:
         """The profile of one person, from parallel arrays of item numbers and ratings; both may be empty.
 
+        Parameters
+        ----------
+        items : int array, shape (n_rated,)
+            From 0, in any order.
+        ratings : float array, shape (n_rated,)
+            On the scale.
+        n_items : int
+            Of the catalogue.
+        scale : Scale
+            That the ratings were given on.
+
+        Returns
+        -------
+        Profiles
+            Of one row.
+
         Raises
         ------
         DataError
@@ -198,6 +235,17 @@ class Profiles:
     @classmethod
     def of(cls, ratings: Ratings, users: ArrayLike) -> Self:
         """The profiles of some users of a set of ratings, in the order of `users`.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            Of any users.
+        users : int array, shape (n_profiles,)
+            Row numbers; one may come twice.
+
+        Returns
+        -------
+        Profiles
 
         Raises
         ------
@@ -218,7 +266,18 @@ class Profiles:
         return int(self.user_items.shape[1])
 
     def block(self, first: int, last: int) -> Profiles:
-        """The profiles first..last, not checked again."""
+        """The profiles first..last, not checked again.
+
+        Parameters
+        ----------
+        first, last : int
+            From 0; `last` is not among them.
+
+        Returns
+        -------
+        Profiles
+            Over the same arrays.
+        """
         start, stop = int(self.user_items.indptr[first]), int(self.user_items.indptr[last])
         part = object.__new__(Profiles)
         user_items = sparse.csr_array(
@@ -235,7 +294,22 @@ class Profiles:
         return part
 
     def on(self, scale: Scale) -> Profiles:
-        """The same profiles with their ratings mapped linearly to another scale."""
+        """The same profiles with their ratings mapped linearly to another scale.
+
+        Parameters
+        ----------
+        scale : Scale
+            The scale wished.
+
+        Returns
+        -------
+        Profiles
+
+        Raises
+        ------
+        DataError
+            If one of two different scales has a single point.
+        """
         if scale == self.scale:
             return self
         mapped = self.scale.convert(self.user_items.data, scale).astype(np.float32)

@@ -12,12 +12,12 @@ from scipy import sparse
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.blockwise import dense_gram
+from recommenders.common_raters import binary_gram
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
-from recommenders.products import binary_gram
 from recommenders.progress import Progress, within
 
 __all__ = ["EASE"]

@@ -78,6 +78,10 @@ class Explanation:
         offset, how
             As in the class.
 
+        Returns
+        -------
+        Explanation
+
         Examples
         --------
         >>> profile = sparse.csr_array(np.array([[4.0, 0.0, 1.0]]))

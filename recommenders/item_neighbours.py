@@ -18,10 +18,11 @@ from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings, Scale
 from recommenders.explanation import Explanation
 from recommenders.memory import co_rated_pairs, sums_bytes
+from recommenders.neighbour_rows import Neighbours
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.ranking import LONGEST_SCANNED, TopN, listing
-from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
+from recommenders.similarity import cosine_neighbours, pearson_neighbours
 
 __all__ = ["CorNgr", "NNCosNgr"]
 

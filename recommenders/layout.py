@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,16 @@ from recommenders import lazy
 from recommenders.threads import each, numeric_threads, one_library_thread
 
 __all__ = [
+    "ADDING",
     "BLOCK_WORDS",
     "HALF_ITEMS",
-    "SINGLE_BITS",
+    "MOST_SINGLE",
     "Layout",
+    "Planes",
     "add_products",
+    "dense_rows",
     "exactly_at_once",
+    "mirrored",
     "row_ranges",
     "triangle_ranges",
 ]
@@ -40,12 +44,17 @@ BUSY_SHARE = 0.22
 DENSE_NUMBERS = 1 << 22
 # So many dense rows, and so many to a product, are worth the adding of products to the sums.
 FEWEST_BUSY, FEWEST_AT_ONCE = 256, 64
-# Whole numbers up to 2 to this power are exact in float32.
-SINGLE_BITS = 24
+# Whole numbers up to this are exact in float32.
+MOST_SINGLE = 1 << 24
 # Rows of a product that are made, and added to the sums, before the next: with its columns they stay in the cache.
 PRODUCT_ROWS = 128
 # Places of ratings are kept in 32 bits.
 MOST_RATINGS = 1 << 32
+# Rows and columns that are turned over together.
+TILE = 256
+# What is told of the adding up while it goes on.
+ADDING = "Adding up what pairs of items have in common"
+Number = TypeVar("Number", np.uint32, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,3 +205,29 @@ def add_products(n_items: int, n_products: int, add: AddProducts) -> None:
 
     with one_library_thread():  # the ranges share out the threads
         each(block, triangle_ranges(n_items))
+
+
+# Dense rows of the same users, the matrices of a product.
+Planes = tuple[NDArray[np.float32], NDArray[np.float32]]
+
+
+def dense_rows(
+    user_items: sparse.csr_array, layout: Layout, packed: NDArray[np.uint32], code_bits: int
+) -> Iterator[Planes]:
+    """Yield, batch by batch, the busy users' dense rows: 1 for a rating, and its code; each overwrites the last."""
+    indptr = user_items.indptr.astype(np.int64, copy=False)
+    memory = np.empty((2, min(layout.at_once, layout.busy.size), layout.n_items), dtype=np.float32)
+    for users in layout.batches():
+        ones, codes = memory[:, : users.size]
+        lazy.product_kernels().spread(users, indptr, packed, code_bits, ones, codes)
+        yield ones, codes
+
+
+def mirrored(upper: NDArray[Number]) -> NDArray[Number]:
+    """Fill the lower triangle of a square array, in place, from the upper one."""
+    for first in range(0, upper.shape[0], TILE):
+        last = first + TILE
+        square = upper[first:last, first:last]
+        upper[first:last, first:last] = np.triu(square) + np.triu(square, 1).T
+        upper[last:, first:last] = upper[first:last, last:].T
+    return upper

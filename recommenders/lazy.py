@@ -26,6 +26,7 @@ __all__ = [
     "pandas",
     "product_kernels",
     "ranking_kernels",
+    "similarity_kernels",
     "user_neighbour_kernels",
 ]
 
@@ -43,6 +44,11 @@ def nearest_rated_kernels() -> ModuleType:
 def product_kernels() -> ModuleType:
     """Compiled sums over common raters (`recommenders.kernels.products`)."""
     return import_module("recommenders.kernels.products")
+
+
+def similarity_kernels() -> ModuleType:
+    """Compiled loops from sums to similarities (`recommenders.kernels.similarities`)."""
+    return import_module("recommenders.kernels.similarities")
 
 
 def ranking_kernels() -> ModuleType:

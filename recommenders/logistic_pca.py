@@ -14,7 +14,7 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
+from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress, silent, within
 from recommenders.singular import right_singular_vectors
 
@@ -109,7 +109,7 @@ class LPCA(Algorithm):
         # Before anything is left out, so that the limit on the factors is that of the data.
         told = within(progress, 0.0, START_WORK)
         start = right_singular_vectors(liked, params.factors, rng, what="users, items", progress=told)
-        is_liked = np.bincount(liked.indices, minlength=ratings.n_items) > 0
+        is_liked = liked_items(liked)
         axes = np.zeros((ratings.n_items, params.factors))
         offsets = np.full(ratings.n_items, -np.inf)
         kept = sparse.csr_array(liked[:, np.flatnonzero(is_liked)])

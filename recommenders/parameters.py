@@ -40,7 +40,23 @@ def parameter(
 ) -> T:
     """Declare a field of a `Parameters` class with what forms, schemas and checks need to know of it.
 
-    Limits are inclusive; `choices` are for text only.
+    It stands at the right of the field's name and type.
+
+    Parameters
+    ----------
+    default : bool, int, float or str
+        Its type is the parameter's.
+    description : str
+        For forms, one sentence.
+    minimum, maximum : float, optional
+        Inclusive limits of a number.
+    choices : tuple of str
+        The values allowed, for text only.
+
+    Returns
+    -------
+    object
+        What a dataclass takes for a field.
     """
     metadata = {"description": description, "minimum": minimum, "maximum": maximum, "choices": choices}
     return field(default=default, metadata=metadata)
@@ -74,7 +90,12 @@ class Parameters:
 
     @classmethod
     def described(cls) -> tuple[ParameterInfo, ...]:
-        """The parameters in their order, with types, defaults, descriptions and limits."""
+        """The parameters in their order, with types, defaults, descriptions and limits.
+
+        Returns
+        -------
+        tuple of ParameterInfo
+        """
         hints = get_type_hints(cls)
         return tuple(
             ParameterInfo(name=one.name, type=hints[one.name], default=cast(Any, one.default), **one.metadata)
@@ -85,6 +106,16 @@ class Parameters:
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
         """Parameters from names and values, text included (``{"factors": "50"}``); the rest keep their
         defaults.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            By the parameter's name.
+
+        Returns
+        -------
+        Self
+            Checked.
 
         Raises
         ------
@@ -99,17 +130,37 @@ class Parameters:
         return cls(**{name: _read(infos[name], value) for name, value in values.items()})
 
     def as_dict(self) -> dict[str, bool | int | float | str]:
-        """Names and values, for JSON and for the recipe of a model."""
+        """Names and values, for JSON and for the recipe of a model.
+
+        Returns
+        -------
+        dict
+        """
         return asdict(self)
 
     def changed(self) -> dict[str, bool | int | float | str]:
-        """Only the values that differ from their defaults."""
+        """Only the values that differ from their defaults.
+
+        Returns
+        -------
+        dict
+        """
         defaults = {info.name: info.default for info in self.described()}
         return {name: value for name, value in self.as_dict().items() if value != defaults[name]}
 
 
 def labelled(name: str, options: Mapping[str, bool | int | float | str]) -> str:
     """A short name followed by options, as tables print it.
+
+    Parameters
+    ----------
+    name : str
+    options : mapping of str to value
+        Printed in their order.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.parameters import parameter
 from recommenders.scale import GRID_TOLERANCE, Scale
 
-__all__ = ["FIVE_POINTS", "positive_from_parameter", "positives"]
+__all__ = ["FIVE_POINTS", "liked_items", "positive_from_parameter", "positives"]
 
 # The scale `positive_from` is stated on, whatever the scale of the data.
 FIVE_POINTS = Scale(1, 5, 1)
@@ -57,3 +58,23 @@ def positives(user_items: sparse.csr_array, scale: Scale, positive_from: float) 
     indptr = counts[user_items.indptr].astype(user_items.indptr.dtype)
     ones = np.ones(int(counts[-1]))
     return sparse.csr_array((ones, user_items.indices[is_positive], indptr), shape=user_items.shape)
+
+
+def liked_items(likes: sparse.csr_array) -> NDArray[np.bool_]:
+    """Which items anybody likes.
+
+    Parameters
+    ----------
+    likes : sparse array, shape (n_users, n_items)
+        As `positives` gives them.
+
+    Returns
+    -------
+    bool array, shape (n_items,)
+
+    Examples
+    --------
+    >>> liked_items(sparse.csr_array(np.array([[1.0, 0.0], [1.0, 0.0]]))).tolist()
+    [True, False]
+    """
+    return np.bincount(likes.indices, minlength=likes.shape[1]) > 0

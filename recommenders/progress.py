@@ -32,6 +32,17 @@ def silent(share: float, what: str, /) -> None:
 def within(progress: Progress, first: float, last: float) -> Progress:
     """The progress of a piece of work that takes the whole from `first` to `last`.
 
+    Parameters
+    ----------
+    progress : callable
+        That of the whole.
+    first, last : float
+        In [0, 1].
+
+    Returns
+    -------
+    callable
+
     Examples
     --------
     >>> half = within(lambda share, what: print(f"{share:.2f} {what}"), 0.5, 1.0)

@@ -29,7 +29,18 @@ class Scorer(Protocol):
         """Number of training ratings of each item."""
 
     def score(self, profiles: Profiles, /) -> NDArray[np.float64]:
-        """Score every item for every profile."""
+        """Score every item for every profile.
+
+        Parameters
+        ----------
+        profiles : Profiles
+            Over the scorer's items.
+
+        Returns
+        -------
+        float64 array, shape (n_profiles, n_items)
+            -inf where there is no score; never NaN.
+        """
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -206,7 +217,19 @@ def _best(
 
 
 def listing(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
-    """A list from a row of items and scores, in which item -1 marks places that are left over."""
+    """A list from a row of items and scores, in which item -1 marks places that are left over.
+
+    Parameters
+    ----------
+    items : int64 array, shape (n,)
+        Best first; -1 from where the list is at its end.
+    values : float64 array, shape (n,)
+        Their scores; -inf for items that fill the list up.
+
+    Returns
+    -------
+    TopN
+    """
     if items[-1] < 0:
         used = int((items >= 0).sum())
         items, values = items[:used], values[:used]

@@ -57,6 +57,10 @@ _ADAPTERS: dict[str, type[Adapter]] = {
 def keys() -> tuple[str, ...]:
     """Every key: the project's own in their usual order, those of the libraries installed, and third parties'
     in alphabetical order.
+
+    Returns
+    -------
+    tuple of str
     """
     adapted = (key for key, found in _ADAPTERS.items() if found.library.is_installed)
     return (*_OWN, *adapted, *sorted(_added()))
@@ -64,6 +68,15 @@ def keys() -> tuple[str, ...]:
 
 def algorithm(key: str) -> type[Algorithm]:
     """The algorithm of a key.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    type
+        A subclass of `Algorithm`.
 
     Raises
     ------
@@ -97,6 +110,18 @@ def algorithm(key: str) -> type[Algorithm]:
 def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
     """The parameters of an algorithm from names and values, text included; what is left out has its default.
 
+    Parameters
+    ----------
+    key : str
+        The algorithm's.
+    values : mapping of str to object, optional
+        By the parameter's name.
+
+    Returns
+    -------
+    params : Parameters
+        Of the algorithm's own class.
+
     Raises
     ------
     ParameterError
@@ -117,6 +142,22 @@ def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
 def label(key: str, values: Mapping[str, Any] | None = None) -> str:
     """The name printed in tables.
 
+    Parameters
+    ----------
+    key : str
+        The algorithm's.
+    values : mapping of str to object, optional
+        By the parameter's name.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ParameterError
+        As `params_of`.
+
     Examples
     --------
     >>> label("puresvd", {"factors": 300})
@@ -127,6 +168,15 @@ def label(key: str, values: Mapping[str, Any] | None = None) -> str:
 
 def parse(text: str) -> tuple[str, Parameters]:
     """One algorithm as written in a command: ``key`` or ``key:name=value,name=value``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    key : str
+    params : Parameters
 
     Raises
     ------
@@ -154,6 +204,15 @@ def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
     """Several algorithms as written in a command, separated by commas.
 
     A piece that holds ``=`` but no ``:`` goes on with the parameters of the algorithm before it.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of (str, Parameters)
+        In the order given.
 
     Raises
     ------

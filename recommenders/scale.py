@@ -68,17 +68,49 @@ class Scale:
         return (self.low + self.high) / 2
 
     def codes(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Steps above the lowest point: 0, 1, 2, … for values on the scale, fractions for values between."""
+        """Steps above the lowest point.
+
+        Parameters
+        ----------
+        values : array-like
+            In points of the scale.
+
+        Returns
+        -------
+        float64 array, same shape
+            0, 1, 2, … for values on the scale, fractions for values between.
+        """
         return (np.asarray(values, dtype=np.float64) - self.low) / self.step
 
     def covers(self, values: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each value lies between the lowest and the highest point; NaN does not."""
+        """Whether each value lies between the lowest and the highest point; NaN does not.
+
+        Parameters
+        ----------
+        values : array-like
+            In points of the scale.
+
+        Returns
+        -------
+        bool array, same shape
+        """
         codes = self.codes(values)
         highest = self.codes(self.high)
         return np.asarray((codes >= -GRID_TOLERANCE) & (codes <= highest + GRID_TOLERANCE))
 
     def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each value is a point of the scale, up to the precision of float32."""
+        """Whether each value is a point of the scale, up to the precision of float32.
+
+        Parameters
+        ----------
+        values : array-like
+            In points of the scale.
+
+        Returns
+        -------
+        bool array, same shape
+            False for NaN.
+        """
         numbers = np.asarray(values)
         if numbers.ndim == 1 and numbers.size > VALUES_AT_A_TIME:
             answer = np.empty(numbers.shape, dtype=np.bool_)
@@ -94,6 +126,18 @@ class Scale:
 
     def convert(self, values: ArrayLike, to: Scale) -> NDArray[np.float64]:
         """The same values on another scale, by the linear map that takes end points to end points.
+
+        Parameters
+        ----------
+        values : array-like
+            In points of this scale.
+        to : Scale
+            The other one.
+
+        Returns
+        -------
+        float64 array, same shape
+            In points of the other scale, not rounded to them.
 
         Raises
         ------

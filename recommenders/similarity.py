@@ -1,9 +1,8 @@
-"""Item-item similarities: co-rater products, shrinkage towards 0, neighbours sorted and truncated."""
+"""Item-item similarities: cosines and correlations over common raters, shrunk towards 0."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -12,45 +11,25 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.blockwise import BLOCK_STEPS
+from recommenders.codes import PACKED_BITS, Codes, rating_codes
 from recommenders.data import Ratings
-from recommenders.layout import row_ranges, triangle_ranges
-from recommenders.products import ADDING, PACKED_BITS, Codes, Dots, Moments, packed_dots, rating_codes
+from recommenders.layout import ADDING, triangle_ranges
+from recommenders.neighbour_rows import Neighbours, Rows, joined, sort_rows, sorted_rows, sorted_whole
+from recommenders.products import Dots, Moments, packed_dots
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each
 
-__all__ = ["Neighbours", "cosine_neighbours", "pearson_neighbours"]
+__all__ = ["cosine_neighbours", "pearson_neighbours"]
 
 # Pairs that a block of items may touch at most (about 50 MB of buffers); an item with more has its own block.
 BLOCK_PAIRS = 2_000_000
 
-# Similarities that are sorted together: half the second cache of a core.
-SORTED_TOGETHER = 1 << 16
-
 # What adding up, dividing and sorting take of the whole, about; only the progress is told by it.
 SHARES = (0.0, 0.7, 0.8, 1.0)
-DIVIDING, SORTING = "Making similarities of the sums", "Sorting every item's neighbours"
+DIVIDING = "Making similarities of the sums"
 
 # Writes the rows of a range of items into the three buffers and returns the number of pairs.
 WriteRows = Callable[[int, int, NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]], int]
-
-
-@dataclass(frozen=True, eq=False)
-class Neighbours:
-    """Every item's neighbours, most similar first.
-
-    Attributes
-    ----------
-    indptr : int64 array, shape (n_items + 1,)
-        Where each item's neighbours begin and end in the other two arrays.
-    items : int32 array, shape (n_pairs,)
-        The neighbours; equally similar ones by item number.
-    similarities : float64 array, shape (n_pairs,)
-        In (0, 1], falling within an item's row. Pairs whose similarity is 0 or negative are not neighbours.
-    """
-
-    indptr: NDArray[np.int64]
-    items: NDArray[np.int32]
-    similarities: NDArray[np.float64]
 
 
 def cosine_neighbours(
@@ -169,7 +148,7 @@ def pearson_neighbours(
 
 def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progress: Progress) -> Neighbours | None:
     """Return the neighbours from exact sums of whole numbers; nothing where the ratings are none."""
-    kernel = lazy.product_kernels().cosines
+    kernel = lazy.similarity_kernels().cosines
     adding, dividing, sorting = (within(progress, first, last) for first, last in pairwise(SHARES))
     found = packed_dots(ratings, adding)
     if found is not None:
@@ -189,7 +168,7 @@ def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progres
                 return similarities
 
             ranges = dots.layout.ranges()
-            return _joined(each(lambda range_: _sorted_rows(block(*range_), keep), ranges, progress, ADDING))
+            return joined(each(lambda range_: sorted_rows(block(*range_), keep), ranges, progress, ADDING))
         found = dots.whole(adding)
         out = found.words.view(np.float64)
     whole, lengths = found, np.sqrt(found.squares)
@@ -198,7 +177,7 @@ def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progres
         kernel(0, *range_, whole.words, whole.shift, whole.unit, lengths, shrinkage, out, True)
 
     each(fill, triangle_ranges(ratings.n_items), dividing, DIVIDING)
-    return _sorted_whole(out, keep, sorting)
+    return sorted_whole(out, keep, sorting)
 
 
 def _exact_pearsons(
@@ -212,7 +191,7 @@ def _exact_pearsons(
     moments = Moments.of(Codes(ratings.user_items, whole, 1.0))
     if moments is None:
         return None
-    kernel = lazy.product_kernels().pearsons
+    kernel = lazy.similarity_kernels().pearsons
     n_items, is_half = ratings.n_items, moments.layout.is_half
 
     def similarities(
@@ -228,85 +207,13 @@ def _exact_pearsons(
             first, last = range_
             left, right = (np.zeros((last - first, n_items), dtype=np.uint64) for _ in range(2))
             moments.add(first, last, left, right)
-            return _sorted_rows(similarities(first, first, last, left, right), keep)
+            return sorted_rows(similarities(first, first, last, left, right), keep)
 
-        return _joined(each(block, moments.layout.ranges(), progress, ADDING))
+        return joined(each(block, moments.layout.ranges(), progress, ADDING))
     adding, dividing, sorting = (within(progress, first, last) for first, last in pairwise(SHARES))
     left, right = moments.whole(adding)
     each(lambda range_: similarities(0, *range_, left, right), triangle_ranges(n_items), dividing, DIVIDING)
-    return _sorted_whole(left.view(np.float64), keep, sorting)
-
-
-def _sorted_whole(similarities: NDArray[np.float64], keep: int | None, progress: Progress) -> Neighbours:
-    """Return the neighbours of a square array of similarities."""
-    ranges = row_ranges(similarities.shape[0])
-    return _joined(
-        each(lambda range_: _sorted_rows(similarities[range_[0] : range_[1]], keep), ranges, progress, SORTING)
-    )
-
-
-# Lengths of rows, items and similarities.
-Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
-
-
-def _sorted_rows(similarities: NDArray[np.float64], keep: int | None) -> list[Rows]:
-    """Return the positive similarities of dense rows, each row sorted and truncated, a few rows at a time."""
-    n_rows, n_items = similarities.shape
-    together = max(1, SORTED_TOGETHER // max(1, n_items))
-    keys, rounded = np.empty(min(together, n_rows) * n_items, dtype=np.uint64), np.empty(n_items, dtype=np.float32)
-    return [
-        _sorted_few(similarities[first : first + together], keep, keys, rounded) for first in range(0, n_rows, together)
-    ]
-
-
-def _sorted_few(
-    similarities: NDArray[np.float64], keep: int | None, keys: NDArray[np.uint64], rounded: NDArray[np.float32]
-) -> Rows:
-    """Do the same for rows that stay in the cache from the first look at them to the last; overwrites `keys`."""
-    kernels = lazy.product_kernels()
-    lengths = np.empty(similarities.shape[0], dtype=np.int64)
-    kernels.pack_rows(similarities, lengths, rounded, rounded.view(np.uint32), keys)
-    bounds = np.concatenate(([0], np.cumsum(lengths)))
-    if keep is not None:
-        keys, bounds = _best_keys(keys, bounds, keep)
-    for first, last in pairwise(bounds.tolist()):
-        keys[first:last].sort()
-    items, values = np.empty(bounds[-1], dtype=np.int32), np.empty(bounds[-1])
-    kernels.unpack_rows(similarities, bounds, keys[: bounds[-1]], items, values)
-    if keep is None:
-        return lengths, items, values
-    lengths = np.diff(bounds)
-    rank = np.arange(items.size) - np.repeat(bounds[:-1], lengths)
-    return np.minimum(lengths, keep), items[rank < keep], values[rank < keep]
-
-
-def _best_keys(
-    keys: NDArray[np.uint64], bounds: NDArray[np.int64], keep: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return each row's first keys, unsorted: at least `keep` of them, and all that float32 holds for equal."""
-    kept = []
-    for first, last in pairwise(bounds):
-        row = keys[first:last]
-        if row.size > keep:
-            edge = np.partition(row, keep - 1)[keep - 1] | np.uint64(0xFFFFFFFF)
-            row = row[row <= edge]
-        kept.append(row)
-    return np.concatenate(kept), np.concatenate(([0], np.cumsum([row.size for row in kept])))
-
-
-def _joined(ranges: list[list[Rows]]) -> Neighbours:
-    """Return blocks of rows as one, letting go of each, so that two copies of everything never coexist."""
-    blocks = [rows for blocks in ranges for rows in blocks]
-    ranges.clear()
-    indptr = np.concatenate([[0], *(lengths for lengths, _, _ in blocks)]).cumsum()
-    joined = Neighbours(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
-    end = int(indptr[-1])
-    while blocks:
-        _, items, similarities = blocks.pop()
-        joined.items[end - items.size : end] = items
-        joined.similarities[end - items.size : end] = similarities
-        end -= items.size
-    return joined
+    return sorted_whole(left.view(np.float64), keep, sorting)
 
 
 def _two_sides(
@@ -332,7 +239,7 @@ def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None, p
     n_items = int(user_items.shape[1])
     capacity = _largest_rows(user_items)
     lengths = np.zeros(n_items, dtype=np.int64)
-    chunks: list[tuple[NDArray[np.int32], NDArray[np.float64]]] = []
+    chunks: list[list[Rows]] = []
     work = _steps(user_items)
     total, done = max(float(work.sum()), 1.0), 0.0
     for start, stop in _blocks(capacity):
@@ -347,21 +254,13 @@ def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None, p
             done += float(work[start + first : start + last].sum())
         items, similarities = items[:used], similarities[:used]
         bounds = np.concatenate(([0], np.cumsum(lengths[start:stop])))
-        _sort_rows(bounds, items, similarities, n_items)
+        sort_rows(bounds, items, similarities, n_items)
         if keep is not None:
             rank = np.arange(used) - np.repeat(bounds[:-1], lengths[start:stop])
             items, similarities = items[rank < keep], similarities[rank < keep]
             lengths[start:stop] = np.minimum(lengths[start:stop], keep)
-        chunks.append((items.copy(), similarities.copy()))
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    joined = Neighbours(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
-    end = int(indptr[-1])
-    while chunks:  # backwards, letting go of each chunk, so that two copies of everything never coexist
-        items, similarities = chunks.pop()
-        joined.items[end - items.size : end] = items
-        joined.similarities[end - items.size : end] = similarities
-        end -= items.size
-    return joined
+        chunks.append([(lengths[start:stop], items.copy(), similarities.copy())])
+    return joined(chunks)
 
 
 def _largest_rows(user_items: sparse.csr_array) -> NDArray[np.int64]:
@@ -390,19 +289,3 @@ def _blocks(capacity: NDArray[np.int64]) -> list[tuple[int, int]]:
         blocks.append((start, stop))
         start = stop
     return blocks
-
-
-def _sort_rows(
-    bounds: NDArray[np.int64], items: NDArray[np.int32], similarities: NDArray[np.float64], n_items: int
-) -> None:
-    """Sort each row, in place, by falling similarity, then item.
-
-    numpy sorts 64-bit integers several times faster than it sorts indirectly; so similarity (float32, whose
-    bits order like integers as none is negative) and item are packed into one, and the kernel repairs what
-    float32 could not tell apart.
-    """
-    rounded = np.uint32(0xFFFFFFFF) - similarities.astype(np.float32).view(np.uint32)
-    keys = (rounded.astype(np.uint64) << np.uint64(32)) | items.astype(np.uint64)
-    for first, last in pairwise(bounds):
-        keys[first:last].sort()
-    lazy.neighbour_kernels().unpack_sorted(bounds, keys, np.empty(n_items), items, similarities)

@@ -106,7 +106,19 @@ _remembered: Remembered[dict[int, tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def takes_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
-    """Whether block Lanczos is tried for so many vectors of a matrix of this shape, before a dense eigenproblem."""
+    """Whether block Lanczos is tried for so many vectors of a matrix of this shape, before a dense eigenproblem.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        The matrix.
+    factors : int
+        Vectors wanted.
+
+    Returns
+    -------
+    bool
+    """
     return min(n_rows, n_columns) > LARGEST_GRAM and factors < LANCZOS_SHARE * n_columns
 
 

@@ -105,7 +105,19 @@ class AspectParameters(Parameters):
 
 
 def learning_bytes(n_rows: int, n_columns: int, n_pairs: int, n_classes: int) -> int:
-    """What `learn` takes of memory, the counts it is given apart."""
+    """What `learn` takes of memory, the counts it is given apart.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_pairs : int
+        The table of counts, and its pairs above 0.
+    n_classes : int
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
     sides = 8 * 7 * n_classes * (n_rows + n_columns)
     held_apart = 2 * sparse_bytes(n_rows, n_pairs) + 24 * n_pairs
     start_or_steps = max(sides, singular_bytes(n_rows, n_columns, n_pairs, n_classes))
@@ -118,6 +130,21 @@ def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator, pr
     Each class is half the distribution of all columns, half the heavier-signed side of one right singular
     vector of the counts; everybody belongs to all classes alike. Nothing here depends on how rows and columns
     are numbered.
+
+    Parameters
+    ----------
+    counts : sparse float array, shape (n_rows, n_columns)
+        n(p, m), >= 0.
+    n_classes : int
+        >= 1.
+    rng : numpy.random.Generator
+        Where the singular vectors are begun.
+    progress : callable, optional
+        Told of the vectors.
+
+    Returns
+    -------
+    Aspects
 
     Raises
     ------
@@ -147,6 +174,23 @@ def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
         M: P(z|p) \propto \sum_m n(p,m) P(z|p,m), \quad P(m|z) \propto \sum_p n(p,m) P(z|p,m)
 
     A row without counts keeps its classes.
+
+    Parameters
+    ----------
+    counts : sparse float array, shape (n_rows, n_columns)
+        n(p, m), >= 0.
+    now : Aspects
+        The model before the step.
+    beta : float
+        In (0, 1]; 1 is plain EM.
+
+    Returns
+    -------
+    Aspects
+
+    References
+    ----------
+    Hofmann (2001), Machine Learning 42:177-196.
     """
     left, right = now.classes_of_row**beta, now.columns_of_class**beta
     ratios = _ratios(counts, left, right)
@@ -219,6 +263,20 @@ def free_energy(counts: sparse.csr_array, now: Aspects, beta: float) -> float:
 
     It is the negative of Hofmann's free energy, with the classes at their best for the given probabilities.
     Pairs the model holds impossible are passed over.
+
+    Parameters
+    ----------
+    counts : sparse float array, shape (n_rows, n_columns)
+        n(p, m), >= 0.
+    now : Aspects
+        The model.
+    beta : float
+        In (0, 1].
+
+    Returns
+    -------
+    float
+        In nats.
     """
     totals = _totals(counts, now.classes_of_row**beta, now.columns_of_class**beta)
     is_possible = totals > 0

@@ -22,7 +22,13 @@ _threads: ContextVar[int] = ContextVar("numeric_threads", default=1)
 
 
 def numeric_threads() -> int:
-    """Number of threads that a compiled loop may use here; 1 unless `using` says otherwise."""
+    """Number of threads that a compiled loop may use here; 1 unless `using` says otherwise.
+
+    Returns
+    -------
+    int
+        >= 1.
+    """
     return _threads.get()
 
 
@@ -31,6 +37,11 @@ def using(n: int) -> Iterator[None]:
     """Let compiled loops use `n` threads within the block.
 
     Results do not depend on the number: threads share out rows, and no sum is divided among them.
+
+    Parameters
+    ----------
+    n : int
+        >= 1.
 
     Raises
     ------
@@ -69,6 +80,22 @@ def each(
 
     The work should spend its time in code that lets go of the interpreter, and write to places of its own. The
     progress is told of `what` by the calling thread before every piece; what it raises stops the rest.
+
+    Parameters
+    ----------
+    work : callable
+        From a piece to its result.
+    pieces : sequence
+        In the order of the results.
+    progress : callable, optional
+        Told before every piece.
+    what : str
+        What it is told.
+
+    Returns
+    -------
+    list
+        A result for each piece.
 
     Examples
     --------

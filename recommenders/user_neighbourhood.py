@@ -159,14 +159,38 @@ class UserNeighbourhood(Algorithm):
 
 
 def nearest(weights: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the users with a weight other than 0, nearest first."""
+    """Return the users with a weight other than 0, nearest first.
+
+    Parameters
+    ----------
+    weights : float64 array, shape (n_users,)
+        0 for users who are no neighbours.
+    common : int64 array, shape (n_users,)
+        Common items: of equal weights the one with more comes first, then the lower number.
+
+    Returns
+    -------
+    int64 array, shape (n_neighbours,)
+        By falling weight.
+    """
     near = np.flatnonzero(weights)
     # The sort is stable, and `near` rises.
     return near[np.lexsort((-common[near], -weights[near]))].astype(np.int64)
 
 
 def row_means(user_items: sparse.csr_array) -> NDArray[np.float64]:
-    """Return each row's mean rating, 0 for an empty row."""
+    """Return each row's mean rating, 0 for an empty row.
+
+    Parameters
+    ----------
+    user_items : sparse float array, shape (n_rows, n_items)
+        Ratings.
+
+    Returns
+    -------
+    float64 array, shape (n_rows,)
+        In rating points.
+    """
     counts = np.diff(user_items.indptr)
     rows = np.repeat(np.arange(user_items.shape[0]), counts)
     sums = np.bincount(rows, weights=user_items.data.astype(np.float64), minlength=user_items.shape[0])
@@ -174,7 +198,20 @@ def row_means(user_items: sparse.csr_array) -> NDArray[np.float64]:
 
 
 def norms_above(user_items: sparse.csr_array, above: float) -> NDArray[np.float64]:
-    """Return the length of each row's ratings above a value."""
+    """Return the length of each row's ratings above a value.
+
+    Parameters
+    ----------
+    user_items : sparse float array, shape (n_rows, n_items)
+        Ratings.
+    above : float
+        In rating points; not included.
+
+    Returns
+    -------
+    float64 array, shape (n_rows,)
+        In rating points.
+    """
     rows = np.repeat(np.arange(user_items.shape[0]), np.diff(user_items.indptr))
     squares = np.where(user_items.data > above, user_items.data.astype(np.float64) ** 2, 0.0)
     return np.sqrt(np.bincount(rows, weights=squares, minlength=user_items.shape[0]))

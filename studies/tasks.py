@@ -6,8 +6,8 @@ import logging
 
 from celery import shared_task
 
-from studies.services.enrolment import release_idle
 from studies.services.exporting import clean_exports, make_export
+from studies.services.idle import release_idle
 from studies.services.notice_mail import send_due
 from studies.services.notices import look_around
 from studies.services.retention import erase_expired

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from analysis.enums import Metric, Variable
 from analysis.services.rankings import ALPHA, Ranking, mean_ranks, rank_bounds, told
 from inference.agreement import kendall, orders_compared, pair_directions, spearman
-from inference.bootstrap import rank_distribution, tau_distribution
 from inference.corrections import holm
+from inference.order_bootstrap import rank_distribution, tau_distribution
 
 
 def compare(

@@ -16,8 +16,8 @@ from analysis.services.computing import FORMAT, Progress, compute, silent
 from analysis.services.deviations import deviations
 from analysis.services.plans import AS_PLANNED, Overrides, plan_of
 from core.errors import ParallaxError
-from core.models import LogEntry
 from core.provenance import derived_seed, digest_of, versions
+from core.transitions import record
 from evaluation.models import EvaluationRun
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
@@ -161,13 +161,6 @@ def _stored(
         },
     )
     if is_new:
-        LogEntry.objects.create(
-            actor=made_by,
-            kind="studies.study",
-            object_id=locked.pk,
-            from_status=locked.status,
-            to_status=locked.status,
-            reason="A report opened the outcomes.",
-            facts={"report": report.number, "mode": mode, "n": results["flow"]["analysed"]},
-        )
+        facts = {"report": report.number, "mode": mode, "n": results["flow"]["analysed"]}
+        record(locked, reason="A report opened the outcomes.", actor=made_by, **facts)
     return report

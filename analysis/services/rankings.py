@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inference.bootstrap import percentile_intervals, rank_distribution
+from inference.bootstrap import percentile_intervals
+from inference.order_bootstrap import rank_distribution
 from inference.partial_order import PartialOrder, compact_letters
 from inference.results import PairwiseResult, Result, Undefined
 from studies.plans import AnalysisPlan

@@ -135,6 +135,16 @@ def precision_recall(scores: ArrayLike, is_good: ArrayLike) -> Curve | None:
 def trapezoid(x: Floats, y: Floats) -> float:
     """Area below straight lines between points whose x do not fall.
 
+    Parameters
+    ----------
+    x, y : float array, shape (n_points,)
+        Finite; x does not fall.
+
+    Returns
+    -------
+    float
+        In the unit of x times that of y; 0 for a single point.
+
     Examples
     --------
     >>> trapezoid(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
@@ -156,6 +166,11 @@ def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
         Raw: at most `until`. Standardised: chance (the diagonal) is .5, perfection 1,
 
         .. math:: \tfrac12 \Big(1 + \frac{A - t^2 / 2}{t - t^2 / 2}\Big)
+
+    Returns
+    -------
+    float
+        In [0, `until`] raw; standardised .5 by chance, 1 at best, and below .5 for what is worse than chance.
 
     Raises
     ------

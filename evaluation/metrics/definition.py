@@ -52,7 +52,19 @@ class Choice:
     is_printed: bool = True
 
     def check(self, value: Value, of: str) -> Value:
-        """Give the value, or text, as its type (whole numbers as int); `of` names the metric for the complaint.
+        """Give the value, or text, as its type: whole numbers as int.
+
+        Parameters
+        ----------
+        value : number or str
+            As it was given, or as a name or form states it.
+        of : str
+            The metric, named in the complaint.
+
+        Returns
+        -------
+        float, int or str
+            One that the choice allows.
 
         Raises
         ------
@@ -100,6 +112,15 @@ class Choice:
 
 def written(value: Value) -> str:
     """A value as metric names print it: shares without the leading 0.
+
+    Parameters
+    ----------
+    value : float, int or str
+        Finite where it is a number.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -170,6 +191,15 @@ class Definition:
 
     def suits(self, task: str) -> str | None:
         """None where the metric suits the task, else a sentence that says which it suits.
+
+        Parameters
+        ----------
+        task : str
+            A key of `TASKS`.
+
+        Returns
+        -------
+        str or None
 
         Raises
         ------

@@ -47,6 +47,12 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
     default : float
         d, the rating below which an item is worth nothing.
 
+    Returns
+    -------
+    HalfLife
+        One value for all, and each user's share, utility and best utility, shape (n_users,); a share is NaN, and the
+        one value None, where there is no item of positive utility.
+
     Raises
     ------
     ParameterError

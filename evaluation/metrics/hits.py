@@ -28,6 +28,15 @@ def _hits(above: Ints, tied: Ints, n: int, ties: Ties) -> tuple[NDArray[np.int64
 def check_counts(above: Ints, tied: Ints, ns: Sequence[int], ties: str) -> None:
     """Refuse counts or list lengths that cannot be.
 
+    Parameters
+    ----------
+    above, tied : int array, shape (n_cases,)
+        Candidates above the test item, and tied with it.
+    ns : sequence of int
+        List lengths.
+    ties : str
+        How ties count.
+
     Raises
     ------
     ParameterError, DataError
@@ -100,7 +109,18 @@ class GroupMeans:
     values: NDArray[np.float64]
 
     def dense(self, n_groups: int) -> NDArray[np.float64]:
-        """Values of groups 0 to `n_groups` - 1, shape (n_groups, n_lengths); NaN for those without a case."""
+        """Values of the first groups, those without a case included.
+
+        Parameters
+        ----------
+        n_groups : int
+            More than the highest group that has cases.
+
+        Returns
+        -------
+        float array, shape (n_groups, n_lengths)
+            NaN for groups without a case.
+        """
         table = np.full((n_groups, self.values.shape[1]), np.nan)
         table[self.groups] = self.values
         return table

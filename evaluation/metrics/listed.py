@@ -5,20 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import ParameterError
+from evaluation.metrics.graded import average_precision, dcg, ndcg, reciprocal_rank, utility
 from evaluation.metrics.half_life import half_life
 from evaluation.metrics.lists import (
-    average_precision,
-    dcg,
     f_beta,
     f_of,
     false_discovery_rate,
     false_positive_rate,
     hit_rate,
-    ndcg,
     precision,
     recall,
-    reciprocal_rank,
-    utility,
 )
 from evaluation.metrics.means import Overall, mean_of_users
 from evaluation.metrics.ranks import Floats, Ranks
@@ -39,7 +35,19 @@ LISTED = (*_BY_KEY, "f-beta", "ap", "dcg", "ndcg", "half-life")
 
 
 def user_values(metric: Metric, ranks: Ranks) -> Floats:
-    """A metric's value of every user, shape (n_users,); NaN where a user has none.
+    """A metric's value of every user.
+
+    Parameters
+    ----------
+    metric : Metric
+        One of `LISTED`.
+    ranks : Ranks
+        Where each user's relevant items stand, with gains and candidates where the metric needs them.
+
+    Returns
+    -------
+    float array, shape (n_users,)
+        In the metric's range; NaN where a user has no value.
 
     Raises
     ------
@@ -77,6 +85,18 @@ def user_values(metric: Metric, ranks: Ranks) -> Floats:
 def overall(metric: Metric, ranks: Ranks) -> Overall:
     """The metric of all users together: the mean of theirs, but for half-life utility (one ratio of sums) and F of
     the means.
+
+    Parameters
+    ----------
+    metric : Metric
+        One of `LISTED`.
+    ranks : Ranks
+        As for `user_values`.
+
+    Returns
+    -------
+    Overall
+        `n_empty` counts the users without a value.
 
     Raises
     ------

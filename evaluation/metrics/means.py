@@ -30,6 +30,16 @@ class Overall:
 def mean_of_users(values: NDArray[np.float64]) -> Overall:
     """The mean over users who have a value.
 
+    Parameters
+    ----------
+    values : float array, shape (n_users,)
+        NaN for users without a value.
+
+    Returns
+    -------
+    Overall
+        Its value is None where nobody has one.
+
     Examples
     --------
     >>> mean_of_users(np.array([0.5, np.nan, 1.0]))

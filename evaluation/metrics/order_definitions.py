@@ -13,78 +13,65 @@ _OVER = Choice(
     words=("ratings", "users"),
 )
 _LEAST = Choice("least", 2, "Fewest rated test items a user needs.", low=2)
+_NO_ORDER = "A user with too few rated test items, or with equal ratings or equal scores only, has no value."
 _NO_PREDICTION = "Only predicted ratings count; no value without one. See the coverage beside it."
 
 
-RATINGS = (
-    Definition(
-        key="mae",
-        title="Mean absolute error",
+def _error(
+    key: str, title: str, formula: str, *, why: str, options: tuple[Choice, ...] = (_OVER,), empty: str = _NO_PREDICTION
+) -> Definition:
+    """An error of predicted ratings: 0 or more, the lower the better, of whatever length the lists are."""
+    return Definition(
+        key=key,
+        title=title,
         group="rating",
-        formula=r"\frac{1}{|W|} \sum |p - r|",
-        options=(_OVER,),
+        formula=formula,
+        options=options,
         needs_n=False,
         high=math.inf,
         direction="lower",
-        empty=_NO_PREDICTION,
+        empty=empty,
         tasks=("prediction",),
+        why=why,
+    )
+
+
+RATINGS = (
+    _error(
+        "mae",
+        "Mean absolute error",
+        r"\frac{1}{|W|} \sum |p - r|",
         why="the mean distance of predictions from ratings, in rating points.",
     ),
-    Definition(
-        key="mse",
-        title="Mean squared error",
-        group="rating",
-        formula=r"\frac{1}{|W|} \sum (p - r)^2",
-        options=(_OVER,),
-        needs_n=False,
-        high=math.inf,
-        direction="lower",
-        empty=_NO_PREDICTION,
-        tasks=("prediction",),
+    _error(
+        "mse",
+        "Mean squared error",
+        r"\frac{1}{|W|} \sum (p - r)^2",
         why="as the mean absolute error, with large errors weighing more.",
     ),
-    Definition(
-        key="rmse",
-        title="Root mean squared error",
-        group="rating",
-        formula=r"\sqrt{\frac{1}{|W|} \sum (p - r)^2}",
-        options=(_OVER,),
-        needs_n=False,
-        high=math.inf,
-        direction="lower",
-        empty=_NO_PREDICTION,
-        tasks=("prediction",),
+    _error(
+        "rmse",
+        "Root mean squared error",
+        r"\sqrt{\frac{1}{|W|} \sum (p - r)^2}",
         why="large errors weigh more, in rating points; orders algorithms as the mean squared error does.",
     ),
-    Definition(
-        key="nmae",
-        title="Normalised mean absolute error",
-        group="rating",
-        formula=r"\frac{\mathrm{MAE}}{r_{\max} - r_{\min}}",
-        options=(_OVER,),
-        needs_n=False,
-        high=math.inf,
-        direction="lower",
-        empty=_NO_PREDICTION,
-        tasks=("prediction",),
+    _error(
+        "nmae",
+        "Normalised mean absolute error",
+        r"\frac{\mathrm{MAE}}{r_{\max} - r_{\min}}",
         why="the mean absolute error as a share of the declared scale, for comparing datasets. Above 1 only where "
         "predictions leave the scale.",
     ),
-    Definition(
-        key="mae-extremes",
-        title="Mean absolute error on the extremes",
-        group="rating",
-        formula=r"\frac{1}{|W'|} \sum_{r \le r_{neg} \vee r \ge r_{pos}} |p - r|",
+    _error(
+        "mae-extremes",
+        "Mean absolute error on the extremes",
+        r"\frac{1}{|W'|} \sum_{r \le r_{neg} \vee r \ge r_{pos}} |p - r|",
         options=(
             Choice("negative", 2.0, "Ratings up to this one are extreme."),
             Choice("positive", 4.0, "Ratings from this one on are extreme."),
             _OVER,
         ),
-        needs_n=False,
-        high=math.inf,
-        direction="lower",
         empty=f"{_NO_PREDICTION} No value without an extreme rating.",
-        tasks=("prediction",),
         why="errors where they would mislead: on items the person clearly likes or dislikes.",
     ),
     Definition(
@@ -125,7 +112,7 @@ WHOLE_LISTS = (
         options=(_LEAST,),
         needs_n=False,
         low=-1.0,
-        empty="A user with too few rated test items, or with equal ratings or equal scores only, has no value.",
+        empty=_NO_ORDER,
         tasks=("prediction",),
         why="agreement of the order of scores with that of ratings, ties at their mean rank. Weighs the bottom of "
         "the list as much as the top.",
@@ -138,7 +125,7 @@ WHOLE_LISTS = (
         options=(_LEAST,),
         needs_n=False,
         low=-1.0,
-        empty="A user with too few rated test items, or with equal ratings or equal scores only, has no value.",
+        empty=_NO_ORDER,
         tasks=("prediction",),
         why="agreement of the order of scores with that of ratings, pair by pair. Weighs the bottom of the list as "
         "much as the top.",

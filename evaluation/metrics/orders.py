@@ -139,6 +139,18 @@ def kendall(users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users:
 def user_values(metric: Metric, users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users: int) -> Floats:
     """`spearman` or `kendall` by a metric's name, with its `least`.
 
+    Parameters
+    ----------
+    metric : Metric
+        "spearman" or "kendall".
+    users, scores, ratings, n_users
+        As for `spearman`.
+
+    Returns
+    -------
+    float array, shape (n_users,)
+        In [-1, 1]; NaN where a user has no value.
+
     Raises
     ------
     ParameterError, DataError

@@ -82,7 +82,22 @@ class Ranks:
         n_listed: ArrayLike,
         n_candidates: ArrayLike | None = None,
     ) -> Ranks:
-        """Ranks from anything array-like; without gains every item is worth 1."""
+        """Ranks from anything array-like; without gains every item is worth 1.
+
+        Parameters
+        ----------
+        users, ranks, gains, n_listed, n_candidates : array-like
+            As for `Ranks`.
+
+        Returns
+        -------
+        Ranks
+
+        Raises
+        ------
+        DataError
+            As `Ranks`.
+        """
         of_users = np.asarray(users, dtype=np.int64)
         return cls(
             of_users,
@@ -237,6 +252,11 @@ def _searched(lists: NDArray[Any], users: NDArray[Any], items: NDArray[Any]) -> 
 
 def check_ns(ns: Sequence[int]) -> None:
     """Refuse list lengths that cannot be.
+
+    Parameters
+    ----------
+    ns : sequence of int
+        List lengths.
 
     Raises
     ------

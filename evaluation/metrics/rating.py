@@ -67,7 +67,24 @@ class Predictions:
     def of(
         cls, users: ArrayLike, actual: ArrayLike, predicted: ArrayLike, *, n_users: int, low: float, high: float
     ) -> Predictions:
-        """Predictions from anything array-like."""
+        """Predictions from anything array-like.
+
+        Parameters
+        ----------
+        users, actual, predicted : array-like, shape (n_ratings,)
+            As for `Predictions`, and so are the others.
+        n_users : int
+        low, high : float
+
+        Returns
+        -------
+        Predictions
+
+        Raises
+        ------
+        ParameterError, DataError
+            As `Predictions`.
+        """
         return cls(
             np.asarray(users, dtype=np.int64),
             np.asarray(actual, dtype=np.float64),
@@ -104,7 +121,7 @@ def _terms(metric: Metric, given: Predictions) -> tuple[NDArray[np.int64], Float
 
 
 def user_values(metric: Metric, given: Predictions) -> Floats:
-    """The metric over each user's own test ratings, shape (n_users,); NaN for users without one that counts.
+    """The metric over each user's own test ratings.
 
     Parameters
     ----------
@@ -112,10 +129,20 @@ def user_values(metric: Metric, given: Predictions) -> Floats:
         One of `RATING`.
     given : Predictions
 
+    Returns
+    -------
+    float array, shape (n_users,)
+        In rating points, their square (MSE), or a share (NMAE, coverage); NaN for users without a rating that
+        counts.
+
     Raises
     ------
     ParameterError
         Another metric; extremes without a middle.
+
+    References
+    ----------
+    As for `overall`.
 
     Examples
     --------
@@ -139,6 +166,17 @@ def overall(metric: Metric, given: Predictions) -> Overall:
     over the pairs W that were predicted; squares for MSE, their root for RMSE, divided by the extent of the
     declared scale for NMAE, over ratings up to r_neg or from r_pos on for the extremes. Coverage is |W| over
     the number of test ratings.
+
+    Parameters
+    ----------
+    metric : Metric
+        One of `RATING`.
+    given : Predictions
+
+    Returns
+    -------
+    Overall
+        `n_empty` counts the users without a value.
 
     Raises
     ------

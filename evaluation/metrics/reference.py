@@ -24,7 +24,16 @@ out of the mean and counted.
 
 
 def name_of(definition: Definition) -> str:
-    """A metric's name with its choices at their defaults and a list length of 10."""
+    """A metric's name with its choices at their defaults and a list length of 10.
+
+    Parameters
+    ----------
+    definition : Definition
+
+    Returns
+    -------
+    str
+    """
     return str(Metric(definition.key, 10 if definition.needs_n else None))
 
 
@@ -56,6 +65,10 @@ def _row(definition: Definition) -> str:
 def table() -> str:
     """The page, in Markdown.
 
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> table().splitlines()[0]
@@ -72,7 +85,13 @@ def table() -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Write the page to the file named, or print it."""
+    """Write the page to the file named, or print it.
+
+    Parameters
+    ----------
+    arguments : list of str
+        The file's path, or nothing.
+    """
     if arguments:
         Path(arguments[0]).write_text(table(), encoding="utf-8")
     else:

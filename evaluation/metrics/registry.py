@@ -108,6 +108,15 @@ class Metric:
     def option(self, name: str) -> Value:
         """The value of one of `options`, for example ``metric("ap@10").option("over")``.
 
+        Parameters
+        ----------
+        name : str
+            One of the names of `options`.
+
+        Returns
+        -------
+        float, int or str
+
         Raises
         ------
         ParameterError
@@ -120,6 +129,16 @@ class Metric:
 
     def value(self, result: RankingResult) -> float | None:
         """The metric's value in a result of one-plus-random that was measured with the same choices.
+
+        Parameters
+        ----------
+        result : RankingResult
+            With this metric's list length among its `ns`.
+
+        Returns
+        -------
+        float or None
+            None where the metric has no value.
 
         Raises
         ------
@@ -149,6 +168,15 @@ class Metric:
 
 def definition(key: str) -> Definition:
     """What the metric called `key` is.
+
+    Parameters
+    ----------
+    key : str
+        The name before "@".
+
+    Returns
+    -------
+    Definition
 
     Raises
     ------
@@ -221,6 +249,14 @@ def metric(name: str) -> Metric:
 
 def choice_example(option: Choice) -> str:
     """A choice as a name may state it.
+
+    Parameters
+    ----------
+    option : Choice
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -57,7 +57,17 @@ def user_parts(result: RankingResult, n: int) -> Floats:
 
 
 def recall_of_sums(sums: Floats) -> Floats:
-    """Recall of sums of `user_parts`, shape (n_samples, 4); NaN without a case.
+    """Recall of resampled users.
+
+    Parameters
+    ----------
+    sums : float array, shape (n_samples, 4)
+        Sums of rows of `user_parts`.
+
+    Returns
+    -------
+    float array, shape (n_samples,)
+        In [0, 1]; NaN without a case of T+.
 
     Examples
     --------
@@ -68,7 +78,17 @@ def recall_of_sums(sums: Floats) -> Floats:
 
 
 def fallout_of_sums(sums: Floats) -> Floats:
-    """Fallout of sums of `user_parts`; NaN without a case.
+    """Fallout of resampled users.
+
+    Parameters
+    ----------
+    sums : float array, shape (n_samples, 4)
+        Sums of rows of `user_parts`.
+
+    Returns
+    -------
+    float array, shape (n_samples,)
+        In [0, 1]; NaN without a case of T-.
 
     Examples
     --------
@@ -79,7 +99,22 @@ def fallout_of_sums(sums: Floats) -> Floats:
 
 
 def precision_of_sums(g: float | None = None) -> Statistic:
-    """Precision after Raghavan as a function of sums of `user_parts`; g is the sums' own where it is None.
+    """Precision after Raghavan as a function of sums of `user_parts`.
+
+    Parameters
+    ----------
+    g : float, optional
+        Generality, in [0, 1]; by default the sums' own share of relevant cases.
+
+    Returns
+    -------
+    callable
+        From sums, shape (n_samples, 4), to precisions, shape (n_samples,), in [0, 1]; NaN where nothing was
+        retrieved, or where recall or fallout is.
+
+    References
+    ----------
+    As for `evaluation.metrics.ranking.measure_ranking`.
 
     Examples
     --------
@@ -96,7 +131,18 @@ def precision_of_sums(g: float | None = None) -> Statistic:
 
 
 def f_of_sums(g: float | None = None) -> Statistic:
-    """F as a function of sums of `user_parts`: 0 where nothing was retrieved, NaN where recall or fallout is.
+    """F as a function of sums of `user_parts`.
+
+    Parameters
+    ----------
+    g : float, optional
+        As for `precision_of_sums`.
+
+    Returns
+    -------
+    callable
+        From sums, shape (n_samples, 4), to F, shape (n_samples,), in [0, 1]: 0 where nothing was retrieved, NaN where
+        recall or fallout is.
 
     Examples
     --------

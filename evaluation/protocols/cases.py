@@ -103,12 +103,35 @@ class Cases:
         return unrated
 
     def barred(self, user: int) -> NDArray[np.int32]:
-        """The items that are no candidates for one user; some may come twice."""
+        """The items that are no candidates for one user; some may come twice.
+
+        Parameters
+        ----------
+        user : int
+            In 0 to n_users - 1.
+
+        Returns
+        -------
+        int32 array, shape (n_barred,)
+            In no order.
+        """
         own = self.rated_items[self.rated_indptr[user] : self.rated_indptr[user + 1]]
         return np.concatenate([self.closed, own])
 
     def of_users(self, users: NDArray[np.integer[Any]]) -> tuple[Cases, NDArray[np.bool_]]:
-        """The cases of some users, and which of all cases these are."""
+        """The cases of some users, and which of all cases these are.
+
+        Parameters
+        ----------
+        users : int array
+            In any order.
+
+        Returns
+        -------
+        cases : Cases
+            In the order of all cases.
+        is_kept : bool array, shape (n_cases,)
+        """
         kept = np.isin(self.users, users)
         names = ("users", "items", "is_relevant", "values")
         bits = None if self.bits is None else self.bits[kept]
@@ -129,7 +152,18 @@ class Cases:
         return int((self.n_candidates < self.negatives).sum())
 
     def bitmaps(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
-        """The candidates of some cases as bitmaps, shape (len(rows), ceil(n_items / 8))."""
+        """The candidates of some cases as bitmaps.
+
+        Parameters
+        ----------
+        rows : int array, shape (n_rows,)
+            Numbers of cases.
+
+        Returns
+        -------
+        uint8 array, shape (n_rows, ceil(n_items / 8))
+            Item 8b + k at bit k of byte b.
+        """
         if self.bits is not None:
             kept: NDArray[np.uint8] = self.bits[rows]
             return kept
@@ -148,7 +182,17 @@ class Cases:
         return drawn
 
     def candidates(self, case: int) -> NDArray[np.int32]:
-        """The candidates of one case, ascending, shape (n_candidates[case],).
+        """The candidates of one case.
+
+        Parameters
+        ----------
+        case : int
+            Its number, from 0.
+
+        Returns
+        -------
+        int32 array, shape (n_candidates[case],)
+            Ascending.
 
         Raises
         ------

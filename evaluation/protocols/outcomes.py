@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from core.errors import ParameterError
 from evaluation.metrics import beyond_accuracy, listed, orders, rating
@@ -18,6 +17,7 @@ from evaluation.metrics.ranks import Ranks
 from evaluation.metrics.registry import Metric, metric
 from evaluation.metrics.user_curves import eleven_points, roc_areas
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.hits import one_plus_random
 from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import predictions
@@ -26,50 +26,6 @@ from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curv
 Arrays = dict[str, NDArray[Any]]
 Values = tuple[float | None, ...]
 POINTS = 501  # of a curve that is kept for drawing
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
-    """What metrics need to know of a model and its training data.
-
-    Parameters
-    ----------
-    score_kind : {"rating", "order"}
-    is_comparable : bool
-        Scores of different people can be put into one order.
-    low, high : float
-        Ends of the training scale.
-    popularity : int64 array, shape (n_items,), or (n_folds, n_items)
-        Training ratings of each item; of several models a row for each, whose lists `evaluation.protocols.folds`
-        numbers.
-    n_users : int, or int64 array, shape (n_folds,)
-        Training users.
-    item_terms : sparse float array, shape (n_items, n_terms), or None
-        The items' features, by which lists are diverse; None where there are none.
-    """
-
-    score_kind: str
-    is_comparable: bool
-    low: float
-    high: float
-    popularity: NDArray[np.int64]
-    n_users: int | NDArray[np.int64]
-    item_terms: csr_array | None = None
-
-    def popularity_of(self, users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Training ratings of some items, as the model of each one's reader knows them."""
-        table = np.atleast_2d(self.popularity)
-        known: NDArray[np.int64] = table[users % len(table), items]
-        return known
-
-    def novelty(self, users: NDArray[np.integer[Any]], lists: NDArray[np.int32], n: int) -> NDArray[np.float64]:
-        """Novelty of some lists, by the popularity that the model of each list's reader knows."""
-        table, n_users = np.atleast_2d(self.popularity), np.atleast_1d(self.n_users)
-        each = np.empty(len(lists), dtype=np.float64)
-        for fold, popularity in enumerate(table):
-            own = users % len(table) == fold
-            each[own] = beyond_accuracy.novelty(lists[own], popularity, int(n_users[fold]), n)
-        return each
 
 
 @dataclass(frozen=True, slots=True)

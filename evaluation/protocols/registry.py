@@ -55,6 +55,16 @@ class Definition:
     def completed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Give the settings with their defaults filled in.
 
+        Parameters
+        ----------
+        given : mapping
+            Settings that differ from their defaults; "name" may be among them.
+
+        Returns
+        -------
+        dict
+            Every setting by name, and the protocol's "name".
+
         Raises
         ------
         ParameterError
@@ -76,6 +86,15 @@ class Definition:
 
     def suits(self, task: str) -> str | None:
         """None where the protocol suits the task, else a sentence that says which it suits.
+
+        Parameters
+        ----------
+        task : str
+            A key of `TASKS`.
+
+        Returns
+        -------
+        str or None
 
         Raises
         ------
@@ -165,6 +184,15 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
 
 def protocol(name: str) -> Definition:
     """Give the protocol called `name`.
+
+    Parameters
+    ----------
+    name : str
+        Its key.
+
+    Returns
+    -------
+    Definition
 
     Raises
     ------

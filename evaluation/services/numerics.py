@@ -28,8 +28,8 @@ def numeric_threads(n: int) -> Iterator[None]:
 
 
 KERNELS: dict[str, tuple[Callable[[], object], ...]] = {
-    "corngr": (lazy.neighbour_kernels, lazy.nearest_rated_kernels, lazy.product_kernels),
-    "nncosngr": (lazy.neighbour_kernels, lazy.nearest_rated_kernels, lazy.product_kernels),
+    "corngr": (lazy.neighbour_kernels, lazy.nearest_rated_kernels, lazy.product_kernels, lazy.similarity_kernels),
+    "nncosngr": (lazy.neighbour_kernels, lazy.nearest_rated_kernels, lazy.product_kernels, lazy.similarity_kernels),
     "puresvd": (lazy.product_kernels, lazy.krylov_kernels),
     "lsa": (lazy.krylov_kernels,),
     "asysvd": (lazy.asysvd_kernels,),

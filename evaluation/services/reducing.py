@@ -25,8 +25,9 @@ from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.folds import by_user, pool
-from evaluation.protocols.outcomes import ModelFacts, Outcomes, of_users, outcomes
+from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.runs import DEVELOPMENT, longest_list, metric_names
 from evaluation.services.parts import Outcome

@@ -7,8 +7,35 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders import lazy
+from recommenders.adapters.library import Adapter
+from recommenders.positives import positives
 
-__all__ = ["score_by_least_squares", "silence"]
+__all__ = ["FoldedLikes", "score_by_least_squares", "silence"]
+
+
+class FoldedLikes(Adapter):
+    """A model of likes by alternating least squares, into which profiles are folded by the same equation.
+
+    Its parameters name `positive_from`, `alpha` and `reg`.
+
+    Attributes
+    ----------
+    item_factors : float32 array, shape (n_items, factors)
+        As the library learned them.
+    is_liked : bool array, shape (n_items,)
+        Whether somebody liked the item.
+    """
+
+    score_kind = "order"
+    asks_numbers = True
+    arrays = ("item_factors", "is_liked")
+
+    item_factors: NDArray[np.float32]
+    is_liked: NDArray[np.bool_]
+
+    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        profiles = positives(user_items, self.scale, self.params.positive_from)
+        return score_by_least_squares(profiles, self.item_factors, self.is_liked, self.params.alpha, self.params.reg)
 
 
 def score_by_least_squares(

@@ -6,23 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders import lazy
-from recommenders.adapters.folding import score_by_least_squares
-from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, check_factors, int32_matrix
+from recommenders.adapters.folding import FoldedLikes
+from recommenders.adapters.library import IMPLICIT, by_epochs, check_factors, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
+from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
 __all__ = ["ImplicitALS"]
 
 
-class ImplicitALS(Adapter):
+class ImplicitALS(FoldedLikes):
     r"""``implicit.als.AlternatingLeastSquares``: binary data with confidences, by conjugate gradients.
 
     The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1. The
@@ -53,10 +51,7 @@ class ImplicitALS(Adapter):
     title = "Implicit alternating least squares of the library implicit (implicit iALS)"
     version = 1
     library = IMPLICIT
-    score_kind = "order"
-    asks_numbers = True
     small = {"factors": 2, "alpha": 40.0}
-    arrays = ("item_factors", "is_liked")
 
     @dataclass(frozen=True)
     class Params(Parameters):
@@ -69,8 +64,6 @@ class ImplicitALS(Adapter):
         epochs: int = parameter(15, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
-    item_factors: NDArray[np.float32]  # shape (n_items, factors)
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
 
     @classmethod
     def _fit(
@@ -95,7 +88,7 @@ class ImplicitALS(Adapter):
                 random_state=int(rng.integers(2**31)),
             )
             learner.fit(int32_matrix(liked), show_progress=False, callback=by_epochs(progress, params.epochs))
-        is_liked = np.bincount(liked.indices, minlength=ratings.n_items) > 0
+        is_liked = liked_items(liked)
         return cls._with(item_factors=learner.item_factors, is_liked=is_liked)
 
     @classmethod
@@ -105,7 +98,3 @@ class ImplicitALS(Adapter):
         """The likes from both sides, and both sides' factors."""
         taken: int = binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * params.factors * (n_users + n_items)
         return taken
-
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        profiles = positives(user_items, self.scale, self.params.positive_from)
-        return score_by_least_squares(profiles, self.item_factors, self.is_liked, self.params.alpha, self.params.reg)

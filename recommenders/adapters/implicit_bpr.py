@@ -15,7 +15,7 @@ from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, check_fa
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
+from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
 __all__ = ["ImplicitBPR", "fold_in"]
@@ -111,7 +111,7 @@ class ImplicitBPR(Adapter):
         return cls._with(
             item_factors=np.ascontiguousarray(learned[:, :-1]),
             item_bias=np.ascontiguousarray(learned[:, -1]),
-            is_liked=np.bincount(liked.indices, minlength=ratings.n_items) > 0,
+            is_liked=liked_items(liked),
             opponents=opponents.astype(np.int64),
             opponent_weights=counts.astype(np.float64),
         )

@@ -16,7 +16,7 @@ from recommenders.adapters.library import IMPLICIT, Adapter, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
+from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
 __all__ = ["ImplicitCosine"]
@@ -89,7 +89,7 @@ class ImplicitCosine(Adapter):
             indptr=kept.indptr.astype(np.int64),
             indices=kept.indices.astype(np.int32),
             similarities=kept.data.astype(np.float64),
-            is_liked=np.bincount(liked.indices, minlength=ratings.n_items) > 0,
+            is_liked=liked_items(liked),
         )
 
     @classmethod

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders import lazy
-from recommenders.adapters.folding import score_by_least_squares
+from recommenders.adapters.folding import FoldedLikes
 from recommenders.adapters.lenskit_data import frame_bytes, lenskit_dataset
 from recommenders.adapters.library import LENSKIT, Adapter, check_factors
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
+from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
 __all__ = ["LensKitALS", "LensKitBiasedMF"]
 
 
-class LensKitALS(Adapter):
+class LensKitALS(FoldedLikes):
     r"""``lenskit.als.ImplicitMFScorer``: binary data with confidences, each side solved for in turn.
 
     The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1; LensKit
@@ -49,10 +49,7 @@ class LensKitALS(Adapter):
     title = "Implicit alternating least squares of the library LensKit (LensKit iALS)"
     version = 1
     library = LENSKIT
-    score_kind = "order"
-    asks_numbers = True
     small = {"factors": 2}
-    arrays = ("item_factors", "is_liked")
 
     @dataclass(frozen=True)
     class Params(Parameters):
@@ -65,8 +62,6 @@ class LensKitALS(Adapter):
         epochs: int = parameter(10, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
-    item_factors: NDArray[np.float32]  # shape (n_items, factors)
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
 
     @classmethod
     def _fit(
@@ -79,7 +74,7 @@ class LensKitALS(Adapter):
     ) -> Self:
         check_factors(params.factors, ratings.n_users, ratings.n_items)
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
-        is_liked = np.bincount(liked.indices, minlength=ratings.n_items) > 0
+        is_liked = liked_items(liked)
         factors = np.zeros((ratings.n_items, params.factors), dtype=np.float32)
         if liked.nnz:
             learner = lazy.lenskit("als").ImplicitMFScorer(
@@ -98,10 +93,6 @@ class LensKitALS(Adapter):
         """LensKit's own copies of the data, and both sides' factors."""
         taken: int = frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
         return taken
-
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        profiles = positives(user_items, self.scale, self.params.positive_from)
-        return score_by_least_squares(profiles, self.item_factors, self.is_liked, self.params.alpha, self.params.reg)
 
 
 class LensKitBiasedMF(Adapter):

@@ -16,7 +16,7 @@ from recommenders.adapters.library import LENSKIT, Adapter
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.memory import co_rated_pairs
 from recommenders.parameters import Parameters, parameter
-from recommenders.positives import positive_from_parameter, positives
+from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
 __all__ = ["LensKitItemKNN"]
@@ -91,7 +91,7 @@ class LensKitItemKNN(Adapter):
             indptr=kept.indptr.astype(np.int64),
             indices=kept.indices.astype(np.int32),
             similarities=kept.data.astype(np.float32),
-            is_liked=np.bincount(liked.indices, minlength=ratings.n_items) > 0,
+            is_liked=liked_items(liked),
         )
 
     @classmethod

@@ -61,7 +61,8 @@ class Adapter(Algorithm):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.libraries = (cls.library.package,)
+        if hasattr(cls, "library"):  # what adapters of several libraries share has none
+            cls.libraries = (cls.library.package,)
 
     @classmethod
     def refusal(cls) -> ParameterError:

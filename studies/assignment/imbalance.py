@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from core.errors import ParameterError
 from studies.assignment.methods import LEAST_FILLED, METHODS, PERMUTED_BLOCKS, SIMPLE, Method
 from studies.assignment.minimisation import PARTS
-from studies.assignment.strata import Strata, traits_of
+from studies.assignment.strata import Strata
+from studies.assignment.traits import traits_of
 
 MOST_PARTICIPANTS = 3000
 REPETITIONS = 200

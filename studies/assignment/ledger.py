@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.errors import DataError
 from studies.assignment.draws import Slot
 from studies.assignment.methods import Method, Standing, assign, own_slot
-from studies.assignment.strata import margins_of
+from studies.assignment.traits import margins_of
 
 ASSIGNED = "assigned"
 SKIPPED = "skipped"

@@ -40,7 +40,7 @@ def strata_as_text(rules: Sequence[Mapping[str, Any]], shares: Mapping[str, Mapp
     Parameters
     ----------
     rules : sequence of mapping
-        As in `studies.assignment.strata.stratum_of`.
+        As in `studies.assignment.traits.stratum_of`.
     shares : mapping of str to mapping of str to float
         As in `studies.assignment.strata.Strata`.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inference.power import AnovaPower, DetectableEffect, SimulatedPower
+from inference.power import AnovaPower, DetectableEffect
+from inference.simulated_power import SimulatedPower
 from studies import flags
 from studies.plans import AnalysisPlan
 
@@ -191,7 +192,7 @@ def simulated_sentence(found: SimulatedPower, means: tuple[float, ...], sd: floa
     Parameters
     ----------
     found : SimulatedPower
-        From `inference.power.simulated_power`.
+        From `inference.simulated_power.simulated_power`.
     means : tuple of float
         The stated mean of each condition.
     sd : float

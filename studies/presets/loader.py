@@ -13,7 +13,8 @@ import yaml
 from core.errors import ParameterError
 from studies.assignment.methods import method_from
 from studies.assignment.quotas import quotas_from
-from studies.assignment.strata import strata_from, with_interviewer
+from studies.assignment.strata import strata_from
+from studies.assignment.traits import with_interviewer
 from studies.flags import thresholds_from
 from studies.plans import PERCEIVED, plan_from
 from studies.questionnaires.core import core_problems

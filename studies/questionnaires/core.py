@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from studies.questionnaires.problems import Problem
 from studies.questionnaires.questions import LIKERT, YES_NO, Question
-from studies.questionnaires.reading import Problem
 from studies.questionnaires.schema import ITEMS, OVERALL, Questionnaire
 
 MEASURED = {

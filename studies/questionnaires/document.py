@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from studies.questionnaires.reading import Path, Problem, QuestionnaireProblems
+from studies.questionnaires.problems import Path, Problem, QuestionnaireProblems
 from studies.questionnaires.schema import PARTS, questionnaire_from
 
 SCHEMA = 1

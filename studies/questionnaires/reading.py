@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 from core.errors import ParameterError
-from studies.questionnaires.conditions import ALL, DEEPEST, JOINS, NOT, RELATIONS, Condition, Joined, Test
+from studies.questionnaires.condition_reading import is_number, read_condition
+from studies.questionnaires.problems import Notes, Path
 from studies.questionnaires.questions import (
     ATTENTION,
     CHOICE,
-    IN_WORDS,
     KINDS,
     LIKERT,
     LONG_TEXT,
@@ -23,13 +21,10 @@ from studies.questionnaires.questions import (
     NUMBER,
     OTHER,
     SLIDER,
-    YES_NO,
     Choice,
     MatrixRow,
     Question,
 )
-
-Path = tuple[str | int, ...]
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,59}")
@@ -63,59 +58,6 @@ OF_KIND: dict[str, frozenset[str]] = {
     "attention": POINTS | frozenset({"choices", "expects", "random_order"}),
 }
 DEFAULT_LENGTH = {"text": 200, LONG_TEXT: 2000}
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong at one place of a document, and what to do.
-
-    Parameters
-    ----------
-    path : tuple of str and int
-        Names and numbers that lead to the place.
-    message : str
-        Full sentences.
-    """
-
-    path: Path
-    message: str
-
-    @property
-    def place(self) -> str:
-        """The path in one word, such as ``overall[2].choices``; empty for the document itself."""
-        return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path).lstrip(".")
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.path else self.message
-
-
-class QuestionnaireProblems(ParameterError):
-    """Everything that is wrong with a questionnaire.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        At least one.
-    """
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(" ".join(str(problem) for problem in problems))
-        self.problems = tuple(problems)
-
-
-@dataclass
-class Notes:
-    """Problems as they are found."""
-
-    problems: list[Problem] = field(default_factory=list)
-
-    def wrong(self, path: Path, message: str) -> None:
-        """Note a problem."""
-        self.problems.append(Problem(path, message))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_whole(value: Any) -> bool:
@@ -190,7 +132,7 @@ class QuestionReader:
             admits=tuple(admits["values"]) if "values" in admits else None,
             admits_minimum=admits.get("minimum"),
             admits_maximum=admits.get("maximum"),
-            shown_if=None if shown_if is None else self._condition(shown_if, ("shown_if",)),
+            shown_if=None if shown_if is None else read_condition(shown_if, (*self.path, "shown_if"), self.notes),
             ends={
                 language: (ends[0], ends[1])
                 for language, ends in self._lists("ends", 2, "a label for each of its two ends").items()
@@ -301,7 +243,7 @@ class QuestionReader:
         for name, value in (("minimum", low), ("maximum", high)):
             if value is None and (is_on_points or kind == SLIDER):
                 self.wrong(f"The question {self.key!r} has no {name}. Give its lowest and its highest point.", name)
-            elif value is not None and not (_is_number(value) if is_real else _is_whole(value)):
+            elif value is not None and not (is_number(value) if is_real else _is_whole(value)):
                 self.wrong(
                     f"The {name} of the question {self.key!r} is not a {'' if is_real else 'whole '}number.", name
                 )
@@ -319,7 +261,7 @@ class QuestionReader:
 
     def _step(self, low: Any, high: Any) -> Any:
         step = self.given.get("step", 1)
-        if not _is_number(step) or step <= 0:
+        if not is_number(step) or step <= 0:
             self.wrong(f"The step of the slider {self.key!r} is a number above 0; got {step!r}.", "step")
             return 1
         if low is not None and high is not None:
@@ -406,127 +348,3 @@ class QuestionReader:
             question.check(question.expects)
         except ParameterError as problem:
             self.wrong(f"The expected answer is none that the question offers. {problem}", "expects")
-
-    def _condition(self, given: Any, within: Path, depth: int = 0) -> Condition | None:
-        """A comparison, or several joined."""
-        if not isinstance(given, Mapping):
-            self.wrong(f"A condition names a question and what its answer is; got {given!r}.", *within)
-            return None
-        if depth > DEEPEST:
-            self.wrong(f"Conditions go {DEEPEST} deep at most. Join them in another way.", *within)
-            return None
-        joins = [name for name in JOINS if name in given]
-        if joins:
-            return self._joined(given, joins[0], within, depth)
-        relations = [name for name in RELATIONS if name in given]
-        unknown = sorted(set(given) - {"question", "row", *RELATIONS})
-        if not isinstance(given.get("question"), str) or len(relations) != 1 or unknown:
-            self.wrong(
-                f"A condition is a question with one of {', '.join(RELATIONS)}, or one of {', '.join(JOINS)} with "
-                f"conditions; got {dict(given)!r}.",
-                *within,
-            )
-            return None
-        relation = relations[0]
-        value = given[relation]
-        if relation == "one_of":
-            if not isinstance(value, list | tuple) or not value:
-                self.wrong(f"one_of is followed by a list of answers; got {value!r}.", *within, relation)
-                return None
-            value = tuple(value)
-        elif relation == "answered":
-            if not isinstance(value, bool):
-                self.wrong(f"answered is true or false; got {value!r}.", *within, relation)
-                return None
-        elif relation in ("below", "at_most", "above", "at_least"):
-            if not _is_number(value):
-                self.wrong(f"{relation} is followed by a number; got {value!r}.", *within, relation)
-                return None
-        elif not isinstance(value, str | int | float):
-            self.wrong(f"{relation} is followed by one answer; got {value!r}.", *within, relation)
-            return None
-        return Test(given["question"], relation, value, str(given.get("row") or ""))
-
-    def _joined(self, given: Mapping[str, Any], join: str, within: Path, depth: int) -> Condition | None:
-        if len(given) != 1:
-            self.wrong(f"{join} stands alone; put the other conditions beside those it joins.", *within)
-            return None
-        inner = given[join]
-        if join == NOT:
-            part = self._condition(inner, (*within, join), depth + 1)
-            return Joined(NOT, (part,)) if part is not None else None
-        if not isinstance(inner, list | tuple) or not inner:
-            what = "all of" if join == ALL else "any of"
-            self.wrong(f"{join} is followed by a list of conditions, {what} which are to hold.", *within, join)
-            return None
-        parts = [self._condition(one, (*within, join, number), depth + 1) for number, one in enumerate(inner)]
-        whole = tuple(part for part in parts if part is not None)
-        return Joined(join, whole) if len(whole) == len(parts) else None
-
-
-def possible_answers(question: Question, row: str = "") -> tuple[Any, ...]:
-    """The answers that a question can have, where there are few.
-
-    Parameters
-    ----------
-    question : Question
-        Any question.
-    row : str
-        Key of a matrix's row.
-
-    Returns
-    -------
-    tuple
-        Empty for numbers and words.
-    """
-    if question.kind == YES_NO:
-        return (True, False)
-    if question.choices:
-        return (*(choice.value for choice in question.choices), *((OTHER,) if question.other else ()))
-    if question.is_on_points and question.minimum is not None and (row or question.kind != MATRIX):
-        return tuple(range(question.minimum, question.maximum + 1))
-    return ()
-
-
-def test_problem(test: Test, earlier: Mapping[str, Question]) -> str:
-    """What is wrong with a comparison, in a sentence; empty where nothing is.
-
-    Parameters
-    ----------
-    test : Test
-        The comparison.
-    earlier : mapping
-        The questions it may speak of, by key.
-
-    Returns
-    -------
-    str
-    """
-    asked = earlier.get(test.question)
-    if asked is None:
-        return (
-            f"depends on {test.question!r}, which does not come before it. A condition speaks of a question earlier "
-            "in its block, or in a block before it (not of one about items, outside their block)."
-        )
-    if (asked.kind == MATRIX) != bool(test.row) and test.relation != "answered":
-        if asked.kind == MATRIX:
-            return f"depends on the matrix {asked.key!r}: say of which row, with row: …."
-        return f"depends on a row of {asked.key!r}, which is no matrix. Leave the row out."
-    if test.row and test.row not in {row.key for row in asked.rows}:
-        return f"depends on the row {test.row!r} of {asked.key!r}, which has no such row."
-    if (test.relation == "includes") != (asked.kind == MULTIPLE) and test.relation != "answered":
-        right = "includes" if asked.kind == MULTIPLE else "equals"
-        return f"compares {asked.key!r} by {test.relation}. Use {right}."
-    if test.relation in ("below", "at_most", "above", "at_least") and not (
-        asked.kind in (NUMBER, SLIDER) or asked.is_on_points
-    ):
-        return f"compares {asked.key!r} by {test.relation}, and its answers are no numbers."
-    known = possible_answers(asked, test.row)
-    values = test.value if test.relation == "one_of" else (test.value,)
-    if test.relation in ("equals", "differs", "one_of", "includes") and known:
-        wrong = [value for value in values if not any(value == one and type(value) is type(one) for one in known)]
-        if wrong:
-            return f"waits for {wrong[0]!r}, which is no answer to {asked.key!r}; its answers are {list(known)}."
-    if test.relation in ("equals", "differs", "one_of") and asked.kind in IN_WORDS:
-        return f"compares the words of {asked.key!r}. Ask whether it was answered."
-    return ""

@@ -10,17 +10,17 @@ from core.provenance import derived_seed, rng_for
 from inference.power import (
     AnovaPower,
     DetectableEffect,
-    SimulatedPower,
     anova_power,
     detectable_effect,
     effect_of_means,
     participants_needed,
-    simulated_power,
 )
+from inference.simulated_power import SimulatedPower, simulated_power
 from studies.assignment.imbalance import Imbalance, of_every_method
 from studies.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
 from studies.assignment.quotas import quotas_from
-from studies.assignment.strata import Strata, levels_of, strata_from
+from studies.assignment.strata import Strata, strata_from
+from studies.assignment.traits import levels_of
 from studies.assignment.wording import quotas_as_text
 from studies.enums import Mode
 from studies.models import Study

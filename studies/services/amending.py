@@ -12,13 +12,13 @@ from typing import Any
 from django.db import transaction
 
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
-from core.models import LogEntry
 from core.provenance import digest_of
+from core.transitions import record
 from studies.enums import StudyStatus
 from studies.models import Study, StudyVersion
 from studies.presets.loader import check_design
 from studies.questionnaires.document import read_document
-from studies.questionnaires.reading import QuestionnaireProblems
+from studies.questionnaires.problems import QuestionnaireProblems
 from studies.questionnaires.wording import other_than_wording, reworded
 from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot
@@ -53,15 +53,8 @@ def next_version(*, study: Study, why: str, actor: Any, reason: str, facts: Mapp
     StudyVersion.objects.create(
         study=study, number=number, design_hash=study.design_hash, snapshot=snapshot, made_by=actor, why=why
     )
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=study.pk,
-        from_status=study.status,
-        to_status=study.status,
-        reason=f"{reason}: {why}",
-        facts={"design_version": number, "design_hash": study.design_hash, **(facts or {})},
-    )
+    told = {"design_version": number, "design_hash": study.design_hash, **(facts or {})}
+    record(study, reason=f"{reason}: {why}", actor=actor, **told)
     logger.info("amended study=%s version=%s hash=%s", study.slug, number, study.design_hash)
     return number
 

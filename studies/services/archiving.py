@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import NotAllowedInState
-from core.models import LogEntry
+from core.transitions import record
 from studies.enums import StudyStatus
 from studies.models import Study
 from studies.services.slots import locked_study
@@ -49,11 +49,4 @@ def restore_study(*, study: Study, actor: Any = None) -> Study:
 def _write(study: Study, moment: Any, actor: Any, reason: str) -> None:
     study.archived_at = moment
     study.save(update_fields=["archived_at", "updated_at"])
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=study.pk,
-        from_status=study.status,
-        to_status=study.status,
-        reason=reason,
-    )
+    record(study, reason=reason, actor=actor)

@@ -8,21 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from core.models import LogEntry
+from core.transitions import record
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
-
-
-def _logged(study: Study, actor: Any, reason: str, **facts: Any) -> None:
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=study.pk,
-        from_status=study.status,
-        to_status=study.status,
-        reason=reason,
-        facts=facts,
-    )
 
 
 @transaction.atomic
@@ -42,7 +30,8 @@ def open_outcomes(*, study: Study, reason: str, actor: Any = None) -> Study:
     if current.outcomes_opened_at is None:
         current.outcomes_opened_at = timezone.now()
         current.save(update_fields=["outcomes_opened_at", "updated_at"])
-        _logged(current, actor, f"Outcomes opened before the close: {said}", act="outcomes_opened")
+        why = f"Outcomes opened before the close: {said}"
+        record(current, reason=why, actor=actor, act="outcomes_opened")
     study.outcomes_opened_at = current.outcomes_opened_at
     return study
 
@@ -53,4 +42,5 @@ def note_export(*, study: Study, kind: str, actor: Any = None, with_external_ids
     is_early = study.status in (StudyStatus.LIVE, StudyStatus.PAUSED) and has_people
     said = "An export opened the outcomes before the close" if is_early else "Data exported"
     ids = ", with external ids" if with_external_ids else ""
-    _logged(study, actor, f"{said}: {kind}{ids}.", act="exported", format=kind, with_external_ids=with_external_ids)
+    facts = {"act": "exported", "format": kind, "with_external_ids": with_external_ids}
+    record(study, reason=f"{said}: {kind}{ids}.", actor=actor, **facts)

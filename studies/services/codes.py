@@ -1,14 +1,25 @@
-"""Completion codes: drawn once, unguessable and unlike any other of the study, shown again on every load."""
+"""Codes that people read out: participants' own, and completion codes.
+
+A completion code is drawn once, unguessable and unlike any other of the study, and shown again on every load.
+"""
 
 from __future__ import annotations
+
+import secrets
 
 from django.db import transaction
 
 from studies.models import Participant
 from studies.recruiting.exits import STATIC, UNIQUE, Exit
-from studies.services.enrolment import drawn_code
 
+LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is taken for another: no 0 O 1 I L
+CODE_LENGTH = 6  # of a participant's own
 COMPLETION_LENGTH = 8
+
+
+def drawn_code(length: int) -> str:
+    """A code that can be read out without mistakes."""
+    return "".join(secrets.choice(LETTERS) for _ in range(length))
 
 
 def new_code(participant: Participant) -> str:

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from catalog.models import DatasetVersion
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.models import LogEntry
+from core.transitions import record
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors import newest_succeeded_run
@@ -207,12 +208,5 @@ def change_design(
     except ParameterError as problem:
         raise ParallaxError("study.bad_settings", str(problem)) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=current.pk,
-        from_status=current.status,
-        to_status=current.status,
-        reason="Design changed.",
-    )
+    record(current, reason="Design changed.", actor=actor)
     return current

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from core.errors import ParallaxError
 from studies.enums import Entrance, Mode
 from studies.models import Guest, Interview, Participant, PersonalLink, Study
 from studies.selectors.recruiting import HowRecruited
+from studies.services.tokens import digest_of_key
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,6 @@ class Door:
 
     entrance: str
     link: PersonalLink | None = None
-
-
-def digest_of_key(entry_key: str) -> str:
-    """What is kept of an entry key: of a consent form's or of a personal link's."""
-    return hashlib.sha256(entry_key.encode()).hexdigest()
 
 
 def is_personal(*, study: Study, entry_key: str) -> bool:

@@ -1,14 +1,26 @@
-"""Whether a study lets another person in, asked before they read the consent text."""
+"""Whether a study lets another person in."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
+from studies.enums import Mode, StudyStatus
 from studies.models import Participant, Study
 from studies.selectors.allocation import slots_held, targets
-from studies.services.doors import digest_of_key
-from studies.services.enrolment import refuse_unless_open
+from studies.services.tokens import digest_of_key
+
+
+def refuse_unless_open(study: Study, mode: str) -> None:
+    """Raise `study.not_open` unless people of that mode may enter now; a preview may before the launch."""
+    if study.status == StudyStatus.LIVE:
+        return
+    may_preview = study.archived_at is None and study.status in (StudyStatus.DRAFT, StudyStatus.PAUSED)
+    if mode == Mode.PREVIEW and may_preview:
+        return
+    raise ParallaxError(
+        "study.not_open", _("This study takes no participants at the moment."), {"status": study.status}
+    )
 
 
 def is_full(study: Study, mode: str) -> bool:
@@ -22,7 +34,10 @@ def is_full(study: Study, mode: str) -> bool:
 
 
 def refuse_unless_room(*, study: Study, mode: str, entry_key: str = "") -> None:
-    """Raise `study.not_open` or `study.full` where nobody may enter; who has entered by that key already may."""
+    """Raise `study.not_open` or `study.full` where nobody may enter; who has entered by that key already may.
+
+    Asked before anybody reads the consent text.
+    """
     if entry_key and Participant.objects.filter(study=study, entry_key=digest_of_key(entry_key)).exists():
         return
     refuse_unless_open(study, mode)

@@ -14,9 +14,9 @@ from studies.enums import Mode
 from studies.models import Interview, PersonalLink, Study, StudyMembership
 from studies.selectors.allocation import slots_held
 from studies.selectors.recruiting import is_nested
-from studies.services.doors import digest_of_key
 from studies.services.entrance import refuse_unless_room
 from studies.services.slots import locked_study
+from studies.services.tokens import digest_of_key
 
 LONGEST_NOTE = 200
 

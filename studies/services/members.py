@@ -8,21 +8,9 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from core.errors import ParallaxError
-from core.models import LogEntry
+from core.transitions import record
 from studies.enums import Role
 from studies.models import Condition, Study, StudyMembership
-
-
-def _log(study: Study, actor: Any, reason: str, **facts: Any) -> None:
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=study.pk,
-        from_status=study.status,
-        to_status=study.status,
-        reason=reason,
-        facts=facts,
-    )
 
 
 def _require_an_owner(study: Study) -> None:
@@ -51,7 +39,7 @@ def add_member(
         defaults={"role": role, "condition": condition if role == Role.INTERVIEWER else None},
     )
     _require_an_owner(study)
-    _log(study, actor, "Member added or changed.", researcher=researcher.pk, role=role)
+    record(study, reason="Member added or changed.", actor=actor, researcher=researcher.pk, role=role)
     return membership
 
 
@@ -62,4 +50,4 @@ def remove_member(*, study: Study, membership: StudyMembership, actor: Any = Non
     researcher_id = membership.researcher_id
     membership.delete()
     _require_an_owner(study)
-    _log(study, actor, "Member removed.", researcher=researcher_id)
+    record(study, reason="Member removed.", actor=actor, researcher=researcher_id)

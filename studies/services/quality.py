@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from core.models import LogEntry
+from core.transitions import record
 from studies.enums import Mode
 from studies.models import Exclusion, Participant
 from studies.selectors.quality import flags_by_participant
@@ -23,18 +23,6 @@ def _checked(reason: str) -> str:
     if len(said) > LONGEST_REASON:
         raise ParallaxError("exclusion.long_reason", f"A reason has at most {LONGEST_REASON} characters.")
     return said
-
-
-def _logged(participant: Participant, actor: Any, reason: str, act: str) -> None:
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.participant",
-        object_id=participant.pk,
-        from_status=participant.status,
-        to_status=participant.status,
-        reason=reason,
-        facts={"act": act},
-    )
 
 
 @transaction.atomic
@@ -54,7 +42,7 @@ def exclude(*, participant: Participant, reason: str, actor: Any = None) -> Excl
             )
     except IntegrityError as refused:
         raise ParallaxError("exclusion.already", "This participant is excluded already.") from refused
-    _logged(participant, actor, f"Excluded from analyses: {said}", "excluded")
+    record(participant, reason=f"Excluded from analyses: {said}", actor=actor, act="excluded")
     return made
 
 
@@ -71,5 +59,5 @@ def undo_exclusion(*, participant: Participant, reason: str, actor: Any = None) 
         raise ParallaxError("exclusion.none", "This participant is not excluded.")
     row.undone_at, row.undone_by, row.undo_reason = timezone.now(), actor, said
     row.save(update_fields=["undone_at", "undone_by", "undo_reason"])
-    _logged(participant, actor, f"Taken into analyses again: {said}", "exclusion_undone")
+    record(participant, reason=f"Taken into analyses again: {said}", actor=actor, act="exclusion_undone")
     return row

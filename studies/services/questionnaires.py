@@ -10,13 +10,13 @@ from typing import Any
 from django.db import transaction
 
 from core.errors import ParallaxError, ParameterError
-from core.models import LogEntry
+from core.transitions import record
 from studies.models import Study
 from studies.presets.blocks import load_block
 from studies.presets.loader import check_design
 from studies.questionnaires.core import is_measured
 from studies.questionnaires.document import read_document
-from studies.questionnaires.reading import QuestionnaireProblems
+from studies.questionnaires.problems import QuestionnaireProblems
 from studies.questionnaires.schema import BLOCKS
 from studies.services.design import require_draft
 
@@ -45,14 +45,7 @@ def _changed(*, study: Study, actor: Any, reason: str, change: Callable[[Data], 
         raise _refused(problem) from problem
     current.questionnaire = made
     current.save(update_fields=["questionnaire", "updated_at"])
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=current.pk,
-        from_status=current.status,
-        to_status=current.status,
-        reason=f"Questionnaire changed: {reason}",
-    )
+    record(current, reason=f"Questionnaire changed: {reason}", actor=actor)
     study.questionnaire = made
     return current
 

@@ -10,27 +10,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import DataError, ParallaxError, ParameterError
-from core.models import LogEntry
+from core.transitions import record
 from studies.enums import Entrance
 from studies.models import Guest, PersonalLink, Recruiting, Study
 from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, exits_from
 from studies.recruiting.lists import MOST_ENTRIES, entries_of
 from studies.recruiting.registry import panel_of
 from studies.selectors.recruiting import unused_links
-from studies.services.doors import digest_of_key
 from studies.services.slots import locked_study
+from studies.services.tokens import digest_of_key
 
 LONGEST_GAP = 60 * 24 * 366  # minutes
 LONGEST_ID = 500
 LONGEST_LABEL = 200
-
-
-def log_recruiting(study: Study, actor: Any, reason: str, **facts: Any) -> None:
-    """Note in the study's log what was done about its recruiting."""
-    LogEntry.objects.create(
-        actor=actor, kind="studies.study", object_id=study.pk, from_status=study.status, to_status=study.status,
-        reason=reason, facts=facts,
-    )  # fmt: skip
 
 
 def _row(study: Study) -> Recruiting:
@@ -71,7 +63,7 @@ def set_panel(
         row.save()
         gap = "no limit" if longest_gap_minutes is None else f"{longest_gap_minutes} minutes"
         reason = f"Recruiting: {found.name}, {Entrance(entrance).label.lower()}, longest gap {gap}."
-        log_recruiting(study, actor, reason, panel=panel, entrance=entrance)
+        record(study, reason=reason, actor=actor, panel=panel, entrance=entrance)
     return row
 
 
@@ -95,7 +87,7 @@ def set_exits(*, study: Study, exits: Mapping[str, Exit], actor: Any = None) -> 
     if changed:
         row.exits = after
         row.save()
-        log_recruiting(study, actor, f"Exits changed: {', '.join(one.replace('_', ' ') for one in changed)}.")
+        record(study, reason=f"Exits changed: {', '.join(one.replace('_', ' ') for one in changed)}.", actor=actor)
     return row
 
 
@@ -120,7 +112,7 @@ def set_guests(*, study: Study, text: str, actor: Any = None) -> int:
         Guest.objects.filter(study=study, value__in=gone).delete()
     Guest.objects.bulk_create(Guest(study=study, value=value) for value in wanted if value not in there)
     if gone or len(wanted) > len(there):
-        log_recruiting(study, actor, f"The guest list has {len(wanted):,} ids.", n=len(wanted))
+        record(study, reason=f"The guest list has {len(wanted):,} ids.", actor=actor, n=len(wanted))
     return len(wanted)
 
 
@@ -139,7 +131,7 @@ def make_links(*, study: Study, n: int = 0, text: str = "", actor: Any = None) -
         PersonalLink(study=study, digest=digest_of_key(key), label=label, made_by=actor)
         for key, label in zip(keys, labels, strict=True)
     )
-    log_recruiting(study, actor, f"{len(made):,} personal links made.", n=len(made))
+    record(study, reason=f"{len(made):,} personal links made.", actor=actor, n=len(made))
     return list(zip(made, keys, strict=True))
 
 
@@ -151,5 +143,5 @@ def close_unused_links(*, study: Study, actor: Any = None) -> int:
         closed_at=timezone.now()
     )
     if n:
-        log_recruiting(study, actor, f"{n:,} unused personal links closed.", n=n)
+        record(study, reason=f"{n:,} unused personal links closed.", actor=actor, n=n)
     return n

@@ -1,7 +1,8 @@
-"""Coming back by an id of another site: to the next open step, and to no answer already given.
+"""Coming back: by the personal link, or by an id of another site.
 
 Such ids are no secrets: a panel shows them to its participants, researchers to one another. So they open a door of
-their own, for a while, through which somebody can go on; what was said before stays behind the personal link.
+their own, for a while, through which somebody can go on to the next open step, and to no answer already given; what
+was said before stays behind the personal link.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.core import signing
 from django.db import transaction
@@ -17,12 +19,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
-from studies.enums import ParticipantStatus
+from core.transitions import move
+from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, StudyStatus
 from studies.models import Event, ExternalId, Participant, Study
+from studies.selectors.kept import participant_by_token
 from studies.selectors.recruiting import HowRecruited
-from studies.services.enrolment import digest_of_token, here_again, resume
 from studies.services.external_ids import known_id
-from studies.services.slots import locked_study
+from studies.services.slots import full_quota, locked_study, retake_slot
+from studies.services.standing import SEEN_EVERY
+from studies.services.tokens import digest_of_token
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +43,56 @@ class Arrived:
 
     participant: Participant
     since: datetime | None = None
+
+
+def resume(*, token: str) -> Participant:
+    """Find the participant of a personal link, note that they are here, and bring back who had gone.
+
+    Someone abandoned continues in their own condition where it has room, and meets quota full where it has
+    none. Raises `study.unknown_link`.
+    """
+    participant = participant_by_token(digest_of_token(token))
+    if participant is None:
+        raise _unknown()
+    return here_again(participant)
+
+
+def here_again(participant: Participant) -> Participant:
+    """Note that a participant is here, and bring back who had gone."""
+    if participant.status == ParticipantStatus.ABANDONED:
+        return _brought_back(participant)
+    now = timezone.now()
+    if now - participant.last_seen_at > SEEN_EVERY:
+        Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
+        participant.last_seen_at = now
+    return participant
+
+
+@transaction.atomic
+def _brought_back(participant: Participant) -> Participant:
+    study = locked_study(participant.study_id)
+    current = Participant.objects.select_for_update(of=("self",)).select_related("condition").get(pk=participant.pk)
+    current.study = study
+    if current.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
+        return current
+    to, reason, place = _way_back(study, current)
+    changes: dict[str, Any] = {"place": place} if to == ParticipantStatus.ACTIVE else {}
+    move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=timezone.now(), **changes)
+    return current
+
+
+def _way_back(study: Study, current: Participant) -> tuple[str, str, int | None]:
+    """The status that somebody comes back to and why, with their place where they have one again."""
+    if current.condition is None or current.assigned_at is None:
+        return ParticipantStatus.CONSENTED, "Came back.", None
+    answers = dict(current.responses.filter(rank=0).values_list("question", "value"))
+    quota = full_quota(study, current.mode, answers)
+    if quota is not None:
+        return ParticipantStatus.QUOTA_FULL, f"Came back when the quota {quota.name} was full.", None
+    place = retake_slot(study=study, participant=current)
+    if place is None:
+        return ParticipantStatus.QUOTA_FULL, "Came back when their condition was full.", None
+    return ParticipantStatus.ACTIVE, "Came back to their own condition.", place
 
 
 def arrived(*, token: str) -> Arrived:

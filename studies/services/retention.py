@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from core.models import LogEntry
+from core.transitions import record
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study, Submission
 from studies.services.privacy import erase
 from studies.services.slots import locked_study
@@ -36,16 +36,10 @@ def set_retention(*, study: Study, external_ids_days: int | None, answers_days: 
     current = locked_study(study.pk)
     current.external_ids_kept_days, current.answers_kept_days = external_ids_days, answers_days
     current.save(update_fields=["external_ids_kept_days", "answers_kept_days", "updated_at"])
-    _logged(current, f"Retention: external ids {_told(external_ids_days)}, answers {_told(answers_days)}.", actor)
+    reason = f"Retention: external ids {_told(external_ids_days)}, answers {_told(answers_days)}."
+    record(current, reason=reason, actor=actor)
     study.external_ids_kept_days, study.answers_kept_days = external_ids_days, answers_days
     return study
-
-
-def _logged(study: Study, reason: str, actor: Any = None, **facts: Any) -> None:
-    LogEntry.objects.create(
-        actor=actor, kind="studies.study", object_id=study.pk, from_status=study.status, to_status=study.status,
-        reason=reason, facts=facts,
-    )  # fmt: skip
 
 
 def erase_expired(*, now: datetime | None = None) -> dict[str, int]:
@@ -74,7 +68,7 @@ def _erase_ids(study: Study) -> int:
     # Parameters we do not know may name people as well.
     Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={})
     if n:
-        _logged(study, f"{n} external ids were erased, as the retention limit says.", erased_external_ids=n)
+        record(study, reason=f"{n} external ids were erased, as the retention limit says.", erased_external_ids=n)
         logger.info("erased external ids study=%s n=%s", study.slug, n)
     return n
 
@@ -89,7 +83,7 @@ def _erase_answers(study: Study, moment: datetime) -> int:
             erased_at=moment, parameters={}, shown_orders={}, source_user=""
         )
     if rows:
-        _logged(study, f"The answers of {len(rows)} participants were erased, as the retention limit says.",
-                erased_participants=len(rows))  # fmt: skip
+        reason = f"The answers of {len(rows)} participants were erased, as the retention limit says."
+        record(study, reason=reason, erased_participants=len(rows))
         logger.info("erased answers study=%s n=%s", study.slug, len(rows))
     return len(rows)

@@ -16,7 +16,8 @@ from django.db.models import Count, Max
 from studies.assignment.draws import Slot
 from studies.assignment.methods import PERMUTED_BLOCKS, Standing, assign, method_from, own_slot
 from studies.assignment.quotas import Quota, first_full, quotas_from
-from studies.assignment.strata import margins_of, strata_from, with_interviewer
+from studies.assignment.strata import strata_from
+from studies.assignment.traits import margins_of, with_interviewer
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Condition, Interview, Participant, Study
 from studies.questionnaires.schema import plain_answer

@@ -10,13 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import ParallaxError
+from core.transitions import record
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study, Submission
 from studies.recruiting import submissions as lists
 from studies.recruiting.generic import STATES
 from studies.recruiting.panel import GIVEN_BACK, Columns, Panel
 from studies.selectors.recruiting import recruiting_of
-from studies.services.recruiting import log_recruiting
 from studies.services.returns import return_participant
 from studies.services.slots import locked_study
 
@@ -88,7 +88,7 @@ def load_submissions(*, study: Study, data: bytes, columns: Columns | None = Non
     n_returned = _free_places(study, panel, actor)
     if n_new or n_changed or n_returned:
         told = f"{len(rows):,} read, {n_new:,} new, {n_changed:,} changed, {n_returned:,} places free"
-        log_recruiting(study, actor, f"Submissions loaded: {told}.", n=len(rows))
+        record(study, reason=f"Submissions loaded: {told}.", actor=actor, n=len(rows))
         logger.info("submissions study=%s read=%s returned=%s", study.slug, len(rows), n_returned)
     return Loaded(len(rows), n_new, n_changed, n_returned, n_unknown)
 

@@ -18,16 +18,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.errors import ParallaxError
 from studies.enums import StudyStatus
-from studies.forms.questionnaires import (
+from studies.forms.questionnaire_parts import (
     BLOCK_LABELS,
     KIND_LABELS,
     AttentionForm,
     BlockForm,
     ImportForm,
     NewQuestionForm,
-    QuestionForm,
     ScaleForm,
 )
+from studies.forms.questions import QuestionForm
 from studies.models import Study
 from studies.permissions import OWNERS, READERS, Seat, seated
 from studies.questionnaires.core import is_measured

@@ -19,25 +19,12 @@ from studies.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.walker.client import Client, Response
 from studies.walker.pages import Page
 from studies.walker.questions import QUESTIONS, Respondent, filled, is_answered, is_optional_text, key_of
+from studies.walker.turns import Turn
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 MOST_STEPS = 60
 MOST_ROUNDS = 12  # questions that open one after another on a page
 CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
-
-
-class Turn:
-    """When it is this person's turn to enter a condition; by itself nobody has to wait.
-
-    Walks go on side by side, and conditions and source users depend on who comes first: who waits for their turn
-    before the form about the person, and says when both are theirs, gets the same ones every time.
-    """
-
-    def wait(self) -> None:
-        """Return when everybody before has a condition."""
-
-    def over(self) -> None:
-        """Let the next one go on; said again, it changes nothing."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ from analysis.services import build_report
 from studies.enums import Mode, Role
 from studies.models import Interview, Participant, PersonalLink, Study
 from studies.narrative.interviewers import interviewed_sentence
-from studies.services import enrolment
+from studies.services import consenting, enrolment
 from studies.services.interviews import start_interview
 from studies.services.members import add_member
 from tests.factories.accounts import UserFactory
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 def _interviewed(study: Study) -> Participant:
     started = start_interview(study=study, interviewer=study.memberships.get(role=Role.INTERVIEWER).researcher)
-    entry = enrolment.consent(study=study, entry_key=started.key)
+    entry = consenting.consent(study=study, entry_key=started.key)
     return enrolment.accept_about(participant=entry.participant, answers=ABOUT)
 
 

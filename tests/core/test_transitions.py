@@ -8,7 +8,7 @@ from catalog.models import Dataset, DatasetVersion
 from core.errors import NotAllowedInState
 from core.jobs import enqueue_on_commit
 from core.models import LogEntry
-from core.transitions import move
+from core.transitions import move, record
 from evaluation.enums import RUN_MOVES, RunStatus
 from evaluation.models import EvaluationRun
 
@@ -53,6 +53,16 @@ def test_of_two_that_try_the_same_move_one_is_refused(run: EvaluationRun) -> Non
         move(other, to=RunStatus.RUNNING, allowed=RUN_MOVES)
     assert caught.value.extra["status"] == "queued"
     assert LogEntry.objects.count() == 1
+
+
+def test_an_act_that_leaves_the_status_is_logged_with_its_facts(run: EvaluationRun) -> None:
+    user = User.objects.create_user("a@example.org")
+    record(run, reason="Looked at.", actor=user, pages=3)
+    entry = LogEntry.objects.get()
+    assert (entry.kind, entry.object_id, entry.actor, entry.reason) == (
+        "evaluation.evaluationrun", run.pk, user, "Looked at.",
+    )  # fmt: skip
+    assert (entry.from_status, entry.to_status, entry.facts) == ("queued", "queued", {"pages": 3})
 
 
 def test_a_log_entry_is_written_once_and_never_deleted() -> None:

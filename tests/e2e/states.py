@@ -9,7 +9,7 @@ from typing import Any
 from studies.enums import Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study
 from studies.recruiting.exits import Exit
-from studies.services import answers, enrolment, privacy
+from studies.services import answers, enrolment, finishing, privacy, ratings, recommending
 from studies.services.attention import fail_attention
 from studies.services.entry_links import entry_link
 from studies.services.interviews import start_interview
@@ -47,28 +47,28 @@ class Way:
 
     def _rated(self) -> None:
         for number, item in enumerate(items_of(self.study, 5)):
-            answers.rate_item(participant=self.participant, item=item, rating=1 + number)
+            ratings.rate_item(participant=self.participant, item=item, rating=1 + number)
 
     def _recommendations(self) -> None:
-        answers.finish_rating(participant=self.participant)
+        recommending.finish_rating(participant=self.participant)
 
     def _items(self) -> None:
-        answers.finish_recommendations(participant=self.participant)
+        finishing.finish_recommendations(participant=self.participant)
 
     def _open(self) -> None:
         answer_item(self.participant, 1, 2)
 
     def _item_2(self) -> None:
-        answers.finish_item(participant=self.participant, rank=1)
+        finishing.finish_item(participant=self.participant, rank=1)
 
     def _overall(self) -> None:
         for rank in range(2, 6):
             answer_item(self.participant, rank, rank)
-            answers.finish_item(participant=self.participant, rank=rank)
+            finishing.finish_item(participant=self.participant, rank=rank)
 
     def _thanks(self) -> None:
         answers.answer(participant=self.participant, question="satisfaction", value=4)
-        answers.finish(participant=self.participant)
+        finishing.finish(participant=self.participant)
 
 
 def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str) -> dict[str, State]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from evaluation.metrics import lists
+from evaluation.metrics import graded, lists
 from evaluation.metrics.half_life import half_life
 from evaluation.metrics.listed import overall, user_values
 from evaluation.metrics.means import Overall, mean_of_users
@@ -129,8 +129,8 @@ def test_half_life_halves_attention_and_is_one_ratio_of_sums():
     [
         (lambda r: one("rmse", r), "no metric of one list a user"),
         (lambda r: one("recall@5(ties=worst)", r), "none in a finished list"),
-        (lambda r: lists.average_precision(r, [5], over="all"), "'capped'"),
-        (lambda r: lists.ndcg(r, [5], gain="square"), "'linear' or 'exponential'"),
+        (lambda r: graded.average_precision(r, [5], over="all"), "'capped'"),
+        (lambda r: graded.ndcg(r, [5], gain="square"), "'linear' or 'exponential'"),
         (lambda r: lists.precision(r, [0]), "at least 1"),
     ],
 )

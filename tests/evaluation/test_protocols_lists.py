@@ -15,9 +15,10 @@ from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
 from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.observations import own_scores, predictions
-from evaluation.protocols.outcomes import ModelFacts, of_users, outcomes
+from evaluation.protocols.outcomes import of_users, outcomes
 from evaluation.protocols.registry import PROTOCOLS, protocol
 from evaluation.protocols.unconstrained import all_pairs, global_curve, merged, pool_of
 from recommenders.data import Profiles, Scale

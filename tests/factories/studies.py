@@ -9,7 +9,7 @@ from catalog.models import DatasetVersion, Item
 from evaluation.models import EvaluationRun
 from studies.enums import Mode
 from studies.models import Condition, Participant, Study
-from studies.services import answers, enrolment
+from studies.services import answers, consenting, enrolment, finishing, ratings, recommending
 from studies.services.design import change_design, create_study
 from studies.services.launch import close_study, launch_study, pause_study
 from tests.factories.accounts import UserFactory
@@ -76,9 +76,9 @@ def add_conditions(study: Study, n: int) -> None:
         )
 
 
-def enter(study: Study, mode: str = Mode.LIVE, **kwargs: Any) -> enrolment.Entry:
+def enter(study: Study, mode: str = Mode.LIVE, **kwargs: Any) -> consenting.Entry:
     """Someone who has just given consent."""
-    return enrolment.consent(study=study, entry_key=secrets.token_urlsafe(32), mode=mode, **kwargs)
+    return consenting.consent(study=study, entry_key=secrets.token_urlsafe(32), mode=mode, **kwargs)
 
 
 def assigned(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
@@ -96,8 +96,8 @@ def rated(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
     """Someone who has rated what they were asked to, and has their list."""
     participant = assigned(study, mode, **about)
     for number, item in enumerate(items_of(study, study.settings["ratings_asked"])):
-        answers.rate_item(participant=participant, item=item, rating=1 + number % 5)
-    answers.finish_rating(participant=participant)
+        ratings.rate_item(participant=participant, item=item, rating=1 + number % 5)
+    recommending.finish_rating(participant=participant)
     return participant
 
 
@@ -113,11 +113,11 @@ def answer_item(participant: Participant, rank: int, number: int = 0) -> None:
 def completed(study: Study, mode: str = Mode.LIVE, number: int = 0, **about: Any) -> Participant:
     """Someone who has answered everything."""
     participant = rated(study, mode, **about)
-    answers.finish_recommendations(participant=participant)
+    finishing.finish_recommendations(participant=participant)
     for rank in range(1, study.settings["list_length"] + 1):
         answer_item(participant, rank, number + rank)
-        answers.finish_item(participant=participant, rank=rank)
+        finishing.finish_item(participant=participant, rank=rank)
     answers.answer(participant=participant, question="satisfaction", value=1 + number % 5)
     answers.answer(participant=participant, question="comment", value="=1+1, fine")
-    answers.finish(participant=participant)
+    finishing.finish(participant=participant)
     return participant

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import DataError, ParameterError
-from inference import bootstrap
+from inference import bootstrap, order_bootstrap
 from inference.results import Undefined
 
 
@@ -47,7 +47,7 @@ def test_a_condition_without_participants_cannot_be_resampled() -> None:
     found = bootstrap.condition_means({"A": [1], "B": [], "C": []}, 5, rng())
     assert found.reason == "B and C: no observations to resample."
     assert isinstance(bootstrap.condition_means({}, 5, rng()), Undefined)
-    assert isinstance(bootstrap.rank_probabilities({"A": []}, 5, rng()), Undefined)
+    assert isinstance(order_bootstrap.rank_probabilities({"A": []}, 5, rng()), Undefined)
 
 
 def test_users_count_for_every_algorithm_or_for_none() -> None:
@@ -109,7 +109,7 @@ samples = st.integers(1, 5).flatmap(
 @given(samples, st.booleans())
 def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(rows: list[list[int]], higher_is_better: bool) -> None:
     k = len(rows[0])
-    found = bootstrap.rank_distribution(rows, [str(place) for place in range(k)], higher_is_better)
+    found = order_bootstrap.rank_distribution(rows, [str(place) for place in range(k)], higher_is_better)
     table = np.array(found.probabilities)
     assert table.sum(axis=0) == pytest.approx(np.ones(k))
     assert table.sum(axis=1) == pytest.approx(np.ones(k))
@@ -119,7 +119,7 @@ def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(rows: list[list
 
 
 def test_rank_probabilities_come_from_participants() -> None:
-    found = bootstrap.rank_probabilities({"A": [1, 5], "B": [3, 3]}, 4000, rng(), higher_is_better=False)
+    found = order_bootstrap.rank_probabilities({"A": [1, 5], "B": [3, 3]}, 4000, rng(), higher_is_better=False)
     # The mean of A is 1, 3 or 5 with chances 1/4, 1/2, 1/4; a tie shares the ranks.
     assert found.best() == pytest.approx({"A": 0.5, "B": 0.5}, abs=0.03)
     assert (found.names, found.resamples) == (("A", "B"), 4000)
@@ -127,7 +127,7 @@ def test_rank_probabilities_come_from_participants() -> None:
 
 def test_rank_distribution_refuses_names_that_do_not_match() -> None:
     with pytest.raises(DataError, match="1 names for 2 columns"):
-        bootstrap.rank_distribution([[1.0, 2.0]], ["A"])
+        order_bootstrap.rank_distribution([[1.0, 2.0]], ["A"])
 
 
 @given(samples, st.randoms())
@@ -140,7 +140,7 @@ def test_tau_of_each_resample_is_kendalls(rows: list[list[int]], shuffler) -> No
         for a, b in zip(rows, other, strict=True)
         if len(set(a)) > 1 and len(set(b)) > 1
     ]
-    found = bootstrap.tau_distribution(rows, other)
+    found = order_bootstrap.tau_distribution(rows, other)
     if not taus:
         assert isinstance(found, Undefined)
         return
@@ -154,4 +154,4 @@ def test_tau_of_each_resample_is_kendalls(rows: list[list[int]], shuffler) -> No
 
 def test_tau_distribution_refuses_bootstraps_of_different_shape() -> None:
     with pytest.raises(DataError, match="have to match"):
-        bootstrap.tau_distribution([[1.0, 2.0]], [[1.0, 2.0, 3.0]])
+        order_bootstrap.tau_distribution([[1.0, 2.0]], [[1.0, 2.0, 3.0]])

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import DataError, ParameterError
-from inference.groups import Groups, as_float, exact, in_words
+from inference.exact import as_float, exact
+from inference.groups import Groups, in_words
 
 fifths = st.lists(st.integers(0, 25), min_size=2, max_size=40)
 

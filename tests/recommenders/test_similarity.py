@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recommenders import layout, lazy, products, similarity, threads
+from recommenders import layout, lazy, neighbour_rows, products, similarity, threads
 from recommenders.data import Ratings, Scale
-from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
+from recommenders.neighbour_rows import Neighbours
+from recommenders.similarity import cosine_neighbours, pearson_neighbours
 
 pytestmark = pytest.mark.unit
 
@@ -184,7 +185,7 @@ def test_numbers_that_are_not_whole_or_too_large_are_added_up_in_floats(make_rat
     monkeypatch.setattr(products, "WORD_BITS", 8)
     monkeypatch.setattr(similarity, "BLOCK_PAIRS", 40)
     assert both_kinds(ratings, keep) == exact
-    monkeypatch.setattr(products, "PACKED_BITS", 6)
+    monkeypatch.setattr("recommenders.codes.PACKED_BITS", 6)
     assert both_kinds(ratings, keep) == exact
     thirds = Ratings(ratings.user_items * np.float32(2 / 3), Scale(1 / 3, 10 / 3, 1 / 3))
     np.testing.assert_allclose(
@@ -208,7 +209,7 @@ def test_similarities_that_float32_cannot_tell_apart_are_still_sorted():
     close = 0.5 + np.array([1e-12, 3e-12, 2e-12, 3e-12])
     values = np.concatenate([close, [0.25, 0.25]])
     assert len(set(close.astype(np.float32))) == 1
-    similarity._sort_rows(bounds, items, values, n_items=6)
+    neighbour_rows.sort_rows(bounds, items, values, n_items=6)
     assert items.tolist() == [1, 2, 0, 3, 4, 5]
     assert values.tolist() == [*sorted(close, reverse=True), 0.25, 0.25]
 
@@ -218,6 +219,6 @@ def test_pairs_that_float32_holds_for_equal_are_put_in_the_order_of_float64():
     rounded = np.uint32(0xFFFFFFFF) - close[0].astype(np.float32).view(np.uint32)
     keys = np.sort((rounded.astype(np.uint64) << np.uint64(32)) | np.arange(4, dtype=np.uint64))
     items, values = np.empty(4, dtype=np.int32), np.empty(4)
-    lazy.product_kernels().unpack_rows(close, np.array([0, 4]), keys, items, values)
+    lazy.similarity_kernels().unpack_rows(close, np.array([0, 4]), keys, items, values)
     assert items.tolist() == [1, 0, 2, 3]
     assert values.tolist() == close[0][[1, 0, 2, 3]].tolist()

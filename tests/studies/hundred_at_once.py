@@ -45,7 +45,8 @@ from django.utils import timezone  # noqa: E402
 from studies.enums import Mode, ParticipantStatus  # noqa: E402
 from studies.models import Participant, RecommendationList, Study  # noqa: E402
 from studies.selectors.allocation import replayed_log  # noqa: E402
-from studies.services import answers, enrolment  # noqa: E402
+from studies.services import answers, consenting, enrolment, finishing, ratings, recommending, resuming  # noqa: E402
+from studies.services.idle import release_idle  # noqa: E402
 from studies.services.launch import launch_study  # noqa: E402
 from tests.factories.studies import ABOUT, add_conditions, assigned, enter, items_of, make_study  # noqa: E402
 
@@ -164,11 +165,11 @@ def come_and_go(study: Study) -> dict[str, Any]:
         enrolment.accept_about(participant=entry.participant, answers=about(number))
     idle = [entry.participant.pk for entry in entries[:30]]
     Participant.objects.filter(pk__in=idle).update(last_seen_at=timezone.now() - timedelta(hours=2))
-    sweeps = [enrolment.release_idle] * 5
-    returns = [lambda token=entry.token: enrolment.resume(token=token) for entry in entries[:30]]
+    sweeps = [release_idle] * 5
+    returns = [lambda token=entry.token: resuming.resume(token=token) for entry in entries[:30]]
     newcomers = [lambda n=n: assigned(study, **about(n)) for n in range(40)]
     during = at_once([*sweeps, *returns, *newcomers])
-    enrolment.release_idle()
+    release_idle()
     after = {"counts": counts(study), "shared": places_shared(study)}
     last = at_once([lambda n=n: assigned(study, **about(n)) for n in range(60)])
     kinds = Counter(study.allocations.values_list("kind", flat=True))
@@ -185,16 +186,16 @@ def come_and_go(study: Study) -> dict[str, Any]:
 
 def pressed_again(study: Study) -> dict[str, Any]:
     """Everything one participant does, pressed twenty times at the same instant."""
-    entered = at_once([lambda: enrolment.consent(study=study, entry_key="k" * 43)] * 20)
+    entered = at_once([lambda: consenting.consent(study=study, entry_key="k" * 43)] * 20)
     people = {entry.participant.pk for entry in entered}
     person = entered[0].participant
     accepted = at_once([lambda: enrolment.accept_about(participant=person, answers=ABOUT)] * 20)
     person.refresh_from_db()
     rated = []
     for item in items_of(study, 5):
-        rated += at_once([lambda item=item: answers.rate_item(participant=person, item=item, rating=4)] * 8)
-    lists = at_once([lambda: answers.finish_rating(participant=person)] * 20)
-    answers.finish_recommendations(participant=person)
+        rated += at_once([lambda item=item: ratings.rate_item(participant=person, item=item, rating=4)] * 8)
+    lists = at_once([lambda: recommending.finish_rating(participant=person)] * 20)
+    finishing.finish_recommendations(participant=person)
     given = []
     for rank in range(1, 6):
         for question in ("watched", "rating"):
@@ -203,9 +204,9 @@ def pressed_again(study: Study) -> dict[str, Any]:
                 [lambda q=question, v=value, r=rank: answers.answer(participant=person, question=q, value=v, rank=r)]
                 * 6
             )
-        given += at_once([lambda r=rank: answers.finish_item(participant=person, rank=r)] * 6)
+        given += at_once([lambda r=rank: finishing.finish_item(participant=person, rank=r)] * 6)
     answers.answer(participant=person, question="satisfaction", value=3)
-    finished = at_once([lambda: answers.finish(participant=person)] * 20)
+    finished = at_once([lambda: finishing.finish(participant=person)] * 20)
     return {
         "faults": faults([*entered, *accepted, *rated, *lists, *given, *finished]),
         "participants": len(people),

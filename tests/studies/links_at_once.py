@@ -19,7 +19,7 @@ from django.db import connection
 
 from core.errors import ParallaxError
 from studies.models import ExternalId, Study
-from studies.services import enrolment
+from studies.services import consenting
 from studies.services.recruiting import make_links, set_panel
 from studies.services.submissions import load_submissions
 from tests.factories.studies import assigned, enter
@@ -31,8 +31,8 @@ def one_link(study: Study) -> dict[str, Any]:
     """Forty presses on one personal link, and forty on forty others."""
     set_panel(study=study, panel="none", entrance="personal")
     (_link, key), *others = make_links(study=study, n=N + 1)
-    same = at_once([lambda: enrolment.consent(study=study, entry_key=key)] * N)
-    each = at_once([lambda k=k: enrolment.consent(study=study, entry_key=k) for _link, k in others])
+    same = at_once([lambda: consenting.consent(study=study, entry_key=key)] * N)
+    each = at_once([lambda k=k: consenting.consent(study=study, entry_key=k) for _link, k in others])
     return {
         "faults": faults(same) + faults(each),
         "people": len({entry.participant.pk for entry in same}),

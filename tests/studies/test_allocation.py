@@ -17,7 +17,8 @@ from core.models import LogEntry
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Allocation, Participant, Study
 from studies.selectors.allocation import quota_counts, replayed_log
-from studies.services import enrolment
+from studies.services import resuming, tokens
+from studies.services.idle import release_idle
 from studies.services.privacy import withdraw
 from studies.services.returns import return_participant
 from tests.factories.evaluation import make_run_at
@@ -43,7 +44,7 @@ def last_reason(participant: Participant) -> str:
 
 def idle(participant: Participant) -> None:
     Participant.objects.filter(pk=participant.pk).update(last_seen_at=timezone.now() - timedelta(hours=2))
-    enrolment.release_idle()
+    release_idle()
 
 
 @pytest.mark.parametrize("method", OTHERS)
@@ -53,7 +54,7 @@ def test_a_study_of_any_method_fills_to_its_targets_and_replays(method: str) -> 
     token = _token_of(people[1])
     idle(people[1])
     assigned(study, age=30)
-    assert enrolment.resume(token=token).condition_id == people[1].condition_id
+    assert resuming.resume(token=token).condition_id == people[1].condition_id
     while assigned(study).status == ParticipantStatus.ACTIVE:
         pass
     assert held(study) == [3, 3]
@@ -66,7 +67,7 @@ def test_a_study_of_any_method_fills_to_its_targets_and_replays(method: str) -> 
 def _token_of(participant: Participant) -> str:
     """A link that leads to them: the token itself is not kept."""
     token = f"token-of-{participant.pk}"
-    Participant.objects.filter(pk=participant.pk).update(token_digest=enrolment.digest_of_token(token))
+    Participant.objects.filter(pk=participant.pk).update(token_digest=tokens.digest_of_token(token))
     return token
 
 
@@ -79,7 +80,7 @@ def test_someone_who_comes_back_takes_their_own_place_again(method: str) -> None
     idle(first)
     second = assigned(study)
     assert second.place != place
-    back = enrolment.resume(token=token)
+    back = resuming.resume(token=token)
     assert (back.status, back.place, back.condition_id) == ("active", place, condition)
     assert replayed_log(study, Mode.LIVE).problem == ""
 
@@ -134,7 +135,7 @@ def test_someone_who_comes_back_when_their_quota_is_full_is_thanked() -> None:
     token = _token_of(first)
     idle(first)
     assert assigned(study).status == ParticipantStatus.ACTIVE
-    back = enrolment.resume(token=token)
+    back = resuming.resume(token=token)
     assert back.status == ParticipantStatus.QUOTA_FULL
     assert last_reason(back) == "Came back when the quota women was full."
 

@@ -11,7 +11,7 @@ from core.errors import ParallaxError
 from evaluation.services import serving
 from studies.enums import ParticipantStatus, Provenance, StudyStatus
 from studies.models import Participant, ProfileRating, RecommendationList, Study
-from studies.services import answers, recommending
+from studies.services import answers, events, finishing, ratings, recommending, standing
 from studies.services.launch import close_study, resume_study
 from tests.factories.catalog import make_version
 from tests.factories.studies import answer_item, assigned, completed, items_of, make_study, rated
@@ -38,37 +38,37 @@ def _fresh(participant: Participant) -> Participant:
 
 def test_a_rating_is_stored_changed_and_taken_back(study: Study) -> None:
     person, item = assigned(study), items_of(study, 1)[0]
-    answers.rate_item(participant=person, item=item, rating=2)
-    answers.rate_item(participant=person, item=item, rating=2)
+    ratings.rate_item(participant=person, item=item, rating=2)
+    ratings.rate_item(participant=person, item=item, rating=2)
     row = ProfileRating.objects.get()
     assert (row.rating, row.n_changes) == (2, 0)
-    answers.rate_item(participant=person, item=item, rating=5, provenance=Provenance.TRUE)
+    ratings.rate_item(participant=person, item=item, rating=5, provenance=Provenance.TRUE)
     row.refresh_from_db()
     assert (row.rating, row.n_changes, row.provenance) == (5, 1, "true")
-    assert answers.rate_item(participant=person, item=item, rating=None) is None
-    assert answers.rate_item(participant=person, item=item, rating=None) is None
+    assert ratings.rate_item(participant=person, item=item, rating=None) is None
+    assert ratings.rate_item(participant=person, item=item, rating=None) is None
     assert not ProfileRating.objects.exists()
 
 
 @pytest.mark.parametrize("rating", [0, 6, 2.5, True, "3"])
 def test_a_rating_off_the_scale_is_refused(study: Study, rating: object) -> None:
     item = items_of(study, 1)[0]
-    _refused("study.bad_rating", answers.rate_item, participant=assigned(study), item=item, rating=rating)
+    _refused("study.bad_rating", ratings.rate_item, participant=assigned(study), item=item, rating=rating)
     assert not ProfileRating.objects.exists()
 
 
 def test_a_rating_of_another_catalogues_item_is_refused(study: Study) -> None:
     item = make_version(name="other", seed=2).items.first()
-    _refused("study.bad_item", answers.rate_item, participant=assigned(study), item=item, rating=3)
+    _refused("study.bad_item", ratings.rate_item, participant=assigned(study), item=item, rating=3)
 
 
 def test_no_more_items_than_asked_for_can_be_rated(study: Study) -> None:
     person, items = assigned(study), items_of(study, 6)
     for item in items[:5]:
-        answers.rate_item(participant=person, item=item, rating=3)
-    refusal = _refused("study.enough_ratings", answers.rate_item, participant=person, item=items[5], rating=3)
+        ratings.rate_item(participant=person, item=item, rating=3)
+    refusal = _refused("study.enough_ratings", ratings.rate_item, participant=person, item=items[5], rating=3)
     assert refusal.extra == {"n": 5}
-    answers.rate_item(participant=person, item=items[0], rating=4)
+    ratings.rate_item(participant=person, item=items[0], rating=4)
     assert person.profile.count() == 5
 
 
@@ -76,8 +76,8 @@ def test_no_more_items_than_asked_for_can_be_rated(study: Study) -> None:
 def test_the_rating_page_is_left_with_exactly_the_number_asked_for(study: Study, n: int) -> None:
     person = assigned(study)
     for item in items_of(study, n):
-        answers.rate_item(participant=person, item=item, rating=3)
-    refusal = _refused("study.wrong_number_of_ratings", answers.finish_rating, participant=person)
+        ratings.rate_item(participant=person, item=item, rating=3)
+    refusal = _refused("study.wrong_number_of_ratings", recommending.finish_rating, participant=person)
     assert refusal.extra == {"given": n, "wanted": 5}
     assert _fresh(person).step == "rate"
 
@@ -85,7 +85,7 @@ def test_the_rating_page_is_left_with_exactly_the_number_asked_for(study: Study,
 def test_the_list_is_that_of_the_pinned_model_without_rated_items(study: Study) -> None:
     person = rated(study)
     assert person.condition is not None
-    made = answers.recommendation_list(person)
+    made = standing.recommendation_list(person)
     slots = list(made.slots.all())
     profile = [(row.item.index, row.rating) for row in person.profile.all()]
     served = serving.recommend(
@@ -107,11 +107,11 @@ def test_the_list_is_that_of_the_pinned_model_without_rated_items(study: Study) 
 
 def test_the_list_is_made_once(study: Study) -> None:
     person = rated(study)
-    first = answers.recommendation_list(person)
-    assert answers.finish_rating(participant=person).pk == first.pk
+    first = standing.recommendation_list(person)
+    assert recommending.finish_rating(participant=person).pk == first.pk
     assert RecommendationList.objects.count() == 1
     item = items_of(study, 1)[0]
-    refusal = _refused("study.out_of_order", answers.rate_item, participant=person, item=item, rating=1)
+    refusal = _refused("study.out_of_order", ratings.rate_item, participant=person, item=item, rating=1)
     assert refusal.extra == {"step": "recommendations", "rank": 0}
 
 
@@ -119,17 +119,17 @@ def test_a_list_for_ratings_that_changed_meanwhile_is_not_kept(study: Study) -> 
     person = assigned(study)
     items = items_of(study, 5)
     for item in items:
-        answers.rate_item(participant=person, item=item, rating=3)
+        ratings.rate_item(participant=person, item=item, rating=3)
     before = recommending._profile(person)
     served = recommending._served(Participant.objects.select_related("study").get(pk=person.pk), before)
-    answers.rate_item(participant=person, item=items[0], rating=1)
+    ratings.rate_item(participant=person, item=items[0], rating=1)
     assert recommending._kept(person, before, served) is None
     assert not RecommendationList.objects.exists()
-    assert answers.finish_rating(participant=person).slots.count() == 5
+    assert recommending.finish_rating(participant=person).slots.count() == 5
 
 
 def test_there_is_no_list_before_the_ratings(study: Study) -> None:
-    _refused("study.no_list", answers.recommendation_list, participant=assigned(study))
+    _refused("study.no_list", standing.recommendation_list, participant=assigned(study))
 
 
 def _model_file(study: Study, person: Participant, settings: pytest.FixtureRequest) -> Path:
@@ -146,7 +146,7 @@ def test_a_model_that_cannot_be_used_pauses_the_study_and_no_other_serves(
 ) -> None:
     person = assigned(study)
     for item in items_of(study, 5):
-        answers.rate_item(participant=person, item=item, rating=3)
+        ratings.rate_item(participant=person, item=item, rating=3)
     file = _model_file(study, person, settings)
     whole = file.read_bytes()
     try:
@@ -156,7 +156,7 @@ def test_a_model_that_cannot_be_used_pauses_the_study_and_no_other_serves(
             file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
         artefacts.forget_loaded()
         serving.opened_model.cache_clear()
-        _refused("study.model_unavailable", answers.finish_rating, participant=person)
+        _refused("study.model_unavailable", recommending.finish_rating, participant=person)
         study.refresh_from_db()
         assert study.status == StudyStatus.PAUSED
         assert not RecommendationList.objects.exists()
@@ -168,17 +168,17 @@ def test_a_model_that_cannot_be_used_pauses_the_study_and_no_other_serves(
         artefacts.forget_loaded()
         serving.opened_model.cache_clear()
     resume_study(study=study)
-    assert len(answers.finish_rating(participant=person).slots.all()) == 5
+    assert len(recommending.finish_rating(participant=person).slots.all()) == 5
 
 
 def test_a_model_row_that_points_elsewhere_is_not_served(study: Study) -> None:
     person = assigned(study)
     assert person.condition is not None
     for item in items_of(study, 5):
-        answers.rate_item(participant=person, item=item, rating=3)
+        ratings.rate_item(participant=person, item=item, rating=3)
     other = study.conditions.exclude(pk=person.condition_id).get()
     type(person.condition.model).objects.filter(pk=person.condition.model_id).update(digest=other.model_digest)
-    _refused("study.model_unavailable", answers.finish_rating, participant=person)
+    _refused("study.model_unavailable", recommending.finish_rating, participant=person)
     study.refresh_from_db()
     assert study.status == StudyStatus.PAUSED
 
@@ -186,23 +186,23 @@ def test_a_model_row_that_points_elsewhere_is_not_served(study: Study) -> None:
 def test_the_way_through_the_items_goes_one_by_one(study: Study) -> None:
     person = rated(study)
     _refused("study.out_of_order", answers.answer, participant=person, question="watched", value=True, rank=1)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     assert (person.step, person.item_rank) == ("items", 1)
     _refused("study.out_of_order", answers.answer, participant=person, question="watched", value=True, rank=2)
-    refusal = _refused("study.missing_answers", answers.finish_item, participant=person, rank=1)
+    refusal = _refused("study.missing_answers", finishing.finish_item, participant=person, rank=1)
     assert refusal.extra == {"missing": {"1": ["watched", "rating"]}}
     answer_item(person, 1)
-    answers.finish_item(participant=person, rank=1)
-    answers.finish_item(participant=person, rank=1)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_item(participant=person, rank=1)
+    finishing.finish_item(participant=person, rank=1)
+    finishing.finish_recommendations(participant=person)
     assert (person.step, person.item_rank) == ("items", 2)
     assert (_fresh(person).step, _fresh(person).item_rank) == ("items", 2)
-    _refused("study.out_of_order", answers.finish_item, participant=person, rank=4)
+    _refused("study.out_of_order", finishing.finish_item, participant=person, rank=4)
 
 
 def test_an_answer_is_replaced_and_its_changes_are_counted(study: Study) -> None:
     person = rated(study)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     for value in (3, 3, 4, 5):
         row = answers.answer(participant=person, question="rating", value=value, rank=1)
     assert row is not None
@@ -212,12 +212,12 @@ def test_an_answer_is_replaced_and_its_changes_are_counted(study: Study) -> None
 
 def test_what_is_asked_of_unwatched_items_alone_goes_when_watched_becomes_yes(study: Study) -> None:
     person = rated(study)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     _refused("study.not_asked", answers.answer, participant=person, question="heard", value=True, rank=1)
     answer_item(person, 1, number=1)
     answers.answer(participant=person, question="watched", value=True, rank=1)
     assert person.responses.filter(rank=1).count() == 4  # kept until the page is left: one may think again
-    answers.finish_item(participant=person, rank=1)
+    finishing.finish_item(participant=person, rank=1)
     assert set(person.responses.filter(rank=1).values_list("question", flat=True)) == {"watched", "rating"}
     kept = person.events.filter(kind="answer_withdrawn").values_list("facts", flat=True)
     assert {"question": "heard", "rank": 1, "value": True} in list(kept)
@@ -226,14 +226,14 @@ def test_what_is_asked_of_unwatched_items_alone_goes_when_watched_becomes_yes(st
 
 def test_an_earlier_item_changed_later_has_to_be_complete_at_the_end(study: Study) -> None:
     person = rated(study)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     for rank in range(1, 6):
         answer_item(person, rank, number=0)
-        answers.finish_item(participant=person, rank=rank)
+        finishing.finish_item(participant=person, rank=rank)
     answers.answer(participant=person, question="watched", value=False, rank=2)
-    refusal = _refused("study.missing_answers", answers.finish, participant=person)
+    refusal = _refused("study.missing_answers", finishing.finish, participant=person)
     assert refusal.extra == {"missing": {"2": ["heard", "trailer_seen"], "0": ["satisfaction"]}}
-    _refused("study.missing_answers", answers.finish_item, participant=person, rank=2)
+    _refused("study.missing_answers", finishing.finish_item, participant=person, rank=2)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_an_earlier_item_changed_later_has_to_be_complete_at_the_end(study: Stud
 )
 def test_answers_that_do_not_fit_are_refused(study: Study, question: str, value: object, rank: int, code: str) -> None:
     person = rated(study)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     before = person.responses.count()
     _refused(code, answers.answer, participant=person, question=question, value=value, rank=rank)
     assert person.responses.count() == before
@@ -263,9 +263,9 @@ def test_completing_gives_a_code_once_and_closes_everything(study: Study) -> Non
     code = person.completion_code
     assert len(code) == 8
     assert (person.status, person.step) == (ParticipantStatus.COMPLETED, "thanks")
-    assert answers.finish(participant=person).completion_code == code
-    assert answers.finish_item(participant=person, rank=1).step == "thanks"
-    assert answers.finish_rating(participant=person).slots.count() == 5
+    assert finishing.finish(participant=person).completion_code == code
+    assert finishing.finish_item(participant=person, rank=1).step == "thanks"
+    assert recommending.finish_rating(participant=person).slots.count() == 5
     _refused("study.not_active", answers.answer, participant=person, question="satisfaction", value=1)
     other = completed(study, gender="man")
     assert other.completion_code != code
@@ -273,14 +273,14 @@ def test_completing_gives_a_code_once_and_closes_everything(study: Study) -> Non
 
 def test_a_comment_can_be_left_out_and_taken_back(study: Study) -> None:
     person = rated(study)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     for rank in range(1, 6):
         answer_item(person, rank, number=rank)
-        answers.finish_item(participant=person, rank=rank)
+        finishing.finish_item(participant=person, rank=rank)
     answers.answer(participant=person, question="comment", value="so so")
     assert answers.answer(participant=person, question="comment", value=" ") is None
     answers.answer(participant=person, question="satisfaction", value=2)
-    answers.finish(participant=person)
+    finishing.finish(participant=person)
     assert not person.responses.filter(question="comment").exists()
     assert person.completed_at is not None
 
@@ -288,21 +288,21 @@ def test_a_comment_can_be_left_out_and_taken_back(study: Study) -> None:
 def test_a_closed_study_takes_no_answers_and_keeps_those_given(study: Study) -> None:
     person = rated(study)
     close_study(study=study)
-    _refused("study.closed", answers.finish_recommendations, participant=person)
+    _refused("study.closed", finishing.finish_recommendations, participant=person)
     assert person.profile.count() == 5
 
 
 def test_someone_under_way_goes_on_while_the_study_is_paused(study: Study) -> None:
     person = rated(study)
     Study.objects.filter(pk=study.pk).update(status=StudyStatus.PAUSED)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     answer_item(person, 1)
-    assert answers.finish_item(participant=person, rank=1).item_rank == 2
+    assert finishing.finish_item(participant=person, rank=1).item_rank == 2
 
 
 def test_events_are_kept_and_oversized_ones_refused(study: Study) -> None:
     person = assigned(study)
-    answers.record_event(participant=person, kind="search", facts={"query": "matrx"})
+    events.record_event(participant=person, kind="search", facts={"query": "matrx"})
     assert person.events.get().facts == {"query": "matrx"}
     for kind, facts in (("", {}), ("k" * 41, {}), ("search", {"query": "x" * 5000})):
-        _refused("study.bad_event", answers.record_event, participant=person, kind=kind, facts=facts)
+        _refused("study.bad_event", events.record_event, participant=person, kind=kind, facts=facts)

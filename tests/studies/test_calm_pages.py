@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 
 from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
-from studies.services.enrolment import release_idle
+from studies.services.idle import release_idle
 from studies.services.launch import close_study, pause_study
 from tests.factories.studies import make_study
 from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree

@@ -18,7 +18,7 @@ from studies.enums import ExportStatus, Mode, Role, StudyStatus
 from studies.models import ExportJob, Study, StudyMembership
 from studies.permissions import EVERYBODY, OWNERS, READERS, STARTERS
 from studies.selectors import monitor
-from studies.services.enrolment import decline
+from studies.services.consenting import decline
 from studies.services.members import add_member
 from studies.urls import console_urlpatterns
 from tests.factories.accounts import UserFactory

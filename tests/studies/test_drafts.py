@@ -7,8 +7,8 @@ import pytest
 from core.errors import ParallaxError
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
+from studies.services.consenting import consent
 from studies.services.drafts import keep_about
-from studies.services.enrolment import consent
 from studies.services.entrance import is_full, refuse_unless_room
 from studies.services.languages import change_language
 from studies.services.launch import close_study, pause_study

@@ -14,7 +14,8 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import AllocationKind, Mode, ParticipantStatus, StudyStatus
 from studies.models import Allocation, Participant, Response, Study
-from studies.services import answers, enrolment
+from studies.services import answers, codes, consenting, enrolment, ratings, resuming
+from studies.services.idle import release_idle
 from studies.services.privacy import withdraw
 from tests.factories.studies import ABOUT, assigned, completed, enter, items_of, make_study, rated
 
@@ -45,7 +46,7 @@ def test_consent_keeps_the_token_only_as_its_digest(study: Study) -> None:
     assert row.token_digest == hashlib.sha256(entry.token.encode()).hexdigest()
     assert entry.token not in str(Participant.objects.filter(pk=row.pk).values().get())
     assert len(entry.token) >= 43
-    assert set(row.code) <= set(enrolment.LETTERS)
+    assert set(row.code) <= set(codes.LETTERS)
     # What names a person is kept apart from the row that answers hang on.
     assert row.parameters == {"STUDY_ID": "s9"}
     assert list(row.external_ids.values_list("name", "value")) == [("PROLIFIC_PID", "Ab1")]
@@ -55,8 +56,8 @@ def test_consent_keeps_the_token_only_as_its_digest(study: Study) -> None:
 
 def test_consent_pressed_twice_is_one_participant_with_one_link(study: Study) -> None:
     key = secrets.token_urlsafe(32)
-    first = enrolment.consent(study=study, entry_key=key)
-    second = enrolment.consent(study=study, entry_key=key)
+    first = consenting.consent(study=study, entry_key=key)
+    second = consenting.consent(study=study, entry_key=key)
     assert (first.participant.pk, first.token) == (second.participant.pk, second.token)
     assert study.participants.count() == 1
 
@@ -95,21 +96,21 @@ def test_consent_refuses_what_no_page_of_ours_sends(
     study: Study, key: str, parameters: dict[str, str], code: str
 ) -> None:
     with pytest.raises(ParallaxError) as refusal:
-        enrolment.consent(study=study, entry_key=key, parameters=parameters)
+        consenting.consent(study=study, entry_key=key, parameters=parameters)
     assert refusal.value.code == code
 
 
 def test_a_changed_secret_gives_a_new_link_that_works(study: Study, settings: pytest.FixtureRequest) -> None:
     key = secrets.token_urlsafe(32)
-    enrolment.consent(study=study, entry_key=key)
+    consenting.consent(study=study, entry_key=key)
     settings.SECRET_KEY = "another"  # type: ignore[attr-defined]
-    again = enrolment.consent(study=study, entry_key=key)
-    assert enrolment.resume(token=again.token).pk == again.participant.pk
+    again = consenting.consent(study=study, entry_key=key)
+    assert resuming.resume(token=again.token).pk == again.participant.pk
 
 
 def test_declining_is_counted_and_nothing_else_is_kept(study: Study) -> None:
-    enrolment.decline(study=study)
-    enrolment.decline(study=study, mode=Mode.PREVIEW)
+    consenting.decline(study=study)
+    consenting.decline(study=study, mode=Mode.PREVIEW)
     study.refresh_from_db()
     assert study.n_declined == 1
     assert not study.participants.exists()
@@ -204,11 +205,11 @@ def test_the_form_takes_back_what_was_given_one_by_one_and_is_left_empty_or_not_
 def test_the_form_of_someone_abandoned_is_refused_until_they_come_back(study: Study) -> None:
     entry = enter(study)
     _gone(entry.participant)
-    enrolment.release_idle()
+    release_idle()
     with pytest.raises(ParallaxError) as refusal:
         enrolment.accept_about(participant=entry.participant, answers=ABOUT)
     assert refusal.value.code == "study.not_active"
-    back = enrolment.resume(token=entry.token)
+    back = resuming.resume(token=entry.token)
     assert enrolment.accept_about(participant=back, answers=ABOUT).status == ParticipantStatus.ACTIVE
 
 
@@ -269,7 +270,7 @@ def test_the_form_is_refused_while_the_study_is_paused() -> None:
 def test_idle_people_are_abandoned_and_their_slots_reopen(study: Study) -> None:
     people = [assigned(study) for _ in range(4)]
     _gone(people[1])
-    assert enrolment.release_idle() == 1
+    assert release_idle() == 1
     people[1].refresh_from_db()
     assert people[1].status == ParticipantStatus.ABANDONED
     assert people[1].condition is not None
@@ -285,8 +286,8 @@ def test_the_sweep_twice_releases_once_and_leaves_who_is_here(study: Study) -> N
     for person in people:
         _gone(person)
     present = assigned(study)
-    assert enrolment.release_idle() == 2
-    assert enrolment.release_idle() == 0
+    assert release_idle() == 2
+    assert release_idle() == 0
     present.refresh_from_db()
     assert present.status == ParticipantStatus.ACTIVE
     assert set(study.participants.values_list("status", flat=True)) == {"abandoned", "completed", "active"}
@@ -296,9 +297,9 @@ def test_the_limit_is_the_studys_own() -> None:
     study = make_study(settings={"idle_minutes": 5})
     person = assigned(study)
     _gone(person, minutes=4)
-    assert enrolment.release_idle() == 0
+    assert release_idle() == 0
     _gone(person, minutes=6)
-    assert enrolment.release_idle() == 1
+    assert release_idle() == 1
 
 
 def _entered(study: Study) -> tuple[Participant, str]:
@@ -308,11 +309,11 @@ def _entered(study: Study) -> tuple[Participant, str]:
 
 def test_someone_who_comes_back_in_time_has_their_old_slot_and_answers(study: Study) -> None:
     person, token = _entered(study)
-    answers.rate_item(participant=person, item=items_of(study, 1)[0], rating=4)
+    ratings.rate_item(participant=person, item=items_of(study, 1)[0], rating=4)
     place = person.place
     _gone(person)
-    enrolment.release_idle()
-    back = enrolment.resume(token=token)
+    release_idle()
+    back = resuming.resume(token=token)
     assert (back.status, back.place, back.condition_id) == (
         ParticipantStatus.ACTIVE,
         place,
@@ -328,10 +329,10 @@ def test_someone_who_comes_back_to_a_refilled_slot_stays_in_their_condition_whil
 ) -> None:
     person, token = _entered(study)
     _gone(person)
-    enrolment.release_idle()
+    release_idle()
     other = assigned(study)
     assert other.place == 0
-    back = enrolment.resume(token=token)
+    back = resuming.resume(token=token)
     assert back.status == ParticipantStatus.ACTIVE
     assert back.condition_id == person.condition_id == other.condition_id
     assert back.place != other.place
@@ -343,42 +344,42 @@ def test_someone_who_comes_back_to_a_refilled_slot_stays_in_their_condition_whil
 def test_someone_who_comes_back_to_a_full_condition_meets_quota_full(study: Study) -> None:
     person, token = _entered(study)
     _gone(person)
-    enrolment.release_idle()
+    release_idle()
     for _ in range(4):
         assigned(study)
-    assert enrolment.resume(token=token).status == ParticipantStatus.QUOTA_FULL
+    assert resuming.resume(token=token).status == ParticipantStatus.QUOTA_FULL
     assert set(_held(study).values()) == {2}
 
 
 def test_someone_gone_before_the_form_comes_back_to_it(study: Study) -> None:
     entry = enter(study)
     _gone(entry.participant)
-    enrolment.release_idle()
-    assert enrolment.resume(token=entry.token).status == ParticipantStatus.CONSENTED
+    release_idle()
+    assert resuming.resume(token=entry.token).status == ParticipantStatus.CONSENTED
 
 
 def test_resume_notes_that_someone_is_here(study: Study) -> None:
     entry = enter(study)
     _gone(entry.participant, minutes=59)
-    enrolment.resume(token=entry.token)
-    assert enrolment.release_idle() == 0
+    resuming.resume(token=entry.token)
+    assert release_idle() == 0
 
 
 def test_resume_refuses_an_unknown_link(study: Study) -> None:
     with pytest.raises(ParallaxError) as refusal:
-        enrolment.resume(token="nobody")
+        resuming.resume(token="nobody")
     assert refusal.value.code == "study.unknown_link"
 
 
 def test_answers_of_someone_abandoned_are_refused_until_they_come_back(study: Study) -> None:
     person, token = _entered(study)
     _gone(person)
-    enrolment.release_idle()
+    release_idle()
     item = items_of(study, 1)[0]
     with pytest.raises(ParallaxError) as refusal:
-        answers.rate_item(participant=person, item=item, rating=4)
+        ratings.rate_item(participant=person, item=item, rating=4)
     assert refusal.value.code == "study.not_active"
-    answers.rate_item(participant=enrolment.resume(token=token), item=item, rating=4)
+    ratings.rate_item(participant=resuming.resume(token=token), item=item, rating=4)
 
 
 def test_withdrawing_erases_the_person_and_opens_the_slot(study: Study) -> None:
@@ -399,7 +400,7 @@ def test_the_log_replays_who_holds_what(study: Study) -> None:
     people = [assigned(study, gender=("woman", "man")[n % 2]) for n in range(4)]
     for person in people[:2]:
         _gone(person)
-    enrolment.release_idle()
+    release_idle()
     rated(study)
     held: dict[tuple[str, int], int | None] = {}
     for line in study.allocations.order_by("id"):
@@ -414,7 +415,7 @@ def test_the_log_replays_who_holds_what(study: Study) -> None:
 
 
 def test_openings_are_counted_of_people_alone(study: Study) -> None:
-    enrolment.note_opened(study=study)
-    enrolment.note_opened(study=study, mode=Mode.PREVIEW)
+    consenting.note_opened(study=study)
+    consenting.note_opened(study=study, mode=Mode.PREVIEW)
     study.refresh_from_db()
     assert (study.n_opened, study.participants.count()) == (1, 0)

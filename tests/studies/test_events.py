@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from studies.enums import ParticipantStatus
 from studies.models import Event, Participant, Study
-from studies.services import answers, events
+from studies.services import answers, events, finishing
 from studies.services.privacy import withdraw
 from tests.factories.studies import ABOUT, enter, items_of, make_study, rated
 
@@ -143,7 +143,7 @@ def test_the_server_notes_views_searches_and_details_without_any_script(study: S
 
 def test_changed_ratings_are_events_and_first_ones_are_not(study: Study) -> None:
     person = rated(study)
-    answers.finish_recommendations(participant=person)
+    finishing.finish_recommendations(participant=person)
     for value in (4, 4, 2):
         answers.answer(participant=person, question="watched", value=True, rank=1)
         answers.answer(participant=person, question="rating", value=value, rank=1)

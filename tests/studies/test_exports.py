@@ -22,7 +22,7 @@ from studies.models import ExternalId, Participant, Study
 from studies.selectors import responses
 from studies.selectors.frames import items_frame, participants_frame
 from studies.selectors.responses import public_ids
-from studies.services import answers
+from studies.services import events, standing
 from studies.services.quality import exclude
 from tests.factories.studies import assigned, completed, enter, make_study, rated
 
@@ -266,8 +266,8 @@ def test_pages_have_the_columns_of_otree_and_rising_times(study: Study) -> None:
 
 def test_events_and_ratings_have_a_row_each(study: Study) -> None:
     person = rated(study, gender="man")
-    answers.record_event(participant=person, kind="search", facts={"query": "=x", "found": 3})
-    answers.record_event(participant=person, kind="details_opened", facts={"item": "7"})
+    events.record_event(participant=person, kind="search", facts={"query": "=x", "found": 3})
+    events.record_event(participant=person, kind="details_opened", facts={"item": "7"})
     rows = Exported(study, "events").rows("events_data.csv")
     assert [(row["event.kind"], row["event.order"], row["event.item"]) for row in rows] == [
         ("search", "1", ""), ("details_opened", "2", "7"),
@@ -344,8 +344,8 @@ def test_a_study_with_simulated_participants_alone_says_so() -> None:
 
 def test_opened_details_and_trailers_are_told_item_by_item(study: Study) -> None:
     person = rated(study, gender="man")
-    slots = list(answers.recommendation_list(person).slots.all())
-    answers.record_event(participant=person, kind="trailer_opened", facts={"item": slots[1].item.external_id})
+    slots = list(standing.recommendation_list(person).slots.all())
+    events.record_event(participant=person, kind="trailer_opened", facts={"item": slots[1].item.external_id})
     rows = [row for row in _table(study, "long") if row["participant.step"] == "recommendations"][-5:]
     assert [row["item.trailer_opened"] for row in rows] == ["0", "1", "0", "0", "0"]
     assert {row["item.details_opened"] for row in rows} == {"0"}

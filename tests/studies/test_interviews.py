@@ -20,7 +20,7 @@ from studies.narrative.preregistration import OSF, preregistration
 from studies.selectors.allocation import replayed_log
 from studies.selectors.planning import preregistration_plan
 from studies.selectors.recruiting import conditions_without_interviewer, interviewers_of, link_counts
-from studies.services import enrolment
+from studies.services import consenting, enrolment
 from studies.services.design import change_design
 from studies.services.interviews import start_interview
 from studies.services.members import add_member, remove_member
@@ -51,7 +51,7 @@ def _signed_in(user: User) -> Client:
 
 def _interviewed(study: Study, interviewer: User, **about: Any) -> Participant:
     started = start_interview(study=study, interviewer=interviewer, place="Room 12", label="Anna R.")
-    entry = enrolment.consent(study=study, entry_key=started.key)
+    entry = consenting.consent(study=study, entry_key=started.key)
     return enrolment.accept_about(participant=entry.participant, answers={**ABOUT, **about})
 
 
@@ -60,8 +60,8 @@ def test_a_session_is_stored_with_place_and_label_and_enrols_by_consent(owner: U
     one, other = _interviewer(study), _interviewer(study)
     started = start_interview(study=study, interviewer=one, place=" Room 12 ", label="Anna R.")
     assert not Participant.objects.exists()
-    entry = enrolment.consent(study=study, entry_key=started.key)
-    assert enrolment.consent(study=study, entry_key=started.key).participant == entry.participant
+    entry = consenting.consent(study=study, entry_key=started.key)
+    assert consenting.consent(study=study, entry_key=started.key).participant == entry.participant
     interview = Interview.objects.get()
     assert (interview.participant, interview.place, interview.label) == (entry.participant, "Room 12", "Anna R.")
     assert entry.participant.entrance == Entrance.INTERVIEW
@@ -94,7 +94,7 @@ def test_by_default_every_interviewer_meets_every_condition(owner: User, method:
     assert strata == {"women, 20-34, interviewer 1", "women, 20-34, interviewer 2"}
     assert replayed_log(study, Mode.LIVE).problem == ""
     assert enrolment.accept_about(
-        participant=enrolment.consent(study=study, entry_key="k" * 40).participant, answers=ABOUT
+        participant=consenting.consent(study=study, entry_key="k" * 40).participant, answers=ABOUT
     ).status == ParticipantStatus.QUOTA_FULL  # fmt: skip
 
 
@@ -110,13 +110,13 @@ def test_nested_interviewers_fill_their_own_condition_and_the_log_replays(owner:
     found = [_interviewed(study, first, gender=gender) for gender in ("woman", "man", "woman")]
     with pytest.raises(ParallaxError, match="Your condition has everybody"):
         start_interview(study=study, interviewer=first)
-    late_one = enrolment.consent(study=study, entry_key=late.key).participant
+    late_one = consenting.consent(study=study, entry_key=late.key).participant
     assert enrolment.accept_about(participant=late_one, answers=ABOUT).status == ParticipantStatus.QUOTA_FULL
     assert [one.status for one in found] == ["active", "active", "active"]
     assert {one.condition_id for one in found} == {conditions[0].pk}
     assert _interviewed(study, second).condition == conditions[1]
     assert replayed_log(study, Mode.LIVE).problem == ""
-    plain = enrolment.consent(study=study, entry_key="k" * 40).participant
+    plain = consenting.consent(study=study, entry_key="k" * 40).participant
     assert enrolment.accept_about(participant=plain, answers=ABOUT).condition == conditions[1]
     assert replayed_log(study, Mode.LIVE).problem == ""
 

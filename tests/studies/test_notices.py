@@ -16,11 +16,11 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from studies.enums import ExportStatus, Mode, NoticeKind, NoticeMail, Role
 from studies.models import ExportJob, Notice, NoticeReceipt, Participant, Study, StudyMembership
-from studies.services.answers import rate_item
 from studies.services.launch import close_study
 from studies.services.members import add_member
 from studies.services.notice_mail import digest_cutoff, send_due
 from studies.services.notices import look_around, note
+from studies.services.ratings import rate_item
 from studies.services.recommending import finish_rating
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, enter, items_of, make_study

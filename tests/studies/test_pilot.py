@@ -20,7 +20,8 @@ from studies.exports import Options, write_export
 from studies.models import Allocation, Participant, Study
 from studies.selectors.outcomes import outcomes_of
 from studies.services.launch import design_snapshot
-from studies.services.pilot import digest_of_key, entry_key_of
+from studies.services.pilot import entry_key_of
+from studies.services.tokens import digest_of_key
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import completed, make_study
 

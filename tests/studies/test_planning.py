@@ -11,8 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from core.errors import ParallaxError, ParameterError
-from inference.power import SimulatedPower, anova_power
+from inference.power import anova_power
 from inference.results import Interval
+from inference.simulated_power import SimulatedPower
 from studies.assignment.wording import quotas_from_text
 from studies.enums import Mode, Role
 from studies.models import Study

@@ -26,10 +26,11 @@ from studies.models import (
 )
 from studies.recruiting.exits import Exit
 from studies.selectors.recruiting import entrance_counts, link_counts, recruiting_of
-from studies.services import codes, enrolment, resuming
+from studies.services import codes, resuming
 from studies.services.attention import fail_attention
 from studies.services.codes import code_of
 from studies.services.entry_links import entry_link
+from studies.services.idle import release_idle
 from studies.services.leaving import way_out
 from studies.services.privacy import withdraw
 from studies.services.recruiting import close_unused_links, make_links, set_exits, set_guests, set_panel
@@ -368,7 +369,7 @@ def test_someone_abandoned_comes_back_by_their_id_to_their_own_condition(study: 
     first.post("about/", ABOUT)
     condition = first.me.condition
     Participant.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
-    assert enrolment.release_idle() == 1
+    assert release_idle() == 1
     again = _back(study)
     assert leads(again.get("")) == "rate"
     assert (first.me.status, first.me.condition) == (ParticipantStatus.ACTIVE, condition)
@@ -493,7 +494,7 @@ def test_two_pages_that_look_at_once_show_one_code_and_none_is_drawn_twice(
     stale = Participant.objects.get(pk=person.pk)
     own = code_of(participant=person, exit_=Exit("unique"))
     assert code_of(participant=stale, exit_=Exit("unique")) == own
-    monkeypatch.setattr(enrolment, "LETTERS", "AB")  # two codes there are, and one is taken
+    monkeypatch.setattr(codes, "LETTERS", "AB")  # two codes there are, and one is taken
     monkeypatch.setattr(codes, "COMPLETION_LENGTH", 1)
     drawn = {code_of(participant=enter(study).participant, exit_=Exit("unique")) for _person in range(2)}
     assert drawn == {"A", "B"}

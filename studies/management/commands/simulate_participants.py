@@ -15,7 +15,8 @@ from studies.models import Participant, Study
 from studies.planted_effects import Effect, as_plain, effects_from, told
 from studies.selectors.kept import study_by_slug
 from studies.selectors.outcomes import outcomes_of
-from studies.services.pilot import Progress, remove_simulated, walk_group
+from studies.services.pilot import Progress, walk_group
+from studies.services.simulated import remove_simulated
 
 
 class Command(BaseCommand):

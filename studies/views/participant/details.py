@@ -12,13 +12,13 @@ from catalog.models import Item
 from catalog.selectors.datasets import item_details
 from studies import flow
 from studies.selectors import pages
-from studies.services import answers
+from studies.services import events
 from studies.views.participant.visit import Visit, found_item, of_participant
 
 
 def _note(visit: Visit, kind: str, item: Item) -> None:
     here = visit.here
-    answers.record_event(
+    events.record_event(
         participant=visit.participant,
         kind=kind,
         page=here.step,

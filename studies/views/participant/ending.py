@@ -15,7 +15,7 @@ from studies.questionnaires.schema import AFTER, OVERALL
 from studies.recruiting import exits
 from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
-from studies.services import answers, leaving, privacy
+from studies.services import events, finishing, leaving, privacy
 from studies.views.participant.calm import calm_page, outcome
 from studies.views.participant.questions import Sent, asked_of, slots_of, taken
 from studies.views.participant.visit import Visit, of_participant, true_step
@@ -42,7 +42,7 @@ def _last_questions(visit: Visit, block: str) -> HttpResponse:
     sent = taken(visit, block, 0)
     if sent.may_leave:
         if visit.here.step == block:
-            answers.finish(participant=visit.participant)
+            finishing.finish(participant=visit.participant)
         return visit.over() or visit.lead_to(visit.here)
     if visit.is_htmx and sent.problems:
         return HttpResponse(sent.first_problem, status=409, content_type="text/plain; charset=utf-8")
@@ -114,5 +114,5 @@ def leave(visit: Visit) -> HttpResponse:
     if way is None or not way.url:
         return visit.lead_to(visit.here)
     if visit.participant.erased_at is None:
-        answers.record_event(participant=visit.participant, kind="led_out", facts={"outcome": way.outcome})
+        events.record_event(participant=visit.participant, kind="led_out", facts={"outcome": way.outcome})
     return HttpResponseRedirect(way.url)

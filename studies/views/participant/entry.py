@@ -24,7 +24,7 @@ from studies.selectors.consent import current_consent
 from studies.selectors.kept import study_by_slug
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import HowRecruited, recruiting_of
-from studies.services import doors, enrolment, entrance, resuming
+from studies.services import consenting, doors, entrance, resuming, tokens
 from studies.services.entry_links import PARAMETER, read_entry
 from studies.services.external_ids import known_id
 from studies.services.previewing import choose_condition, chosen_ticket
@@ -92,7 +92,7 @@ def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], H
 
 
 def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
-    if token := enrolment.link_token(study=study, entry_key=key):
+    if token := tokens.link_token(study=study, entry_key=key):
         return redirect("participant:resume", token=token)
     if not doors.is_personal(study=study, entry_key=key):
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
@@ -133,11 +133,11 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         return shut
     if request.method != "POST":
         if request.method == "GET" and not is_looking:
-            enrolment.note_opened(study=study, mode=mode)
-        entry_key = key or enrolment.new_entry_key()
+            consenting.note_opened(study=study, mode=mode)
+        entry_key = key or tokens.new_entry_key()
         return _consent_page(request, study, language, entry_key, parameters, is_looking=is_looking)
     if request.POST.get("choice") == "no":
-        enrolment.decline(study=study, mode=mode)
+        consenting.decline(study=study, mode=mode)
         return calm_page(
             request,
             _("Thank you all the same"),
@@ -150,7 +150,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         error = _("To take part, please tick every box.")
         return _consent_page(request, study, language, entry_key, parameters, ticked=ticked, error=error)
     try:
-        entry = enrolment.consent(
+        entry = consenting.consent(
             study=study,
             entry_key=entry_key,
             mode=mode,
@@ -189,7 +189,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
 
 def _has_entered(study: Study, entry_key: str) -> bool:
     """Whether a consent form was sent before: pressed twice, it leads to the same participant."""
-    digest = doors.digest_of_key(entry_key)
+    digest = tokens.digest_of_key(entry_key)
     return bool(entry_key) and Participant.objects.filter(study=study, entry_key=digest).exists()
 
 
@@ -306,7 +306,7 @@ def _remembered(request: HttpRequest, study: Study, recruiting: HowRecruited, sa
         token = str(
             signing.loads(request.COOKIES.get(_cookie_name(study), ""), salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS)
         )
-        participant = enrolment.resume(token=token)
+        participant = resuming.resume(token=token)
     except (signing.BadSignature, ParallaxError):
         return ""
     who = recruiting.panel.who(said)

@@ -14,7 +14,7 @@ from studies.forms.participant import posted_answers
 from studies.questionnaires.schema import ITEMS, questionnaire_from
 from studies.selectors import asking, pages
 from studies.selectors.kept import answers_about
-from studies.services import answers
+from studies.services import answers, finishing
 from studies.services.orders import shown_orders
 from studies.views.participant.visit import Visit, of_participant, true_step
 
@@ -29,7 +29,7 @@ def slots_of(visit: Visit) -> list[pages.Slot]:
 def recommendations(visit: Visit) -> HttpResponse:
     """The list, as it was computed once."""
     if visit.request.method == "POST":
-        answers.finish_recommendations(participant=visit.participant)
+        finishing.finish_recommendations(participant=visit.participant)
         return visit.lead_to(flow.Place(flow.ITEMS, 1))
     return visit.page("recommendations", flow.RECOMMENDATIONS, slots=slots_of(visit))
 
@@ -132,7 +132,7 @@ def item(visit: Visit, rank: int) -> HttpResponse:
         return _item_page(visit, rank)
     sent = taken(visit, ITEMS, rank)
     if sent.may_leave:
-        answers.finish_item(participant=visit.participant, rank=rank)
+        finishing.finish_item(participant=visit.participant, rank=rank)
         length = int(visit.study.settings["list_length"])
         return visit.over() or visit.lead_to(flow.next_place(flow.Place(flow.ITEMS, rank), length))
     if visit.is_htmx and sent.problems:

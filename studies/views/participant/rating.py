@@ -23,7 +23,7 @@ from core.provenance import derived_seed
 from studies import flow
 from studies.forms.participant import whole_number
 from studies.selectors import pages
-from studies.services import answers
+from studies.services import events, ratings, recommending
 from studies.views.participant.cards import card_html
 from studies.views.participant.visit import Visit, found_item, of_participant, true_step
 
@@ -44,7 +44,7 @@ def rate(visit: Visit) -> HttpResponse:
     """The catalogue, searched and rated; Continue takes the ratings and makes the list."""
     if visit.request.method == "POST":
         try:
-            answers.finish_rating(participant=visit.participant)
+            recommending.finish_rating(participant=visit.participant)
         except ParallaxError as refusal:
             if refusal.code == "study.model_unavailable":
                 raise
@@ -71,7 +71,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         limit=PAGE_SIZE,
     )
     if query and not offset:
-        answers.record_event(
+        events.record_event(
             participant=visit.participant,
             kind="search",
             page=flow.RATE,
@@ -136,7 +136,7 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     raw = visit.request.POST.get("rating", "")
     error = ""
     try:
-        answers.rate_item(
+        ratings.rate_item(
             participant=visit.participant,
             item=rated,
             rating=(whole_number(raw) or 0) if raw else None,  # what is no rating is refused like a 0

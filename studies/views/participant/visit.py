@@ -27,7 +27,7 @@ from studies.models import Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import pages
 from studies.selectors import texts as written
-from studies.services import answers, languages, leaving, resuming
+from studies.services import languages, leaving, resuming, standing
 from studies.services.events import client_time, record_event
 from studies.views.participant.calm import calm_page, is_part, outcome, titled
 from studies.views.participant.language import browser_language, switches, without_language
@@ -60,7 +60,7 @@ class Visit:
     @property
     def here(self) -> flow.Place:
         """Where they truly stand."""
-        return answers.place_of(self.participant)
+        return standing.place_of(self.participant)
 
     @property
     def language(self) -> str:

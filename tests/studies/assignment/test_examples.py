@@ -17,6 +17,7 @@ from studies.assignment import (
     quotas,
     simple,
     strata,
+    traits,
     wording,
 )
 
@@ -31,6 +32,7 @@ MODULES = [
     quotas,
     simple,
     strata,
+    traits,
     wording,
 ]
 

@@ -1,4 +1,4 @@
-"""Forms of the questionnaire's editor: a question's fields, languages side by side, and what they make of it."""
+"""The form of a question in the editor: its fields, languages side by side, and what they make of it."""
 
 from __future__ import annotations
 
@@ -7,119 +7,18 @@ from typing import Any
 
 from django import forms
 
-from studies.presets.blocks import block_keys, load_block
-from studies.questionnaires.conditions import RELATIONS, Alternative, Test, as_alternatives, from_alternatives
-from studies.questionnaires.questions import (
-    ATTENTION,
-    CHOICE,
-    LIKERT,
-    LONG_TEXT,
-    MATRIX,
-    MULTIPLE,
-    NUMBER,
-    SLIDER,
-    TEXT,
-    YES_NO,
-    Question,
-)  # fmt: skip
+from studies.forms.question_lines import (
+    LANGUAGE_NAMES,
+    SPARE_LINES,
+    ConditionForm,
+    LineForm,
+    told_line,
+    words_field,
+)
+from studies.questionnaires.conditions import as_alternatives, from_alternatives
+from studies.questionnaires.questions import MATRIX, MULTIPLE, NUMBER, SLIDER, Question
 from studies.questionnaires.reading import OF_KIND
-from studies.questionnaires.schema import AFTER, BLOCKS, Questionnaire, earlier_questions
-
-KIND_LABELS = {
-    LIKERT: "Likert scale", YES_NO: "Yes or no", CHOICE: "One choice", MULTIPLE: "Several choices",
-    NUMBER: "Number", TEXT: "Short text", LONG_TEXT: "Long text", SLIDER: "Slider", MATRIX: "Matrix",
-    ATTENTION: "Attention check",
-}  # fmt: skip
-BLOCK_LABELS = {
-    "about": "About the person", "items": "About each recommended item", "overall": "About the list",
-    "after": "After the list",
-}  # fmt: skip
-RELATION_LABELS = {
-    "equals": "is", "differs": "is not", "one_of": "is one of (commas between)", "includes": "includes",
-    "below": "is below", "at_most": "is at most", "above": "is above", "at_least": "is at least",
-    "answered": "is answered (yes or no)",
-}  # fmt: skip
-LANGUAGE_NAMES = {"en": "English", "it": "Italian"}
-SPARE_LINES = 3
-LONGEST_WORDING = 2000
-
-
-def _line(label: str, *, required: bool = False, **facts: Any) -> forms.CharField:
-    return forms.CharField(label=label, required=required, max_length=LONGEST_WORDING, **facts)
-
-
-class LineForm(forms.Form):
-    """One line of a list: a choice, or a row of a matrix; left empty it is none."""
-
-    key = forms.CharField(required=False, max_length=60)
-    mark = forms.BooleanField(required=False)
-
-    def __init__(self, languages: Sequence[str], mark: str, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.languages = languages
-        self.fields["mark"].label = mark
-        for language in languages:
-            name = LANGUAGE_NAMES.get(language, language)
-            self.fields[f"text_{language}"] = _line(f"Words in {name}")
-        self.order_fields(["key", *(f"text_{language}" for language in languages), "mark"])
-
-    def said(self) -> tuple[str, dict[str, str], bool] | None:
-        """The key, the words by language and the mark; None for an empty line."""
-        given = self.cleaned_data
-        texts = {language: given.get(f"text_{language}", "") for language in self.languages}
-        texts = {language: text for language, text in texts.items() if text}
-        key = given.get("key", "").strip()
-        return (key, texts, given["mark"]) if key or texts else None
-
-
-class ConditionForm(forms.Form):
-    """One comparison of a condition; left empty it is none."""
-
-    group = forms.IntegerField(min_value=1, max_value=9, initial=1, required=False, label="Group")
-    negated = forms.BooleanField(required=False, label="Not")
-    question = forms.ChoiceField(required=False, label="Question")
-    relation = forms.ChoiceField(
-        required=False, choices=[(key, RELATION_LABELS[key]) for key in RELATIONS], label="Compared"
-    )
-    value = forms.CharField(required=False, max_length=200, label="Answer")
-
-    def __init__(self, earlier: Mapping[str, Question], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.earlier = earlier
-        names = []
-        for key, question in earlier.items():
-            rows = [f"{key}.{row.key}" for row in question.rows] or [key]
-            names += [(name, name) for name in rows]
-        self.fields["question"].choices = [("", "—"), *names]  # type: ignore[attr-defined]
-
-    def said(self) -> Alternative | None:
-        """The comparison; None for an empty line."""
-        given = self.cleaned_data
-        name = given.get("question")
-        if not name:
-            return None
-        key, _dot, row = name.partition(".")
-        question, relation = self.earlier[key], given["relation"] or "equals"
-        raw = given["value"].strip()
-        value: Any = _value_for(question, relation, raw)
-        return Alternative(given["group"] or 1, given["negated"], Test(key, relation, value, row))
-
-
-def _value_for(question: Question, relation: str, raw: str) -> Any:
-    """What was typed, as the answer it names; a wrong one stays as typed, and the check says so."""
-    if relation == "answered":
-        return raw.lower() not in ("no", "false", "0")
-    if relation == "one_of":
-        return tuple(_value_for(question, "equals", part.strip()) for part in raw.split(",") if part.strip())
-    if question.kind == YES_NO:
-        return {"yes": True, "no": False}.get(raw.lower(), raw)
-    if question.is_on_points or question.kind in (NUMBER, SLIDER):
-        try:
-            number = float(raw.replace(",", "."))
-        except ValueError:
-            return raw
-        return int(number) if number.is_integer() else number
-    return raw
+from studies.questionnaires.schema import Questionnaire, earlier_questions
 
 
 class QuestionForm(forms.Form):
@@ -193,7 +92,7 @@ class QuestionForm(forms.Form):
         self.is_too_deep = told is None
         self.conditions = [
             ConditionForm(earlier, data, prefix=f"if{number}", initial=line)
-            for number, line in enumerate([*map(_told, told or ()), *([None] * SPARE_LINES)])
+            for number, line in enumerate([*map(told_line, told or ()), *([None] * SPARE_LINES)])
             if earlier
         ]
 
@@ -209,24 +108,24 @@ class QuestionForm(forms.Form):
         def area(
             label: str, initial: Any, rows: int, help_text: str = "", *, is_required: bool = False
         ) -> forms.CharField:
-            return _line(label, initial=initial, required=is_required, help_text=help_text,
+            return words_field(label, initial=initial, required=is_required, help_text=help_text,
                          widget=forms.Textarea(attrs={"rows": rows, "lang": language}))  # fmt: skip
 
         self.fields[f"text_{language}"] = area(f"Question in {name}", words("text"), 2, is_required=True)
-        self.fields[f"help_{language}"] = _line(f"A sentence beside it, in {name}", initial=words("help"))
+        self.fields[f"help_{language}"] = words_field(f"A sentence beside it, in {name}", initial=words("help"))
         if "ends" in fields:
             low, high = words("ends") or ("", "")
-            self.fields[f"low_{language}"] = _line(f"Label of the lowest point, in {name}", initial=low)
-            self.fields[f"high_{language}"] = _line(f"Label of the highest point, in {name}", initial=high)
+            self.fields[f"low_{language}"] = words_field(f"Label of the lowest point, in {name}", initial=low)
+            self.fields[f"high_{language}"] = words_field(f"Label of the highest point, in {name}", initial=high)
         if "labels" in fields:
             told = "\n".join(words("labels") or ())
             self.fields[f"labels_{language}"] = area(
                 f"Labels of all points, in {name}", told, 3, "One a line, lowest first; empty for the two ends alone."
             )
         if "unit" in fields:
-            self.fields[f"unit_{language}"] = _line(f"Unit, in {name}", initial=words("unit"))
+            self.fields[f"unit_{language}"] = words_field(f"Unit, in {name}", initial=words("unit"))
         if "other" in fields:
-            self.fields[f"other_{language}"] = _line(
+            self.fields[f"other_{language}"] = words_field(
                 f"Label of an answer in one's own words, in {name}", initial=words("other"),
                 help_text="Empty for none.",
             )  # fmt: skip
@@ -344,68 +243,3 @@ class QuestionForm(forms.Form):
 
 def _plain_number(value: float) -> float:
     return int(value) if float(value).is_integer() else value
-
-
-def _told(line: Alternative) -> dict[str, Any]:
-    test = line.test
-    values = test.value if test.relation == "one_of" else (test.value,)
-    words = ", ".join({True: "yes", False: "no"}[one] if isinstance(one, bool) else str(one) for one in values)
-    name = f"{test.question}.{test.row}" if test.row else test.question
-    return {
-        "group": line.group, "negated": line.is_negated, "question": name, "relation": test.relation, "value": words,
-    }  # fmt: skip
-
-
-class NewQuestionForm(forms.Form):
-    """Where a new question goes, and of what kind it is."""
-
-    block = forms.ChoiceField(choices=[(key, BLOCK_LABELS[key]) for key in BLOCKS], initial=AFTER)
-    kind = forms.ChoiceField(choices=list(KIND_LABELS.items()))
-
-
-class ScaleForm(forms.Form):
-    """A scale: its key, its name in each language, and how much of it has to be answered."""
-
-    key = forms.SlugField(max_length=40)
-    least_answered = forms.IntegerField(
-        label="Least share to be answered (percent)", min_value=1, max_value=100, initial=50
-    )
-
-    def __init__(self, languages: Sequence[str], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.languages = languages
-        for language in languages:
-            name = LANGUAGE_NAMES.get(language, language)
-            self.fields[f"name_{language}"] = forms.CharField(label=f"Name in {name}", max_length=200)
-
-    def scale(self) -> dict[str, Any]:
-        """The scale as a document holds it."""
-        said = self.cleaned_data
-        names = {language: said[f"name_{language}"] for language in self.languages}
-        return {"key": said["key"], "name": names, "least_answered": said["least_answered"] / 100}
-
-
-class AttentionForm(forms.Form):
-    """After how many failed attention checks somebody's part ends."""
-
-    ends_after = forms.IntegerField(
-        label="Failed attention checks that end somebody's part", min_value=0, max_value=100,
-        help_text="0: nobody's; failures are flagged all the same.",
-    )  # fmt: skip
-
-
-class BlockForm(forms.Form):
-    """A shipped block to add."""
-
-    name = forms.ChoiceField(label="Block of questions")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = [(key, f"{load_block(key).title}: {load_block(key).description}") for key in block_keys()]
-        self.fields["name"].choices = choices  # type: ignore[attr-defined]
-
-
-class ImportForm(forms.Form):
-    """A YAML document to read."""
-
-    file = forms.FileField(label="YAML document")

@@ -1,0 +1,225 @@
+"""Metrics of lists of n, by user, in which the place or the gain counts: AP, RR, DCG, nDCG, utility.
+
+Every function takes `Ranks` and list lengths and gives an array of shape (n_users, n_lengths) with NaN where
+a user has no value. `evaluation.metrics.listed` finds them by a metric's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from core.errors import ParameterError
+from evaluation.metrics.lists import where_relevant
+from evaluation.metrics.ranks import Floats, Ints, Ranks, check_ns
+
+Over = Literal["relevant", "capped", "retrieved"]
+Gain = Literal["linear", "exponential"]
+
+
+def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant") -> Floats:
+    r"""Precision at each hit among the first n, added up and divided by `over`; 0 without a hit.
+
+    .. math:: \mathrm{AP} = \frac1m \sum_{j \le n} \mathrm{rel}_j P_j
+
+    Parameters
+    ----------
+    ranks : Ranks
+    ns : sequence of int
+    over : {"relevant", "capped", "retrieved"}
+        m: all relevant items of the user (as trec_eval), at most n of them, or the hits themselves.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        Another `over`.
+
+    Examples
+    --------
+    >>> in_list_b = Ranks.of([0, 0], [4, 5], n_listed=[5])
+    >>> average_precision(in_list_b, [5], over="retrieved").round(3).tolist()
+    [[0.325]]
+    """
+    check_ns(ns)
+    users, places, _, nth = ranks.found
+    at_hit = nth / places
+    table = np.empty((ranks.n_users, len(ns)))
+    for column, n in enumerate(ns):
+        is_in = places <= n
+        total = np.bincount(users[is_in], weights=at_hit[is_in], minlength=ranks.n_users)
+        match over:
+            case "relevant":
+                divisor = ranks.n_relevant
+            case "capped":
+                divisor = np.minimum(ranks.n_relevant, n)
+            case "retrieved":
+                divisor = np.bincount(users[is_in], minlength=ranks.n_users)
+            case _:
+                raise ParameterError(f"AP is over 'relevant', 'capped' or 'retrieved' items, not {over!r}.")
+        table[:, column] = total / np.maximum(divisor, 1)
+    return where_relevant(ranks, table)
+
+
+def reciprocal_rank(ranks: Ranks, ns: Sequence[int]) -> Floats:
+    """1 / rank of the first relevant item among the first n, 0 without one.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
+
+    Examples
+    --------
+    >>> reciprocal_rank(Ranks.of([0, 0], [4, 2], n_listed=[5]), [1, 5]).tolist()
+    [[0.0, 0.5]]
+    """
+    check_ns(ns)
+    users, places, _, nth = ranks.found
+    first = np.full(ranks.n_users, np.inf)
+    first[users[nth == 1]] = places[nth == 1]
+    return where_relevant(ranks, np.where(first[:, None] <= np.asarray(ns), 1.0 / first[:, None], 0.0))
+
+
+def dcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
+    r"""Discounted cumulative gain of the first n.
+
+    .. math:: \sum_{j \le n} \frac{g_j}{\log_2(j + 1)}
+
+    with g the gain itself (linear), or 2^gain - 1 (exponential).
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand, with their gains.
+    ns : sequence of int
+        List lengths, each >= 1.
+    gain : {"linear", "exponential"}
+        What a gain counts as.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        >= 0, in the unit of the gains where they count linearly; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1; another `gain`.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: ranks 1 and 2 are discounted differently, as
+    trec_eval does.
+
+    Examples
+    --------
+    >>> dcg(Ranks.of([0, 0], [1, 3], [3.0, 2.0], n_listed=[5]), [1, 3]).tolist()
+    [[3.0, 4.0]]
+    """
+    check_ns(ns)
+    users, places, gains, _ = ranks.found
+    return where_relevant(ranks, _discounted(users, places, _gained(gains, gain), ranks.n_users, ns))
+
+
+def ndcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
+    """`dcg` as a share of that of the user's relevant items in their best order.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand, with their gains.
+    ns : sequence of int
+        List lengths, each >= 1.
+    gain : {"linear", "exponential"}
+        What a gain counts as.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        In [0, 1]; NaN for users without a relevant item.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1; another `gain`.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: the discount of `dcg`.
+
+    Examples
+    --------
+    >>> ndcg(Ranks.of([0], [2], n_listed=[3]), [3]).round(4).tolist()
+    [[0.6309]]
+    """
+    check_ns(ns)
+    gains, best = ranks.best
+    ideal = _discounted(ranks.users, best, _gained(gains, gain), ranks.n_users, ns)
+    return dcg(ranks, ns, gain=gain) / np.where(ideal == 0, 1.0, ideal)
+
+
+def _gained(gains: Floats, gain: str) -> Floats:
+    if gain == "linear":
+        return gains
+    if gain == "exponential":
+        return np.exp2(gains) - 1.0
+    raise ParameterError(f"The gain is 'linear' or 'exponential', not {gain!r}.")
+
+
+def _discounted(users: Ints, places: Ints, gains: Floats, n_users: int, ns: Sequence[int]) -> Floats:
+    terms = gains / np.log2(np.arange(2, int(places.max(initial=0)) + 2))[places - 1]
+    columns = [np.bincount(users[places <= n], weights=terms[places <= n], minlength=n_users) for n in ns]
+    return np.column_stack(columns)
+
+
+def utility(ranks: Ranks, ns: Sequence[int]) -> Floats:
+    """Sum of the gains among the first n, in their unit.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        Where each user's relevant items stand, with their gains.
+    ns : sequence of int
+        List lengths, each >= 1.
+
+    Returns
+    -------
+    float array, shape (n_users, n_lengths)
+        >= 0; NaN for users without an item of positive utility.
+
+    Raises
+    ------
+    ParameterError
+        No list length, or one below 1.
+
+    Examples
+    --------
+    >>> utility(Ranks.of([0, 0], [1, 3], [9.5, 2.0], n_listed=[5]), [2, 3]).tolist()
+    [[9.5, 11.5]]
+    """
+    check_ns(ns)
+    users, places, gains, _ = ranks.found
+    columns = [
+        np.bincount(users[places <= n], weights=gains[places <= n], minlength=ranks.n_users).astype(np.float64)
+        for n in ns
+    ]
+    return where_relevant(ranks, np.column_stack(columns))

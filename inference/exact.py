@@ -1,0 +1,82 @@
+"""Exact numbers: values as the decimals they were written as; 0.2 is one fifth, not its nearest binary fraction."""
+
+from __future__ import annotations
+
+import math
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from core.errors import DataError
+
+Number = float | Fraction | Decimal | np.floating[Any] | np.integer[Any]
+
+# Squares of anything inside these bounds stay within the range of a float.
+LARGEST = Fraction(10) ** 150
+SMALLEST = 1 / LARGEST
+LARGEST_FLOAT = Fraction(sys.float_info.max)
+
+
+def exact(value: object, where: str = "the data") -> Fraction:
+    """Read one value as the decimal it was written as.
+
+    Parameters
+    ----------
+    value : int, float, Fraction, Decimal or NumPy number
+        Finite; 0 or between 1e-150 and 1e150 in size.
+    where : str
+        Named in the error.
+
+    Returns
+    -------
+    Fraction
+        0.1 as one tenth.
+
+    Raises
+    ------
+    DataError
+        The value is not a number, not finite, or out of those bounds.
+
+    Examples
+    --------
+    >>> exact(0.1) + exact(0.2) == exact(0.3)
+    True
+    """
+    if isinstance(value, Rational):
+        found = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, float | np.floating | Decimal):
+        if not math.isfinite(value):
+            raise DataError(f"A value in {where} is {value}, not a finite number: leave missing answers out first.")
+        found = Fraction(str(value))
+    else:
+        raise DataError(f"A value in {where} is {value!r}, which is not a number.")
+    if found and not SMALLEST <= abs(found) <= LARGEST:
+        raise DataError(f"The value {value} in {where} lies outside 1e-150 to 1e150: choose another unit.")
+    return found
+
+
+def as_float(value: Fraction) -> float:
+    """Round to the nearest finite float.
+
+    A ratio of variances beyond 1e308 (a spread that is nothing beside the differences) becomes the largest
+    float, not infinity.
+
+    Parameters
+    ----------
+    value : Fraction
+
+    Returns
+    -------
+    float
+        Finite.
+
+    Examples
+    --------
+    >>> as_float(Fraction(1, 4)), as_float(Fraction(10) ** 400)
+    (0.25, 1.7976931348623157e+308)
+    """
+    return float(max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value)))

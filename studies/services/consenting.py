@@ -1,0 +1,168 @@
+"""The consent page: shown, declined, or agreed to, which makes the participant."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from studies import flow
+from studies.enums import Mode
+from studies.models import Interview, Participant, Study
+from studies.selectors.consent import current_consent
+from studies.selectors.kept import study_now
+from studies.selectors.recruiting import HowRecruited, recruiting_of
+from studies.services.codes import CODE_LENGTH, drawn_code
+from studies.services.doors import Door, door_of
+from studies.services.entrance import refuse_unless_open
+from studies.services.external_ids import keep_external_ids, known_id, parted
+from studies.services.slots import locked_study
+from studies.services.tokens import digest_of_key, digest_of_token, token_for
+
+logger = logging.getLogger(__name__)
+
+SHORTEST_ENTRY_KEY = 20
+MOST_PARAMETERS = 50
+LONGEST_PARAMETER = 500
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Who gave consent, and the token of their personal link, which is known here only."""
+
+    participant: Participant
+    token: str
+
+
+def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
+    """Count a showing of the consent page; nothing of the visitor is kept."""
+    if mode == Mode.LIVE:
+        Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
+
+
+def decline(*, study: Study, mode: str = Mode.LIVE) -> None:
+    """Count someone who said no; nothing else is kept."""
+    if mode == Mode.LIVE:
+        Study.objects.filter(pk=study.pk).update(n_declined=F("n_declined") + 1)
+
+
+def consent(
+    *,
+    study: Study,
+    entry_key: str,
+    mode: str = Mode.LIVE,
+    language: str = "en",
+    parameters: Mapping[str, Any] | None = None,
+    source_user: str = "",
+    consent_version: int | None = None,
+    recruiting: HowRecruited | None = None,
+) -> Entry:
+    """Make the participant who pressed the consent button; the same entry key gives the same participant.
+
+    `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
+    of their own. The key of a personal link enrols one participant, however often it is used. `consent_version` is
+    the number of the text that was shown, where it is known, and `recruiting` how the study recruits, where the
+    caller has just read it.
+
+    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`,
+    `study.known_id` where somebody takes part under the same id already, and what `doors.door_of` raises.
+    """
+    if len(entry_key) < SHORTEST_ENTRY_KEY:
+        raise ParallaxError("study.bad_entry_key", _("This page is out of date. Please load it again."))
+    kept = {str(name): value for name, value in (parameters or {}).items()}
+    if len(kept) > MOST_PARAMETERS or any(
+        len(name) > LONGEST_PARAMETER or len(str(value)) > LONGEST_PARAMETER for name, value in kept.items()
+    ):
+        raise ParallaxError("study.bad_parameters", _("The link to this study is too long to be a real one."))
+    if any("\x00" in name or "\x00" in str(value) for name, value in kept.items()):  # PostgreSQL keeps no NUL
+        raise ParallaxError(
+            "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
+        )
+    token = token_for(study, entry_key)
+    key = digest_of_key(entry_key)
+    participant = Participant.objects.filter(study=study, entry_key=key).first()
+    if participant is None:
+        recruiting = recruiting or recruiting_of(study)
+        said = {name: str(value) for name, value in kept.items()}
+        door = door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
+        participant = _made(study, key, token, mode, language, kept, source_user, door, recruiting, consent_version)
+    if participant.token_digest != digest_of_token(token):
+        # The installation's secret was changed between two presses: the newer link is the good one.
+        Participant.objects.filter(pk=participant.pk).update(token_digest=digest_of_token(token))
+        participant.token_digest = digest_of_token(token)
+    return Entry(participant, token)
+
+
+def _made(
+    study: Study,
+    key: str,
+    token: str,
+    mode: str,
+    language: str,
+    parameters: dict[str, Any],
+    source_user: str,
+    door: Door,
+    recruiting: HowRecruited,
+    consent_version: int | None,
+) -> Participant:
+    """Insert the row; where another request has just inserted it, return that one."""
+    now = timezone.now()
+    external, others = parted(parameters, recruiting.panel)
+    for _attempt in range(20):
+        with transaction.atomic():
+            # Two people of one id wait for each other; people without ids need not.
+            has_name = mode == Mode.LIVE and recruiting.panel.who(external) is not None
+            current = locked_study(study.pk) if has_name else study_now(study.pk)
+            refuse_unless_open(current, mode)
+            if has_name and not Participant.objects.filter(study=current, entry_key=key).exists():
+                _refuse_known(current, recruiting, external)
+            version = current.versions.order_by("-number").first() if mode != Mode.PREVIEW else None
+            agreed = current_consent(current) if mode != Mode.PREVIEW else None
+            if agreed is not None and consent_version is not None and consent_version != agreed.number:
+                raise ParallaxError(
+                    "study.consent_changed",
+                    _("This text has been changed since you opened the page. Please read it again."),
+                )
+            try:
+                with transaction.atomic():
+                    participant = Participant.objects.create(
+                        study=current,
+                        version=version,
+                        code=drawn_code(CODE_LENGTH),
+                        token_digest=digest_of_token(token),
+                        entry_key=key,
+                        mode=mode,
+                        entrance=door.entrance,
+                        step=flow.ABOUT,
+                        language=language,
+                        consent_version=agreed,
+                        consent_language=language,
+                        parameters=others,
+                        source_user=source_user,
+                        consented_at=now,
+                        last_seen_at=now,
+                    )
+                    keep_external_ids(participant=participant, found=external)
+                    if door.link is not None:
+                        Interview.objects.filter(link=door.link).update(participant=participant)
+            except IntegrityError:
+                # Pressed twice at once, or a code drawn twice.
+                found = Participant.objects.filter(study=current, entry_key=key).first()
+                if found is not None:
+                    return found
+                continue
+        logger.info("consent study=%s participant=%s mode=%s", study.slug, participant.code, mode)
+        return participant
+    raise ParallaxError("study.no_code", _("We could not enter you just now. Please try again."))
+
+
+def _refuse_known(study: Study, recruiting: HowRecruited, external: Mapping[str, str]) -> None:
+    if known_id(study=study, panel=recruiting.panel, parameters=external) is not None:
+        raise ParallaxError("study.known_id", _("You take part in this study already."))

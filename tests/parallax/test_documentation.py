@@ -1,0 +1,60 @@
+"""What the documentation shows exists: its commands with their options, the targets of make, the pages it links to."""
+
+from __future__ import annotations
+
+import re
+from argparse import PARSER, ArgumentParser
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+APPS = ("accounts", "analysis", "catalog", "evaluation", "parallax", "studies")
+pytestmark = pytest.mark.unit
+
+
+def options_of(command: str, app: str) -> set[str]:
+    """Every option of a command, those of its own subcommands included."""
+    waiting: list[ArgumentParser] = [load_command_class(app, command).create_parser("manage.py", command)]
+    found: set[str] = set()
+    for parser in waiting:
+        found |= parser._option_string_actions.keys()
+        for action in parser._actions:
+            if action.nargs == PARSER and isinstance(action.choices, dict):
+                waiting.extend(action.choices.values())
+    return found
+
+
+OPTIONS = {command: options_of(command, app) for command, app in get_commands().items() if app in APPS}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_and_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text()
+    wrong = []
+    for command, rest in re.findall(r"manage\.py\s+([a-z_]+)([^\n`|]*)", text.replace("\\\n", " ")):
+        if command not in get_commands():
+            wrong.append(f"no command {command}")
+        elif command in OPTIONS:
+            named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest))
+            wrong += [f"{command} has no {option}" for option in sorted(named - OPTIONS[command])]
+    for link in re.findall(r"\]\(([^)#\s]+)", text):
+        if "://" not in link and not (page.parent / link).exists():
+            wrong.append(f"a dead link to {link}")
+    assert wrong == []
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    linked = {(ROOT / "docs" / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)", index)}
+    decisions = set((ROOT / "docs" / "adr").glob("*.md"))
+    assert set(PAGES) - linked - decisions - {ROOT / "README.md", ROOT / "docs" / "README.md"} == set()
+
+
+def test_the_targets_that_the_readme_names_can_be_made() -> None:
+    makeable = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"`(?:\w+=\w+ )?make ([a-z-]+)", (ROOT / "README.md").read_text()))
+    assert named
+    assert named <= makeable
