@@ -25,7 +25,7 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Allocation, Participant, Study
 from studies.planted_effects import AffectedPerson, Effect, as_plain, told
 from studies.questionnaires.schema import questionnaire_from
-from studies.scales import negative_members
+from studies.scales import negative_members, scales_of
 from studies.services.entry_links import entry_link
 from studies.services.slots import locked_study
 from studies.walker.client import PlainClient
@@ -380,4 +380,5 @@ def _person_for(
         effect=effects.get(label or "", Effect()),
         list_length=int(study.settings["list_length"]),
         effect_rng=rng_for(seed, "effects", study.slug, number),
+        scales=scales_of(questionnaire_from(study.questionnaire)),
     )

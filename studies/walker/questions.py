@@ -123,7 +123,7 @@ class Respondent:
             # The questions of screening are asked so that "yes" lets someone in.
             return "yes" if set(labels) == {"yes", "no"} else str(self.rng.choice(sorted({*labels} - {"other"})))
         if self.person is not None and all(value.lstrip("-").isdigit() for value in labels):
-            answer = self.person.opinion(len(labels), self.rng, is_negative=name in self.negative)
+            answer = self.person.opinion(len(labels), self.rng, name=name, is_negative=name in self.negative)
             return sorted(labels, key=int)[int(answer.value) - 1]
         return str(self.rng.choice([value for value in labels if value != "other"]))
 
@@ -133,10 +133,10 @@ class Respondent:
             low, high = float(ranges[0].get("min", 0)), float(ranges[0].get("max", 100))
             step = float(ranges[0].get("step", 1))
             points = round((high - low) / step) + 1
-            negative = key_of(question) in self.negative
+            key = key_of(question)
             n = points // 2
             if self.person is not None:
-                n = self.person.opinion(points, self.rng, is_negative=negative).value - 1
-            return f"{low + n * step:g}"
+                n = self.person.opinion(points, self.rng, name=key, is_negative=key in self.negative).value - 1
+            return f"{low + n * step:.12g}"
         low, high = int(float(field.get("data-minimum", 1))), int(float(field.get("data-maximum", 100)))
         return str(int(self.rng.integers(low, high + 1)))
