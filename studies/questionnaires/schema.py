@@ -17,6 +17,7 @@ from studies.questionnaires.questions import (
     KINDS,
     LIKERT,
     LONG_TEXT,
+    LONGEST_OTHER,
     LONGEST_TEXT,
     MATRIX,
     MULTIPLE,
@@ -30,6 +31,7 @@ from studies.questionnaires.questions import (
     Question,
     Texts,
     is_declined,
+    own_words,
 )
 from studies.questionnaires.reading import (
     KEY,
@@ -43,10 +45,11 @@ from studies.questionnaires.reading import (
 )
 
 __all__ = [
-    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ITEMS", "KINDS", "LIKERT", "LONGEST_TEXT",
-    "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO", "Choice",
+    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ITEMS", "KINDS", "LIKERT", "LONGEST_OTHER",
+    "LONGEST_TEXT", "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO",
+    "Choice",
     "MatrixRow", "Problem", "Question", "Questionnaire", "QuestionnaireProblems", "Scale", "Texts", "is_declined",
-    "lacking_wordings", "plain_answer", "questionnaire_from",
+    "lacking_wordings", "own_words", "plain_answer", "questionnaire_from",
 ]  # fmt: skip
 
 ABOUT = "about"
