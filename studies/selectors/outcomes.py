@@ -33,6 +33,12 @@ def are_outcomes_open(study: Study) -> bool:
     return study.status == StudyStatus.CLOSED or study.outcomes_opened_at is not None
 
 
+def are_outcomes_shut(study: Study, modes: Collection[str] = (Mode.LIVE,)) -> bool:
+    """Whether answers of these modes may not be given out yet: people's, from when the first took part until outcomes
+    are open."""
+    return Mode.LIVE in modes and not are_outcomes_open(study) and study.participants.filter(mode=Mode.LIVE).exists()
+
+
 def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
     """One line a condition, of one mode alone, in the order of the design."""
     out = excluded(study, [mode])
