@@ -273,6 +273,14 @@ def counted(study: Study) -> dict[str, Any]:
     }
 
 
+def test_a_flag_says_that_ratings_are_alike_and_not_which(study: Study) -> None:
+    person = Participant.objects.filter(study=study).earliest("pk")
+    person.profile.update(rating=2)
+    Response.objects.filter(participant=person, question="rating").update(value=2)
+    page = signed_in(researcher(study, Role.OWNER)).get(reverse("studies:quality", args=[study.slug])).text
+    assert "All 10 ratings are the same." in page
+
+
 def test_previews_and_pilots_change_no_count_of_people(study: Study) -> None:
     first = Participant.objects.filter(study=study, mode=Mode.LIVE).earliest("pk")
     keep_external_ids(participant=first, found={"PROLIFIC_PID": "same"})
