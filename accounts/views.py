@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.http import HttpRequest, HttpResponse
@@ -35,6 +36,11 @@ class PasswordReset(auth_views.PasswordResetView):
     email_template_name = "accounts/password_reset_email.txt"
     subject_template_name = "accounts/password_reset_subject.txt"
     success_url = reverse_lazy("accounts:password_reset_sent")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Send the letter, with the site's own address where the installation says it."""
+        self.extra_email_context = {"site_url": settings.SITE_URL}
+        return super().form_valid(form)
 
 
 class PasswordResetSent(auth_views.PasswordResetDoneView):

@@ -25,6 +25,7 @@ from analysis.package import files_of
 from analysis.selectors.reports import reports_of, studies_to_report
 from analysis.serializers import BuildSerializer, ReportDetailSerializer, ReportQuerySerializer, ReportSerializer
 from analysis.services import build_report, give_file
+from analysis.services.requests import require_open_answers
 from core.errors import ParallaxError
 
 FILE_TYPES = (
@@ -71,9 +72,9 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
         operation_id="report_build",
         summary="Build a report",
         description="Computes the report at once, from the run the study was made on: it takes seconds. The same "
-        "inputs give the report that is there already (200). Building opens the outcomes, and the study's log says "
-        "so. Studies that you may not report, or that are not launched, are not there (404). The token has to have the "
-        "scope `report`.",
+        "inputs give the report that is there already (200). While people's outcomes are blinded a report on them is "
+        "refused (409). Studies that you may not report, or that are not launched, are not there (404). The token has "
+        "to have the scope `report`.",
         request=BuildSerializer,
         responses={201: ReportSerializer, 200: ReportSerializer},
     )
@@ -82,6 +83,7 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
         asked = BuildSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         study = get_object_or_404(studies_to_report(request.user), slug=asked.validated_data["study"])
+        require_open_answers(study=study, mode=asked.validated_data.get("mode"))
         newest = study.reports.order_by("-pk").values_list("pk", flat=True).first() or 0
         report = build_report(study=study, mode=asked.validated_data.get("mode"), made_by=request.user)
         is_new = report.pk > newest

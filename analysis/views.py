@@ -13,10 +13,12 @@ from analysis.exports.document import document_of
 from analysis.forms import ReportForm
 from analysis.models import Report
 from analysis.package import files_of, offers_of
+from analysis.selectors.answering import mode_to_report
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
 from analysis.services import build_report, give_file
-from analysis.services.requests import request_report, takes_long
+from analysis.services.requests import request_report, require_open_answers, takes_long
 from core.errors import ParallaxError
+from studies.selectors.outcomes import are_outcomes_shut
 
 
 @require_safe
@@ -28,6 +30,7 @@ def report_list(request: HttpRequest) -> HttpResponse:
     context = {
         "reports": reports.filter(study=study) if study else reports,
         "study": study,
+        "is_shut": study is not None and are_outcomes_shut(study, [mode_to_report(study)]),
         "has_studies": study is not None or studies_to_report(request.user).exists(),
     }
     return render(request, "analysis/list.html", context)
@@ -42,10 +45,10 @@ def report_new(request: HttpRequest) -> HttpResponse:
     form = ReportForm(request.POST, researcher=request.user)
     if form.is_valid():
         study, mode, overrides = form.cleaned_data["study"], form.cleaned_data["mode"] or None, form.overrides()
-        if takes_long(study, mode):
-            asked = request_report(study=study, mode=mode, overrides=overrides, asked_by=request.user)
-            return redirect(asked)
         try:
+            require_open_answers(study=study, mode=mode)
+            if takes_long(study, mode):
+                return redirect(request_report(study=study, mode=mode, overrides=overrides, asked_by=request.user))
             report = build_report(study=study, mode=mode, overrides=overrides, made_by=request.user)
         except ParallaxError as refused:
             messages.error(request, str(refused))

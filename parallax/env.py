@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+SITE = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?")
 
 
 def env_str(name: str, default: str = "") -> str:
@@ -55,6 +56,16 @@ def env_bytes(name: str) -> int | None:
     if not size:
         raise ImproperlyConfigured(f"{name} is {raw!r}; write a size such as 800M or 12G.")
     return size
+
+
+def env_site(name: str) -> str:
+    """Return the variable as a site's own address without a slash at its end; empty where it is not set."""
+    raw = os.environ.get(name, "").strip().rstrip("/")
+    if not raw:
+        return ""
+    if not SITE.fullmatch(raw):
+        raise ImproperlyConfigured(f"{name} is {raw!r}; write an address such as https://study.example.org.")
+    return raw
 
 
 def env_list(name: str, *, default: list[str]) -> list[str]:

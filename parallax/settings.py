@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from charting.render import STYLE_HASHES
 from parallax.catalogues import compiled_catalogues
-from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_str
+from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_site, env_str
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
 
@@ -197,6 +197,7 @@ AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 EMAIL_BACKEND = env_str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+SITE_URL = env_site("PARALLAX_URL")  # what letters link to; no request says it where they are written
 CONTACT = env_str("PARALLAX_CONTACT", "")  # shown on pages that belong to no study, as a wrong link's
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost>")
 

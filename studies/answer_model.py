@@ -209,7 +209,7 @@ class SimulatedPerson:
         felt = math.fsum(self.given) / len(self.given) + self.rng.normal(0.0, NOISE / 2)
         return Answer(int(np.clip(np.rint(felt), LOW, HIGH)), MODELLED)
 
-    def opinion(self, points: int, rng: np.random.Generator, *, is_negative: bool = False) -> Answer:
+    def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
         """Agree with a statement about the list: as much as the ratings given say, with noise.
 
         Parameters
@@ -218,6 +218,8 @@ class SimulatedPerson:
             Points of the scale, >= 2.
         rng : numpy.random.Generator
             For the noise; not the person's own stream, which goes on where it was after a break.
+        name : str
+            What the statement is called in exports; nothing here depends on it.
         is_negative : bool
             Whether the statement finds fault.
 

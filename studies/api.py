@@ -15,7 +15,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.errors import ParallaxError
 from evaluation.exports import record_texts
 from evaluation.serializers import CsvRenderer
 from studies.codebook.variable import as_json, table_schema
@@ -39,7 +38,7 @@ from studies.serializers import (
     StudyDetailSerializer,
     StudySerializer,
 )
-from studies.services.blinding import note_export
+from studies.services.blinding import WITHOUT_OUTCOMES, note_export, outcomes_shut, require_open
 from studies.services.launch import design_snapshot
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Which table.")
@@ -104,11 +103,7 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         asked.is_valid(raise_exception=True)
         mode = asked.validated_data["mode"]
         if is_blinded(study, mode):
-            raise ParallaxError(
-                "blinding.outcomes_shut",
-                "Outcomes by condition stay shut until the study is closed, or somebody opens them in the console "
-                "and says why.",
-            )
+            raise outcomes_shut()
         return Response(OutcomeSerializer(outcomes_of(study, mode), many=True).data)
 
     @extend_schema(
@@ -116,7 +111,8 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         summary="The answers as a tidy table",
         description="The console's exports, row by row: `long` has a row for each participant and item, `wide` one for "
         "each participant. Ids are made for publication and lead back to nobody. Taking a table is recorded in the "
-        "study's log; before the close it opens the outcomes, and the log says so. Rows are streamed.",
+        "study's log. Until the outcomes are open, what holds answers is refused (409): page times and the "
+        "allocation log are given. Rows are streamed.",
         parameters=[TABLE, AnswersQuerySerializer],
         responses={(200, "application/json"): AnswersSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
@@ -133,7 +129,9 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         chosen = asked.validated_data
         modes = exported_modes(study, include_simulated=chosen["include_simulated"])
         source = Source(study, modes, chosen["without_excluded"])
-        note_export(study=study, kind=f"{table}, by a program", actor=request.user)
+        if table not in WITHOUT_OUTCOMES:
+            require_open(study=study, modes=modes)
+        note_export(study=study, kind=table, actor=request.user, by="a program", modes=modes)
         if isinstance(request.accepted_renderer, CsvRenderer):
             texts = table_texts(found.variables, found.rows(source))
             response = StreamingHttpResponse(texts, content_type="text/csv; charset=utf-8")

@@ -191,8 +191,9 @@ def flags_of(given: Given, thresholds: Thresholds, shortest: float) -> tuple[Fla
         n = len(given.items)
         found.append(Flag(STRAIGHT_LINED, f"Answered every question alike for all {n} items.", {"items": n}))
     if len(given.ratings) >= thresholds.alike_ratings and len(set(given.ratings)) == 1:
+        # Which rating it is would be an outcome, and reasons are shown while outcomes are blinded.
         n, rating = len(given.ratings), given.ratings[0]
-        found.append(Flag(ALL_RATINGS_ALIKE, f"All {n} ratings are {rating}.", {"ratings": n, "rating": rating}))
+        found.append(Flag(ALL_RATINGS_ALIKE, f"All {n} ratings are the same.", {"ratings": n, "rating": rating}))
     if given.failed_checks:
         checks = ", ".join(given.failed_checks)
         found.append(

@@ -21,6 +21,7 @@ from core.transitions import record
 from evaluation.models import EvaluationRun
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
+from studies.services.blinding import note_opened_by
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ def build_report(
 
     Without a `mode` people are reported where any have completed, else simulated participants. It follows the plan
     that the launch froze but for `overrides`, and says what deviates. The same inputs give the report that is there
-    already. Opening the outcomes of a study that people still take part in is logged.
+    already. A report on people who still take part opens the outcomes, and that is logged; pages and programs ask
+    `require_open_answers` before.
 
     Raises `report.not_launched`, `report.unknown_mode`, `report.run_not_finished`, `report.models_differ`,
     `report.bad_plan`.
@@ -160,7 +162,10 @@ def _stored(
             "made_by": made_by,
         },
     )
+    note_opened_by(study=locked, modes=[mode])
     if is_new:
+        is_live = mode == Mode.LIVE
+        reason = "A report opened the outcomes." if is_live else "A report on simulated participants was built."
         facts = {"report": report.number, "mode": mode, "n": results["flow"]["analysed"]}
-        record(locked, reason="A report opened the outcomes.", actor=made_by, **facts)
+        record(locked, reason=reason, actor=made_by, **facts)
     return report

@@ -30,7 +30,7 @@ def give_file(*, report: Report, name: str, actor: Any = None) -> Given:
         raise ParallaxError("report.no_such_file", f"Report {report.number} has no file called {name}.")
     given = Given(filename_of(report, name), file.content_type, file.make())
     if name == PACKAGE:
-        note_export(study=report.study, kind="study package", actor=actor)
+        note_export(study=report.study, kind="study package", actor=actor, modes=[report.mode])
     return given
 
 

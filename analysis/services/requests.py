@@ -18,6 +18,7 @@ from core.jobs import enqueue_on_commit
 from core.transitions import move
 from studies.enums import ParticipantStatus
 from studies.models import Study
+from studies.services.blinding import require_open
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,11 @@ def takes_long(study: Study, mode: str | None) -> bool:
     """Whether a report is better built by a worker than while somebody waits for a page."""
     rows = study.participants.filter(mode=mode or mode_to_report(study), status=ParticipantStatus.COMPLETED)
     return rows.count() > MOST_AT_ONCE
+
+
+def require_open_answers(*, study: Study, mode: str | None) -> None:
+    """Refuse a report on people whose outcomes are still blinded. Raises `blinding.outcomes_shut`."""
+    require_open(study=study, modes=[mode or mode_to_report(study)])
 
 
 @transaction.atomic

@@ -40,8 +40,8 @@
   };
   const holds = (form, condition) => {
     const [, name, sign, value] = condition.match(/^([^!=]+)(!?=)?(.*)$/);
-    const [first = ""] = given(form, name);
-    return !sign ? Boolean(first) : sign === "=" ? first === value : first !== value;
+    const values = given(form, name);
+    return !sign ? values.length > 0 : values.includes(value) === (sign === "=");
   };
   const number = (text) => Number(String(text).replace(",", "."));
   const relations = {
@@ -65,8 +65,8 @@
     const { when, condition } = part.dataset;
     part.hidden = !((!when || when.split("&").every((one) => holds(form, one)))
       && (!condition || fits(form, JSON.parse(condition))));
+    if (part.matches(".own-words")) part.control.disabled = part.hidden; // words of an answer taken back are not sent
   });
-  document.addEventListener("change", showDependants);
   document.addEventListener("input", showDependants);
   showDependants();
 
@@ -106,10 +106,11 @@
     });
     if (isDeclining) question.querySelectorAll("[data-slider] [type=text]").forEach((field) => field.dispatchEvent(new Event("input")));
   }, true);
+  document.addEventListener("change", showDependants, true); // before the form is sent, and after what it takes back
 
   /* A form that came back wanting an answer begins at the first that is missing. */
   const wanting = [...document.querySelectorAll(".question:has(.problem)")].find((part) => !part.hidden);
-  if (wanting) wanting.querySelector("input:not([type=hidden], [hidden]), select, textarea").focus();
+  if (wanting) (wanting.querySelector("[aria-invalid]") || wanting.querySelector("input:not([type=hidden], [hidden]), select, textarea")).focus();
 
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });

@@ -60,8 +60,9 @@ def question_variables(
 ) -> Iterator[Variable[Row]]:  # fmt: skip
     """The variables of a question; free text may name somebody together with other things.
 
-    A multiple choice has a column for each choice, a matrix one for each row. Where an answer may be missing in
-    more than one way, ``.missing`` says in which; ``.order`` says in what order choices or rows were shown.
+    A multiple choice has a column for each choice, a matrix one for each row, an answer in one's own words one for
+    the words. Where an answer may be missing in more than one way, ``.missing`` says in which; ``.order`` says in
+    what order choices or rows were shown.
     """
     key, wording = question.key, next(iter(question.text.values()))
     source = SCREENS[block]
@@ -74,7 +75,7 @@ def question_variables(
         yield _answer(name, question, reader, source)
     if question.other:
         yield Variable(f"{name}.other", f"{wording} (own words)", "text",
-                       lambda row: _own_words(reader.answers(row).get(key)),
+                       lambda row: schema.own_words(reader.answers(row).get(key)) or None,
                        allowed="text of at most 200 characters", identifies=INDIRECTLY, source=source)  # fmt: skip
     if question.kind == schema.ATTENTION:
         yield Variable(f"{name}.passed", f"Whether the attention check {key} was passed", "boolean",
@@ -173,10 +174,6 @@ def _rows(name: str, question: Question, reader: Reader[Row], common: Mapping[st
 
 def _row_reader(reader: Reader[Row], key: str, line: str) -> Callable[[Row], Any]:
     return lambda row: (reader.value(row, key) or {}).get(line)
-
-
-def _own_words(given: Any) -> str | None:
-    return given.get(schema.OTHER) or None if isinstance(given, Mapping) else None
 
 
 def _passed(question: Question, given: Any) -> bool | None:

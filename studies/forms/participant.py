@@ -59,14 +59,28 @@ def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
         rows = {row: value_of(question, str(data[name])) for row, name in names.items() if name in data}
         given = {row: value for row, value in rows.items() if value is not None}
         return bool(rows) or key in data, given or None
-    if key not in data:
+    said = _own_words(question, data)
+    if key not in data and said is None:
         return False, None
     if question.kind == schema.MULTIPLE:
         # A hidden field of the same name says that the question was there though no box is ticked.
-        return True, [raw for raw in data.getlist(key) if raw] or None
-    if question.other and data[key] == schema.OTHER:
-        return True, {schema.OTHER: data.get(f"{key}.{schema.OTHER}", "").strip()}
-    return True, value_of(question, str(data[key]))
+        chosen = [raw for raw in data.getlist(key) if raw and not (question.other and raw == schema.OTHER)]
+        return True, [*chosen, *([said] if said else [])] or None
+    return True, value_of(question, str(data[key])) if said is None else said
+
+
+def _own_words(question: schema.Question, data: QueryDict) -> dict[str, str] | None:
+    """Return the answer in one's own words, where that was chosen.
+
+    Words without the choice choose it, unless another button is pressed: the page's script sends none, and a reader
+    without it need not say twice that they wrote something.
+    """
+    if not question.other:
+        return None
+    words = data.get(f"{question.key}.{schema.OTHER}", "").strip()
+    pressed = [raw for raw in data.getlist(question.key) if raw]
+    may_speak = question.kind == schema.MULTIPLE or not pressed
+    return {schema.OTHER: words} if schema.OTHER in pressed or (words and may_speak) else None
 
 
 def posted_answers(questions: Iterable[schema.Question], data: QueryDict) -> dict[str, Any]:

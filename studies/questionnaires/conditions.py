@@ -15,7 +15,7 @@ DEEPEST = 6  # conditions within conditions
 
 
 def plain_answer(value: Any) -> Any:
-    """Return an answer as it is compared: nothing for one declined, "other" for one in own words.
+    """Return an answer as it is compared: nothing for one declined, "other" for one in own words, also among several.
 
     Parameters
     ----------
@@ -31,13 +31,15 @@ def plain_answer(value: Any) -> Any:
     --------
     >>> plain_answer({"declined": True}), plain_answer({"other": "a friend"}), plain_answer(3)
     (None, 'other', 3)
+    >>> plain_answer(["phone", {"other": "at work"}])
+    ['phone', 'other']
     """
     if isinstance(value, Mapping):
         if "declined" in value:
             return None
         if "other" in value:
             return "other"
-    return value
+    return [plain_answer(one) for one in value] if isinstance(value, list) else value
 
 
 def _number(value: Any) -> bool:

@@ -51,6 +51,30 @@ def is_declined(value: Any) -> bool:
     return isinstance(value, Mapping) and "declined" in value
 
 
+def own_words(value: Any) -> str | None:
+    """What an answer says in its giver's own words, alone or among several.
+
+    Parameters
+    ----------
+    value : object
+        An answer as it is stored.
+
+    Returns
+    -------
+    str or None
+        Empty where they chose to and have not said it yet; None where they did not choose to.
+
+    Examples
+    --------
+    >>> own_words(["phone", {"other": "at work"}]), own_words({"other": ""}), own_words("phone")
+    ('at work', '', None)
+    """
+    for one in value if isinstance(value, list) else (value,):
+        if isinstance(one, Mapping) and OTHER in one:
+            return str(one[OTHER])
+    return None
+
+
 @dataclass(frozen=True)
 class Choice:
     """One answer that a question offers.
@@ -243,8 +267,8 @@ class Question:
             return self.required and any(row.key not in value for row in self.rows)
         if self.kind == MULTIPLE:
             is_alone = any(choice.is_exclusive and choice.value in value for choice in self.choices)
-            return not is_alone and len(value) < (self.minimum or 0)
-        return isinstance(value, Mapping) and value.get(OTHER) == ""
+            return own_words(value) == "" or (not is_alone and len(value) < (self.minimum or 0))
+        return own_words(value) == ""
 
     def _check_yes_no(self, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -292,23 +316,29 @@ class Question:
         return str(value)
 
     def _check_choice(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            said = value.get(OTHER)
-            if not self.other or set(value) != {OTHER} or not isinstance(said, str):
-                raise ParameterError(f"The answer to {self.key!r} is one of those it offers; got {dict(value)!r}.")
-            return {OTHER: self._plain_text(said.strip(), LONGEST_OTHER)}
-        return self._offered(value)
+        return self._said(value) if isinstance(value, Mapping) else self._offered(value)
 
-    def _check_multiple(self, value: Any) -> list[str]:
-        if not isinstance(value, list | tuple) or len(set(map(str, value))) != len(value):
+    def _said(self, value: Mapping[str, Any]) -> dict[str, str]:
+        """The answer in one's own words; empty ones are begun and not finished."""
+        said = value.get(OTHER)
+        if not self.other or set(value) != {OTHER} or not isinstance(said, str):
+            raise ParameterError(f"The answer to {self.key!r} is one of those it offers; got {dict(value)!r}.")
+        return {OTHER: self._plain_text(said.strip(), LONGEST_OTHER)}
+
+    def _check_multiple(self, value: Any) -> list[Any]:
+        if not isinstance(value, list | tuple):
             raise ParameterError(f"The answer to {self.key!r} is a list of what it offers; got {value!r}.")
-        chosen = [self._offered(one) for one in value]
-        if len(chosen) > 1 and any(choice.is_exclusive for choice in self.choices if choice.value in chosen):
+        own = [self._said(one) for one in value if isinstance(one, Mapping)]
+        chosen = [self._offered(one) for one in value if not isinstance(one, Mapping)]
+        n = len(chosen) + len(own)
+        if len(set(chosen)) != len(chosen) or len(own) > 1:
+            raise ParameterError(f"Each answer to {self.key!r} is chosen once; got {value!r}.")
+        if n > 1 and any(choice.is_exclusive for choice in self.choices if choice.value in chosen):
             raise ParameterError(f"An answer to {self.key!r} that goes with no other was chosen with another.")
-        if self.maximum is not None and len(chosen) > self.maximum:
-            raise ParameterError(f"At most {self.maximum} answers to {self.key!r} can be chosen; got {len(chosen)}.")
+        if self.maximum is not None and n > self.maximum:
+            raise ParameterError(f"At most {self.maximum} answers to {self.key!r} can be chosen; got {n}.")
         order = [choice.value for choice in self.choices]
-        return sorted(chosen, key=order.index)
+        return [*sorted(chosen, key=order.index), *own]
 
     def _check_matrix(self, value: Any) -> dict[str, Any]:
         rows = [row.key for row in self.rows]

@@ -51,7 +51,7 @@ OF_KIND: dict[str, frozenset[str]] = {
     "choice": frozenset({"choices", "other", "random_order"}),
     "text": frozenset({"max_length"}),
     "likert": POINTS | OF_SCALES,
-    "multiple": frozenset({"choices", "minimum", "maximum", "random_order"}),
+    "multiple": frozenset({"choices", "other", "minimum", "maximum", "random_order"}),
     "long_text": frozenset({"max_length"}),
     "slider": frozenset({"minimum", "maximum", "step", "ends", "unit"}) | OF_SCALES,
     "matrix": POINTS | frozenset({"rows", "choices", "random_order", "scale"}),
@@ -306,14 +306,13 @@ class QuestionReader:
                 self.wrong("exclusive is true or false, of a choice in a multiple choice.", *path, "exclusive")
             found.append(Choice(name, self._texts("label", (*path, "label"), one["label"]), bool(is_exclusive)))
         if kind == MULTIPLE:
+            n = len(found) + bool(self.given.get("other"))
             most = self.given.get("maximum")
-            if isinstance(most, int) and not 1 <= most <= len(found):
-                self.wrong(f"{self.key!r} offers {len(found)} choices; at most 1 to {len(found)} can be chosen.",
-                           "maximum")  # fmt: skip
+            if isinstance(most, int) and not 1 <= most <= n:
+                self.wrong(f"{self.key!r} offers {n} choices; at most 1 to {n} can be chosen.", "maximum")
             fewest = self.given.get("minimum")
-            if isinstance(fewest, int) and not 0 <= fewest <= len(found):
-                self.wrong(f"{self.key!r} offers {len(found)} choices; at least {fewest} can't be asked for.",
-                           "minimum")  # fmt: skip
+            if isinstance(fewest, int) and not 0 <= fewest <= n:
+                self.wrong(f"{self.key!r} offers {n} choices; at least {fewest} can't be asked for.", "minimum")
         return tuple(found)
 
     def _rows(self) -> tuple[MatrixRow, ...]:

@@ -28,6 +28,7 @@ from studies.questionnaires.questions import (
     KINDS,
     LIKERT,
     LONG_TEXT,
+    LONGEST_OTHER,
     LONGEST_TEXT,
     MATRIX,
     MULTIPLE,
@@ -41,14 +42,16 @@ from studies.questionnaires.questions import (
     Question,
     Texts,
     is_declined,
+    own_words,
 )
 from studies.questionnaires.reading import KEY, RESERVED_ITEM_KEYS, QuestionReader
 
 __all__ = [
-    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ITEMS", "KINDS", "LIKERT", "LONGEST_TEXT",
-    "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO", "Choice",
+    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ITEMS", "KINDS", "LIKERT", "LONGEST_OTHER",
+    "LONGEST_TEXT", "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO",
+    "Choice",
     "MatrixRow", "Problem", "Question", "Questionnaire", "QuestionnaireProblems", "Scale", "Texts", "is_declined",
-    "lacking_wordings", "plain_answer", "questionnaire_from",
+    "lacking_wordings", "own_words", "plain_answer", "questionnaire_from",
 ]  # fmt: skip
 
 PARTS = (*BLOCKS, "scales", "attention")

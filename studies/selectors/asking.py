@@ -90,6 +90,12 @@ class Asked:
         return self.layout in ("yes-no", "likert", "rows", "checks", "matrix")
 
     @property
+    def lacks_words(self) -> bool:
+        """Whether an answer in one's own words was chosen, and has none."""
+        is_chosen = any(option.value == schema.OTHER and option.is_chosen for option in self.options)
+        return self.own_words is not None and is_chosen and not self.own_words.value
+
+    @property
     def template(self) -> str:
         """The template that draws what it is answered with."""
         return f"participant/questions/{self.layout}.html"
@@ -226,7 +232,8 @@ class Page:
             return ()
         if question.is_on_points:
             return self._points(question, given)
-        chosen = given if isinstance(given, list) else [schema.plain_answer(given)]
+        plain = schema.plain_answer(given)
+        chosen = plain if isinstance(plain, list) else [plain]
         by_value = {choice.value: choice for choice in question.choices}
         order = [value for value in self.orders.get("within", {}).get(question.key, ()) if value in by_value]
         values = [*order, *(value for value in by_value if value not in order)]
@@ -273,7 +280,7 @@ class Page:
     def _own_words(self, question: schema.Question, given: Any) -> Option | None:
         if not question.other:
             return None
-        said = given.get(schema.OTHER, "") if isinstance(given, Mapping) else ""
+        said = schema.own_words(given) or ""
         return Option(said, gettext("In your own words"), bool(said))
 
 
@@ -304,10 +311,10 @@ def wanting_text(question: schema.Question, given: Any) -> str:
     """Return what is said beside a question that still wants an answer."""
     if question.kind == schema.MATRIX and given is not None:
         return gettext("Please answer every line.")
+    if schema.own_words(given) == "":
+        return gettext("Please say it in your own words.")
     if question.kind == schema.MULTIPLE and given is not None:
         return gettext("Please choose at least %(n)s.") % {"n": question.minimum}
-    if isinstance(given, Mapping) and schema.OTHER in given:
-        return gettext("Please say it in your own words.")
     return gettext("Please answer this one.")
 
 
@@ -322,6 +329,8 @@ def problem_text(question: schema.Question, value: Any) -> str:
         return gettext("Please give a number that this question allows.")
     if question.kind in (schema.TEXT, schema.LONG_TEXT) and len(str(value)) > question.max_length:
         return gettext("Please use at most %(n)s characters.") % {"n": question.max_length}
+    if len(schema.own_words(value) or "") > schema.LONGEST_OTHER:
+        return gettext("Please use at most %(n)s characters.") % {"n": schema.LONGEST_OTHER}
     if question.kind == schema.MULTIPLE and isinstance(value, list):
         if question.maximum is not None and len(value) > question.maximum:
             return gettext("Please choose at most %(n)s.") % {"n": question.maximum}

@@ -5,26 +5,24 @@ Simulated participants do not think, so their times are never used.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from studies import flow
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
-from studies.questionnaires.questions import IN_WORDS
-from studies.questionnaires.schema import Question, questionnaire_from
+from studies.questionnaires import schema
+from studies.questionnaires.durations import expected_seconds
+from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.page_times import BROWSER, step_times
 from studies.selectors.texts import texts_of
 
 FEWEST_PEOPLE = 5  # live participants from whom a median is taken; fewer say little
 CENT = Decimal("0.01")
 
-# Assumptions, not measurements: what stands in where nobody has been timed yet.
+# Assumptions, not measurements: what stands in where nobody has been timed yet. Those of questions are with them.
 WORDS_A_MINUTE = 230.0
 SECONDS_A_BOX = 3.0
-SECONDS_A_QUESTION = 7.0
-SECONDS_A_TEXT = 25.0
 SECONDS_A_FILM_RATED = 25.0  # thought of, searched for, found and rated
 SECONDS_A_FILM_SEEN = 4.0  # in the list of recommendations
 SECONDS_OF_DETAILS = 15.0  # of each recommended film
@@ -147,14 +145,10 @@ def _stated(study: Study) -> dict[str, float]:
     rated, listed = int(study.settings["ratings_asked"]), int(study.settings["list_length"])
     return {
         flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
-        flow.ABOUT: _seconds(asked.about),
+        flow.ABOUT: expected_seconds(asked, schema.ABOUT),
         flow.RATE: SECONDS_A_FILM_RATED * rated,
         flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
-        flow.ITEMS: listed * (SECONDS_OF_DETAILS + _seconds(asked.items)),
-        flow.OVERALL: _seconds(asked.overall),
-        **({flow.AFTER: _seconds(asked.after)} if asked.after else {}),
+        flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(asked, schema.ITEMS)),
+        flow.OVERALL: expected_seconds(asked, schema.OVERALL),
+        **({flow.AFTER: expected_seconds(asked, schema.AFTER)} if asked.after else {}),
     }
-
-
-def _seconds(questions: tuple[Question, ...]) -> float:
-    return math.fsum(SECONDS_A_TEXT if question.kind in IN_WORDS else SECONDS_A_QUESTION for question in questions)

@@ -54,11 +54,14 @@ def exclusion_history(study: Study) -> list[Exclusion]:
 
 
 def _shared_ids(study: Study, ids: dict[int, str]) -> dict[int, list[str]]:
-    """For each participant the others with the same id of the same site, by their public ids."""
-    holders: dict[tuple[str, str], list[int]] = defaultdict(list)
+    """For each participant the others with the same id of the same site, by their public ids.
+
+    Whoever previews a study with an id of their own is nobody's double.
+    """
+    holders: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     rows = ExternalId.objects.filter(study=study, name__in=PERSON_NAMES).order_by("participant_id")
-    for name, value, participant in rows.values_list("name", "value", "participant_id"):
-        holders[name, value].append(participant)
+    for mode, name, value, participant in rows.values_list("participant__mode", "name", "value", "participant_id"):
+        holders[mode, name, value].append(participant)
     shared: dict[int, list[str]] = defaultdict(list)
     for found in holders.values():
         for one in found:

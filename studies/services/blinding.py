@@ -1,7 +1,12 @@
-"""Blinding: outcomes by condition stay shut until the study is closed, or somebody opens them and says why."""
+"""Blinding: outcomes by condition stay shut until the study is closed, or somebody opens them and says why.
+
+Pages and programs are refused answers until then. A command on the server's own machine is not: it opens the outcomes,
+and the log says so.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +16,9 @@ from core.errors import ParallaxError
 from core.transitions import record
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
+from studies.selectors.outcomes import are_outcomes_shut
+
+WITHOUT_OUTCOMES = frozenset({"pages", "page-medians", "allocation"})  # tables that hold times and places alone
 
 
 @transaction.atomic
@@ -36,11 +44,46 @@ def open_outcomes(*, study: Study, reason: str, actor: Any = None) -> Study:
     return study
 
 
-def note_export(*, study: Study, kind: str, actor: Any = None, with_external_ids: bool = False) -> None:
-    """Record that data were taken; before the close, that the outcomes were opened by it."""
-    has_people = study.participants.filter(mode=Mode.LIVE).exists()
-    is_early = study.status in (StudyStatus.LIVE, StudyStatus.PAUSED) and has_people
+def outcomes_shut() -> ParallaxError:
+    """The refusal of what would show outcomes while they are blinded."""
+    return ParallaxError(
+        "blinding.outcomes_shut",
+        "Outcomes by condition stay shut until the study is closed, or its owner opens them under Data quality and "
+        "says why.",
+    )
+
+
+def require_open(*, study: Study, modes: Collection[str] = (Mode.LIVE,)) -> None:
+    """Refuse answers of these modes as long as they are blinded. Raises `blinding.outcomes_shut`."""
+    if are_outcomes_shut(study, modes):
+        raise outcomes_shut()
+
+
+def note_opened_by(*, study: Study, modes: Collection[str] = (Mode.LIVE,)) -> bool:
+    """Note that answers were taken: where they were shut, the outcomes are open from then on. Whether they were."""
+    if not are_outcomes_shut(study, modes):
+        return False
+    study.outcomes_opened_at = timezone.now()
+    Study.objects.filter(pk=study.pk).update(
+        outcomes_opened_at=study.outcomes_opened_at, updated_at=study.outcomes_opened_at
+    )
+    return True
+
+
+@transaction.atomic
+def note_export(
+    *,
+    study: Study,
+    kind: str,
+    actor: Any = None,
+    with_external_ids: bool = False,
+    by: str = "",
+    modes: Collection[str] = (Mode.LIVE,),
+) -> None:
+    """Record that data were taken; where outcomes were shut, that they were opened by it."""
+    is_early = kind not in WITHOUT_OUTCOMES and note_opened_by(study=study, modes=modes)
     said = "An export opened the outcomes before the close" if is_early else "Data exported"
     ids = ", with external ids" if with_external_ids else ""
-    facts = {"act": "exported", "format": kind, "with_external_ids": with_external_ids}
-    record(study, reason=f"{said}: {kind}{ids}.", actor=actor, **facts)
+    how = f"{kind}, by {by}" if by else kind
+    facts = {"act": "exported", "format": how, "with_external_ids": with_external_ids}
+    record(study, reason=f"{said}: {how}{ids}.", actor=actor, **facts)

@@ -23,7 +23,7 @@ from core.transitions import move
 from studies.enums import EXPORT_MOVES, ExportStatus
 from studies.exports import FORMATS, Options, exported_modes, write_export, zipped_to
 from studies.models import ExportJob, Study
-from studies.services.blinding import note_export
+from studies.services.blinding import WITHOUT_OUTCOMES, note_export, require_open
 
 logger = logging.getLogger(__name__)
 
@@ -41,11 +41,18 @@ def archive_name(study: Study, kind: str, options: Options) -> str:
     return f"study-{study.slug}_{options.mark}{kind}.zip"
 
 
+def _require_open(study: Study, kind: str) -> None:
+    """Every export holds people's answers, page times apart."""
+    if kind not in WITHOUT_OUTCOMES:
+        require_open(study=study)
+
+
 def archive_of(*, study: Study, kind: str, options: Options, actor: Any = None) -> BufferedReader:
     """Make an export now, and open its archive; the file is gone when it is closed. Recorded.
 
-    Raises `export.unknown_format`, `export.only_simulated`.
+    Raises `export.unknown_format`, `export.only_simulated`, `blinding.outcomes_shut`.
     """
+    _require_open(study, kind)
     with tempfile.TemporaryDirectory(prefix="export-") as name:
         folder = Path(name)
         files = write_export(study, kind, folder / "files", options)
@@ -57,10 +64,14 @@ def archive_of(*, study: Study, kind: str, options: Options, actor: Any = None) 
 
 @transaction.atomic
 def request_export(*, study: Study, kind: str, options: Options, actor: Any = None) -> ExportJob:
-    """Ask a worker for an export. Raises `export.unknown_format`, `export.only_simulated`."""
+    """Ask a worker for an export.
+
+    Raises `export.unknown_format`, `export.only_simulated`, `blinding.outcomes_shut`.
+    """
     if kind not in FORMATS:
         raise ParallaxError("export.unknown_format", f"An export is one of {', '.join(FORMATS)}; got {kind!r}.")
     exported_modes(study, include_simulated=options.include_simulated)
+    _require_open(study, kind)
     job = ExportJob.objects.create(study=study, kind=kind, options=asdict(options), requested_by=actor)
     enqueue_on_commit("studies.make_export", job_id=job.pk)
     return job

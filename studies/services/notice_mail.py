@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from smtplib import SMTPException
 
+from django.conf import settings
 from django.core.cache import cache
 from django.core.mail import EmailMessage, get_connection
+from django.urls import reverse
 from django.utils import timezone
 
 from studies.enums import NoticeMail
-from studies.models import Notice, NoticeReceipt, StudyMembership
+from studies.models import Notice, NoticeReceipt, Study, StudyMembership
 
 logger = logging.getLogger(__name__)
 
@@ -78,26 +80,34 @@ def _write(row: NoticeReceipt, *, before: datetime | None, after: datetime | Non
     return own.update(mailed_at=after) == 1
 
 
-def _by_study(rows: Sequence[NoticeReceipt]) -> list[tuple[str, list[Notice]]]:
-    """The notices of each study under its title; two studies may have the same one."""
-    found: dict[int, tuple[str, list[Notice]]] = {}
+def _by_study(rows: Sequence[NoticeReceipt]) -> list[tuple[Study, list[Notice]]]:
+    """The notices of each study; two studies may have the same title."""
+    found: dict[int, tuple[Study, list[Notice]]] = {}
     for row in rows:
         study = row.notice.study
-        found.setdefault(study.pk, (study.title, []))[1].append(row.notice)
+        found.setdefault(study.pk, (study, []))[1].append(row.notice)
     return list(found.values())
+
+
+def _link(name: str, *args: str) -> str:
+    """The address of a page, where the installation says its own; nothing where it does not."""
+    return settings.SITE_URL + reverse(name, args=args) if settings.SITE_URL else ""
 
 
 def _subject(rows: Sequence[NoticeReceipt]) -> str:
     studies = _by_study(rows)
     n = f"{len(rows)} notices" if len(rows) > 1 else "A notice"
-    subject = f"{n} about {studies[0][0]}" if len(studies) == 1 else f"{n} about {len(studies)} studies"
+    subject = f"{n} about {studies[0][0].title}" if len(studies) == 1 else f"{n} about {len(studies)} studies"
     return " ".join(subject.split())  # a title with a line break would end the header
 
 
 def _body(rows: Sequence[NoticeReceipt]) -> str:
     parts = []
-    for title, notices in _by_study(rows):
+    for study, notices in _by_study(rows):
         lines = [f"- {one.at:%d %b %Y, %H:%M} UTC  {one.text}" for one in notices]
-        parts.append("\n".join([title, *lines]))
-    foot = "All notices, and when they are sent to you, are in Parallax under Notices."
+        link = _link("studies:detail", study.slug)
+        parts.append("\n".join([study.title, *([link] if link else []), *lines]))
+    foot = "All notices, and when they are sent to you, are in Parallax under Notices"
+    link = _link("studies:notices")
+    foot = f"{foot}:\n{link}" if link else f"{foot}."
     return "\n\n".join([*parts, foot]) + "\n"

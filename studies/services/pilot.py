@@ -18,7 +18,7 @@ from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.planted_effects import AffectedPerson, Effect
 from studies.questionnaires.schema import questionnaire_from
-from studies.scales import negative_members
+from studies.scales import negative_members, scales_of
 from studies.services.entry_links import entry_link
 from studies.services.simulated import set_simulated_target
 from studies.services.source_users import Pool, assign_source_user, pool_of
@@ -186,4 +186,5 @@ def _person_for(
         effect=effects.get(label or "", Effect()),
         list_length=int(study.settings["list_length"]),
         effect_rng=rng_for(seed, "effects", study.slug, number),
+        scales=scales_of(questionnaire_from(study.questionnaire)),
     )

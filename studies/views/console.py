@@ -28,7 +28,7 @@ from studies.selectors import allocation, console, live, monitor
 from studies.selectors.consort import consort_of
 from studies.selectors.estimate import NAMES as STEP_TITLES
 from studies.selectors.markdown import rendered
-from studies.selectors.outcomes import are_outcomes_open
+from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut
 from studies.selectors.page_times import are_peoples, step_times_lately
 from studies.selectors.recruiting import is_nested
 from studies.services import launch, members
@@ -133,6 +133,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "flow": flow,
             "flow_chart": both_modes(consort_diagram(flow)),
             "are_outcomes_open": are_outcomes_open(study),
+            "is_shut": are_outcomes_shut(study),
             "is_draft": study.status == StudyStatus.DRAFT,
             # In pieces, so that the page can break the line between them on a phone.
             "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],

@@ -23,7 +23,7 @@ from studies.models import ExportJob, Participant
 from studies.permissions import OWNERS, READERS, Seat, seated
 from studies.selectors import monitor, quality
 from studies.selectors.consort import consort_of
-from studies.selectors.outcomes import are_outcomes_open, outcomes_of
+from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
 from studies.services import exporting
 from studies.services.blinding import open_outcomes
 from studies.services.quality import exclude, undo_exclusion
@@ -90,12 +90,13 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "study": study,
         "seat": seat,
         "looked_at": quality.looked_at(study, modes),
-        "counts": quality.flag_counts(study, modes),
+        "counts": [(mode, quality.flag_counts(study, [mode])) for mode in modes],
         "thresholds": (thresholds := thresholds_from(study.settings)),
         "fastest_percent": thresholds.fastest_share * 100,
         "history": quality.exclusion_history(study),
         "flows": flows,
         "is_open": is_open,
+        "is_shut": are_outcomes_shut(study),
         "outcomes": outcomes_of(study) if is_open else (),
         "jobs": study.export_jobs.select_related("requested_by")[:10],
         "export_form": ExportForm(is_owner=seat.is_owner),

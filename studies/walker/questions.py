@@ -13,15 +13,22 @@ from lxml import html
 from studies.answer_model import SimulatedPerson
 
 DECLINED = "--declined"
+OTHER = "other"
 ASKS_FOR_ONE = re.compile(r"\b(choose|select|pick|tick|scegli|seleziona)\b", re.IGNORECASE)
 IN_WORDS = "Nothing comes to my mind."
 BOXES = f".//input[@type='checkbox'][not(contains(@name, '{DECLINED}'))]"
+OWN_WORDS = f".//label//input[@type='text'][contains(@name, '.{OTHER}')]"
 QUESTIONS = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' question ')]"
 
 
 def _says(text: str, label: str) -> bool:
     """Whether a text holds a label as words of their own."""
     return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text))
+
+
+def _in_own_words(question: html.HtmlElement, name: str) -> dict[str, str]:
+    """What is written beside the answer that says it in one's own words, where there is a field for it."""
+    return dict.fromkeys(question.xpath(f"{OWN_WORDS}[@name='{name}.{OTHER}']/@name"), IN_WORDS)
 
 
 def key_of(question: html.HtmlElement) -> str:
@@ -40,6 +47,9 @@ def is_answered(question: html.HtmlElement) -> bool:
         return True
     radios = set(question.xpath(".//input[@type='radio']/@name"))
     if radios != set(question.xpath(".//input[@type='radio'][@checked]/@name")):
+        return False
+    has_other = question.xpath(f".//input[@checked][@value='{OTHER}']")
+    if has_other and question.xpath(f"{OWN_WORDS}[not(@value) or @value='']"):
         return False
     boxes = question.xpath(BOXES)
     if boxes and not any(box.get("checked") is not None for box in boxes):
@@ -87,13 +97,18 @@ class Respondent:
         data: dict[str, Any] = {}
         for name in dict.fromkeys(question.xpath(".//input[@type='radio']/@name")):
             data[name] = self._button(question, name, told, is_about=is_about)
+            if data[name] == OTHER:
+                data |= _in_own_words(question, name)
         boxes = question.xpath(f"{BOXES}[not(@data-exclusive)]")
         if boxes:
             (around,) = question.xpath(".//div[contains(@class, 'rows')]")
             least, most = int(around.get("data-least", 1)), int(around.get("data-most", len(boxes)))
             values = [box.get("value", "") for box in boxes]
             n = int(self.rng.integers(max(1, least), min(most, len(values)) + 1))
-            data[boxes[0].get("name", "")] = [values[i] for i in sorted(self.rng.permutation(len(values))[:n])]
+            name = boxes[0].get("name", "")
+            data[name] = [values[i] for i in sorted(self.rng.permutation(len(values))[:n])]
+            if OTHER in data[name]:
+                data |= _in_own_words(question, name)
         for control in question.xpath(".//select"):
             name = control.get("name", "")
             offered = [value for value in control.xpath(".//option/@value") if value not in ("", DECLINED)]
@@ -123,9 +138,9 @@ class Respondent:
             # The questions of screening are asked so that "yes" lets someone in.
             return "yes" if set(labels) == {"yes", "no"} else str(self.rng.choice(sorted({*labels} - {"other"})))
         if self.person is not None and all(value.lstrip("-").isdigit() for value in labels):
-            answer = self.person.opinion(len(labels), self.rng, is_negative=name in self.negative)
+            answer = self.person.opinion(len(labels), self.rng, name=name, is_negative=name in self.negative)
             return sorted(labels, key=int)[int(answer.value) - 1]
-        return str(self.rng.choice([value for value in labels if value != "other"]))
+        return str(self.rng.choice(list(labels)))
 
     def _number(self, question: html.HtmlElement, field: html.HtmlElement) -> str:
         ranges = question.xpath(".//input[@type='range']")
@@ -133,10 +148,10 @@ class Respondent:
             low, high = float(ranges[0].get("min", 0)), float(ranges[0].get("max", 100))
             step = float(ranges[0].get("step", 1))
             points = round((high - low) / step) + 1
-            negative = key_of(question) in self.negative
+            key = key_of(question)
             n = points // 2
             if self.person is not None:
-                n = self.person.opinion(points, self.rng, is_negative=negative).value - 1
-            return f"{low + n * step:g}"
+                n = self.person.opinion(points, self.rng, name=key, is_negative=key in self.negative).value - 1
+            return f"{low + n * step:.12g}"
         low, high = int(float(field.get("data-minimum", 1))), int(float(field.get("data-maximum", 100)))
         return str(int(self.rng.integers(low, high + 1)))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core import mail
@@ -94,6 +95,16 @@ def test_a_forgotten_password_is_set_anew_by_a_letter(client: Client) -> None:
     )
     assert User.objects.get().check_password("another long phrase")
     assert "used or is too old" in client.get(link[1], follow=True).text
+
+
+def test_a_password_letter_links_to_the_address_that_the_installation_says(client: Client, settings: Any) -> None:
+    create_account(email="a@example.org", password="correct horse battery")
+    settings.SITE_URL = "https://study.example.org"
+    client.post("/account/password/reset/", {"email": "a@example.org"})
+    link = re.search(r"https://study\.example\.org(/\S+)", str(mail.outbox[0].body))
+    assert link is not None
+    assert "testserver" not in mail.outbox[0].body
+    assert "new_password1" in client.get(link[1], follow=True).text
 
 
 def test_pages_are_closed_unless_they_say_otherwise(client: Client) -> None:

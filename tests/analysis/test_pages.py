@@ -13,6 +13,7 @@ from analysis.models import Report
 from analysis.services import build_report
 from studies.enums import ParticipantStatus, Role
 from studies.models import Study, StudyMembership
+from studies.services.blinding import open_outcomes
 from studies.services.privacy import withdraw
 from tests.factories.accounts import UserFactory
 
@@ -26,6 +27,7 @@ def report(planted: Study) -> Report:
 
 @pytest.fixture
 def owner(planted: Study, client: Client) -> Client:
+    open_outcomes(study=planted, reason="A test.")
     client.force_login(StudyMembership.objects.get(study=planted).researcher)
     return client
 

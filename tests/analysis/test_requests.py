@@ -15,6 +15,7 @@ from analysis.models import Report, ReportRequest
 from analysis.services import requests
 from core.models import LogEntry
 from studies.models import Study, StudyMembership
+from studies.services.blinding import open_outcomes
 from tests.factories.accounts import UserFactory
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -32,6 +33,7 @@ def eager() -> Iterator[None]:
 def owner(planted: Study, client: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """Of a study whose fifteen participants count as many."""
     monkeypatch.setattr(requests, "MOST_AT_ONCE", 14)
+    open_outcomes(study=planted, reason="A test.")
     client.force_login(StudyMembership.objects.get(study=planted).researcher)
     return client
 

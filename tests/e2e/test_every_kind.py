@@ -67,7 +67,18 @@ def test_every_kind_is_answered_by_keys_alone(live_server: Any, browser: Browser
     expect(page.locator("#question-service")).to_be_visible()
     do.tick("input[name=service][value=other]")
     do.fill("[name='service.other']", "A friend")
+    own = page.locator("[name='devices.other']")
+    expect(own).to_be_hidden()
+    do.tick("input[name=devices][value=other]")
+    do.fill("[name='devices.other']", "On a train")
     do.tick("input[name=devices][value=nowhere]")
+    expect(own).to_be_hidden()
+    expect(own).to_be_disabled()
+    do.tick("input[name=devices][value=other]")
+    expect(own).to_have_value("On a train")
+    expect(
+        page.get_by_role("group", name="Where do you watch films?").get_by_label("In your own words")
+    ).to_be_visible()
     do.tick("input[name=devices][value=tv]")
     expect(page.locator("input[name=devices][value=nowhere]")).not_to_be_checked()
     do.fill("[name=hours]", "1.5")
@@ -88,14 +99,15 @@ def test_every_kind_is_answered_by_keys_alone(live_server: Any, browser: Browser
     page.reload()
     expect(page.locator("#mood")).to_have_value("55")
     expect(page.locator("[name='service.other']")).to_have_value("A friend")
+    expect(page.locator("[name='devices.other']")).to_have_value("On a train")
     assert looked_at(page, "after") == []
     do.press("#continue")
     page.wait_for_url("**/thanks/")
     found = stored()
     wanted = ("streams", "service", "devices", "hours", "mood", "views", "often", "reads")
     assert {key: found[key] for key in wanted} == {
-        "streams": True, "service": {"other": "A friend"}, "devices": ["tv"], "hours": 1.5, "mood": 55,
-        "views": {"again": 2, "never": 2}, "often": 3, "reads": "second",
+        "streams": True, "service": {"other": "A friend"}, "devices": ["tv", {"other": "On a train"}],
+        "hours": 1.5, "mood": 55, "views": {"again": 2, "never": 2}, "often": 3, "reads": "second",
     }  # fmt: skip
     assert Participant.objects.get(pk=way.participant.pk).status == ParticipantStatus.COMPLETED
     assert problems == []

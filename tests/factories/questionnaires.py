@@ -28,6 +28,7 @@ AFTER: list[dict[str, Any]] = [
     },
     {
         "key": "devices", "kind": "multiple", "text": words("Where do you watch films?"), "maximum": 2,
+        "other": words("Somewhere else"),
         "choices": [
             {"value": "phone", "label": words("On a phone")}, {"value": "cinema", "label": words("In a cinema")},
             {"value": "tv", "label": words("On a television")},

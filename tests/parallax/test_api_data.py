@@ -57,13 +57,19 @@ class Program:
 
 
 @pytest.fixture
-def study(db: None) -> Study:
+def blinded(db: None) -> Study:
     study = make_study(run=make_run_at("succeeded", profile_lengths=(5,)))
     for number in range(3):
         completed(study, number=number)
     entered = enter(study).participant
     Event.objects.create(participant=entered, kind="page_view", page="about", facts={"language": "en"})
     return study
+
+
+@pytest.fixture
+def study(blinded: Study) -> Study:
+    open_outcomes(study=blinded, reason="A test.")
+    return blinded
 
 
 @pytest.fixture
@@ -129,10 +135,10 @@ def test_the_excluded_are_marked_or_left_out(study: Study, program: Program) -> 
     assert [row["participant.id"] for row in left] == [row["participant.id"] for row in rows[1:]]
 
 
-def test_taking_answers_before_the_close_is_recorded_as_opening_them(study: Study, program: Program) -> None:
+def test_taking_answers_is_recorded(study: Study, program: Program) -> None:
     program.get(f"studies/{study.slug}/answers/long/")
     entry = LogEntry.objects.get(facts__act="exported")
-    assert "opened the outcomes before the close" in entry.reason
+    assert entry.reason == "Data exported: long, by a program."
     assert entry.actor == study.memberships.get().researcher
     program.get(f"studies/{study.slug}/answers/no-such/", 404)
     program.get(f"studies/{study.slug}/answers/long/", 400, include_simulated="perhaps")
@@ -140,7 +146,9 @@ def test_taking_answers_before_the_close_is_recorded_as_opening_them(study: Stud
     assert LogEntry.objects.filter(facts__act="exported").count() == 1
 
 
-def test_outcomes_stay_shut_until_the_close_or_until_somebody_opens_them(study: Study, program: Program) -> None:
+def test_outcomes_stay_shut_until_the_close_or_until_somebody_opens_them(blinded: Study) -> None:
+    study = blinded
+    program = Program(study.memberships.get(role=Role.OWNER).researcher)
     refused = program.get(f"studies/{study.slug}/outcomes/", 409)
     assert refused["code"] == "blinding.outcomes_shut"
     assert not program.get(f"studies/{study.slug}/")["design"]["are_outcomes_open"]

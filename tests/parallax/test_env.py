@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_str
+from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_site, env_str
 
 pytestmark = pytest.mark.unit
 
@@ -62,3 +62,22 @@ def test_sizes_are_read_with_their_unit(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv("P_X", text)
         with pytest.raises(ImproperlyConfigured, match="write a size such as 800M or 12G"):
             env_bytes("P_X")
+
+
+def test_a_sites_address_is_read_without_its_last_slash_and_anything_else_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert env_site("P_NONE") == ""
+    for text, address in (
+        ("https://study.example.org/", "https://study.example.org"),
+        ("http://10.0.0.7:8000", "http://10.0.0.7:8000"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+        (" ", ""),
+    ):
+        monkeypatch.setenv("P_X", text)
+        assert env_site("P_X") == address
+    for text in ("study.example.org", "ftp://study.example.org", "https://", "https://a b", "https://x.org/studies",
+                 "https://x.org?next=1"):  # fmt: skip
+        monkeypatch.setenv("P_X", text)
+        with pytest.raises(ImproperlyConfigured, match=r"write an address such as https://study\.example\.org"):
+            env_site("P_X")

@@ -19,6 +19,7 @@ from studies.models import ExportJob, Study, StudyMembership
 from studies.permissions import EVERYBODY, OWNERS, READERS, STARTERS
 from studies.selectors import monitor
 from studies.services.consenting import decline
+from studies.services.launch import close_study
 from studies.services.members import add_member
 from studies.urls import console_urlpatterns
 from tests.factories.accounts import UserFactory
@@ -347,6 +348,7 @@ def test_an_interviewer_sees_how_to_start_a_session_and_nothing_else() -> None:
 def test_an_export_is_an_archive_that_says_what_it_holds() -> None:
     study = make_study()
     completed(study)
+    close_study(study=study)
     response = _owner(study).get(_url("export", study, kind="long"))
     assert response["Content-Type"] == "application/zip"
     assert "no-store" in response["Cache-Control"]

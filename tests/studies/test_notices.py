@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -176,6 +177,34 @@ def test_several_notices_are_one_letter_and_what_was_read_is_not_sent() -> None:
     assert "Flag 0." in letter.body
     assert "Fault." in letter.body
     assert "Flag 1." not in letter.body
+
+
+def test_a_letter_links_to_its_studies_where_the_site_says_its_address_and_else_says_where_to_look(
+    settings: Any,
+) -> None:
+    study = make_study()
+    other = make_study(slug="other", run=study.run, owner=study.memberships.get().researcher)
+    StudyMembership.objects.update(notices_by_mail=NoticeMail.AT_ONCE)
+
+    def letter(number: int) -> str:
+        for one in (study, other):
+            note(study=one, kind=NoticeKind.FLAG, key=str(number), text=f"Flag {number}.")
+        assert send_due() == 1
+        return str(mail.outbox[-1].body)
+
+    plain = letter(1)
+    assert "http" not in plain
+    assert plain.endswith("are in Parallax under Notices.\n")
+    settings.SITE_URL = "https://study.example.org"
+    linked = letter(2)
+    for one in (study, other):
+        assert f"{one.title}\nhttps://study.example.org/studies/{one.slug}/\n- " in linked
+    assert linked.endswith("under Notices:\nhttps://study.example.org/studies/notices/\n")
+    client = _owner(study)
+    for address in re.findall(r"https://study\.example\.org(\S+)", linked):
+        page = client.get(address)
+        assert page.status_code == 200
+        assert study.title in page.text
 
 
 def test_a_letter_that_is_refused_is_tried_again_later(settings: Any) -> None:

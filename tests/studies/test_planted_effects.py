@@ -35,7 +35,7 @@ N, LENGTH, ASKED, REPETITIONS = 30, 5, 5, 100
         (["A"], "condition, then variable, then shift"),
         ({"Z": {"accuracy": 1}}, "name Z, and the study's conditions are A, B"),
         ({"A": 0.8}, "on A are written as variable: shift; got 0.8"),
-        ({"A": {"novelty": 1}}, "unknown variable 'novelty'; known are accuracy, satisfaction, fon, son"),
+        ({"A": {"novelty": 1}}, "unknown variable 'novelty'; those of this study are accuracy, satisfaction, fon, son"),
         ({"A": {"fon": 1.5}}, "shift of fon in A is a number from -1 to 1; got 1.5"),
         ({"A": {"accuracy": True}}, "got True"),
         ({"A": {"accuracy": float("nan")}}, "got nan"),

@@ -186,6 +186,7 @@ def test_a_large_export_is_made_by_a_worker_once(
     study: Study, owner: User, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     completed(study)
+    open_outcomes(study=study, reason="A test.")
     monkeypatch.setattr(exporting, "AT_ONCE", 0)
     client.force_login(owner)
     job = exporting.request_export(study=study, kind="wide", options=Options(include_external_ids=True), actor=owner)
@@ -211,6 +212,7 @@ def test_a_large_export_is_made_by_a_worker_once(
 
 def test_an_export_that_fails_says_why(study: Study) -> None:
     completed(study)
+    open_outcomes(study=study, reason="A test.")
     job = exporting.request_export(study=study, kind="wide", options=Options())
     Participant.objects.update(mode=Mode.SIMULATED)
     exporting.make_export(job_id=job.pk)

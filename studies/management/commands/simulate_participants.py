@@ -13,8 +13,9 @@ from core.errors import ParallaxError, ParameterError
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.planted_effects import Effect, as_plain, effects_from, told
+from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.kept import study_by_slug
-from studies.selectors.outcomes import outcomes_of
+from studies.selectors.outcomes import outcomes_of, scale_means_of
 from studies.services.pilot import Progress, walk_group
 from studies.services.simulated import remove_simulated
 
@@ -33,7 +34,9 @@ class Command(BaseCommand):
         parser.add_argument("--parallel", type=int, default=8, help="participants at the same time")
         parser.add_argument("--base-url", default="http://127.0.0.1:8000/")
         parser.add_argument(
-            "--effects", type=Path, help="YAML of shifts to plant: condition, then accuracy, satisfaction, fon or son"
+            "--effects",
+            type=Path,
+            help="YAML of shifts to plant: condition, then accuracy, satisfaction, fon, son or scale.KEY",
         )
         parser.add_argument("--remove", action="store_true", help="remove every simulated participant instead")
 
@@ -71,7 +74,7 @@ class Command(BaseCommand):
         try:
             given = yaml.safe_load(file.read_text(encoding="utf-8"))
             labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-            return effects_from(given, labels)
+            return effects_from(given, labels, questionnaire_from(study.questionnaire))
         except OSError as problem:
             raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
         except (yaml.YAMLError, UnicodeDecodeError) as problem:
@@ -100,6 +103,12 @@ class Command(BaseCommand):
                 for value, width in ((line.accuracy, 10), (line.fon, 7), (line.son, 7), (line.satisfaction, 14))
             )
             self.stdout.write(f"  {line.condition:<14}{line.n:>4}{means}")
+        planted = {key for effect in effects.values() for key in effect.scales}
+        for key, by_condition in scale_means_of(study, planted, Mode.SIMULATED).items():
+            means = ", ".join(
+                f"{label} {'–' if mean is None else f'{mean:.2f}'}" for label, mean in by_condition.items()
+            )
+            self.stdout.write(f"  scale.{key}: {means}")
 
     def tell(self, progress: Progress) -> None:
         """One line that renews itself on a terminal, and one in ten elsewhere."""
