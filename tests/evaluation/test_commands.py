@@ -26,6 +26,7 @@ from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
 from evaluation.services.working import execute
+from evaluation.tables import share
 from tests.factories.catalog import make_items, make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at
 
@@ -185,6 +186,8 @@ def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: Non
         (["small", "--algorithms", "best"], "no algorithm 'best'"),
         (["small", "--split", "probe:share=2"], "must be at most 0.999"),
         (["small", "--workers", "0"], "at least 1"),
+        (["small", "--threads", "0"], "argument --threads: .0. is no whole number of at least 1"),
+        (["small", "--part-users", "few"], "argument --part-users: .few. is no whole number of at least 1"),
         (["small", "--json", "/nowhere/at/all/run.json"], "There is no folder /nowhere/at/all"),
     ],
 )
@@ -286,6 +289,16 @@ def test_train_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
 def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
     with pytest.raises(Exception, match="at least one worker"):
         evaluate.Crew(size=0, queue="q", threads=1)
+
+
+def test_table_says_who_predicts_no_ratings_and_keeps_its_columns(eager: None) -> None:
+    make_version()
+    said = call("evaluate", "small", "--algorithms", "toppop,corngr", "--protocol", "rating-prediction")
+    table = [line for line in said.splitlines() if line.startswith(("algorithm ", "TopPop ", "CorNgr "))]
+    assert len(table) == 3
+    assert len({len(line) for line in table}) == 1
+    assert table[1].endswith("not a rating predictor")  # of the short profiles as well
+    assert " other cases." in said
 
 
 def test_table_shows_a_dash_where_a_metric_has_no_value(eager: None, tmp_path: Path) -> None:
@@ -391,6 +404,30 @@ def test_cases_of_folds_are_refused_before_anything_is_run(tmp_path: Path) -> No
     assert not file.exists()
 
 
+def test_two_runs_are_compared_in_a_table_and_as_a_file(tmp_path: Path) -> None:
+    a = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4")
+    b = make_run_at("succeeded", version=a.version, algorithms="toppop,random", seed=2)
+    said = call("compare_runs", str(a.pk), str(b.pk), "--json", str(tmp_path / "compared.json"))
+    assert f"seed: {a.seed} in run {a.pk}; 2 in run {b.pk}" in said
+    assert f"Only in run {a.pk}: PureSVD4." in said
+    assert f"Only in run {b.pk}: Random." in said
+    assert "Two-sided sign tests by user, adjusted after Holm" in said
+    told = json.loads((tmp_path / "compared.json").read_text())
+    assert told["only_in_a"] == ["PureSVD4"]
+    (row,) = (one for one in told["differences"] if one["metric"] == "recall")
+    (line,) = (words for one in said.splitlines() if (words := one.split())[:2] == ["TopPop", "recall"])
+    assert line[2:4] == [share(row["a"]), share(row["b"])]
+    assert row["difference"] == pytest.approx(row["a"] - row["b"])
+    with pytest.raises(CommandError, match=r"There is no run 77777\. The newest is run"):
+        call("compare_runs", str(a.pk), "77777")
+
+
+def test_evaluate_says_what_was_chosen_on_the_development_users(eager: None) -> None:
+    make_version()
+    said = call("evaluate", "small", *ARGUMENTS, "--split", "dev-eval:of=holdout,share=0.3")
+    assert re.search(r"On the \d+ users for development \w+ has the best recall \(\.\d{3}\)\. All values above", said)
+
+
 def test_run_is_written_as_files(tmp_path: Path) -> None:
     run = make_run_at("succeeded", protocol={"name": "test-observations", "relevant": 4.0, "irrelevant": 2.0})
     call_command("export_run", str(run.pk), "--out", str(tmp_path / "new" / "out"))
@@ -410,9 +447,11 @@ def test_run_is_written_as_files(tmp_path: Path) -> None:
 
 
 def test_run_that_cannot_be_written_says_why(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="There is no run 77"):
+    with pytest.raises(CommandError, match=r"There is no run 77\. Nothing has been run yet\."):
         call_command("export_run", "77", "--out", str(tmp_path))
     queued = make_run()
+    with pytest.raises(CommandError, match=rf"There is no run 77777\. The newest is run {queued.pk}, on small"):
+        call_command("export_run", "77777", "--out", str(tmp_path))
     with pytest.raises(CommandError, match="is queued; only one that has succeeded has results"):
         call_command("export_run", str(queued.pk), "--out", str(tmp_path))
     (tmp_path / "file").write_text("")

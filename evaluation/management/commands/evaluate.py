@@ -16,12 +16,14 @@ from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.exports import run_document
+from evaluation.management.arguments import at_least_one
 from evaluation.management.watching import cancel, interrupt, watch
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.orders import other_order
+from evaluation.selectors.paired import chosen_on_development
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import metric_names
 from evaluation.services.case_files import check_exportable, export_cases, keep_cases, keep_probe
@@ -61,9 +63,13 @@ class Command(BaseCommand):
             help="also with profiles cut to this length (default: 5; 0: whole profiles alone)",
         )
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--threads", type=int, help="numeric threads of each worker (default: NUMERIC_THREADS)")
-        parser.add_argument("--workers", type=int, help="start this many workers for this run, and stop them after it")
-        parser.add_argument("--part-users", type=int, help="test users of one part; changes no number")
+        parser.add_argument(
+            "--threads", type=at_least_one, help="numeric threads of each worker (default: NUMERIC_THREADS)"
+        )
+        parser.add_argument(
+            "--workers", type=at_least_one, help="start this many workers for this run, and stop them after it"
+        )
+        parser.add_argument("--part-users", type=at_least_one, help="test users of one part; changes no number")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write every number with its inputs' hashes")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -72,8 +78,6 @@ class Command(BaseCommand):
         for written in filter(None, (file, exported)):
             if not written.parent.is_dir():
                 raise CommandError(f"There is no folder {written.parent} to write {written.name} into; make it first.")
-        if options["workers"] is not None and options["workers"] < 1:
-            raise CommandError("--workers is the number of workers to start, at least 1; leave it out to start none.")
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
             run = self._run(options)
@@ -163,6 +167,12 @@ class Command(BaseCommand):
         shorter = {length: model_rows(run, length) for length in run.profile_lengths}
         for line in table_lines(run, rows, shorter):
             self.stdout.write(line)
+        choice = chosen_on_development(run)
+        if choice is not None:
+            self.stdout.write(
+                f"On the {choice.n_development:,} users for development {choice.label} has the best {choice.metric} "
+                f"({share(choice.value)}). All values above are those of the other {choice.n_evaluation:,} test users."
+            )
         for row in rows:
             said = sorted({one.reason for one in row.cells.values() if one.reason and one.value is not None})
             if said:
@@ -171,7 +181,8 @@ class Command(BaseCommand):
             self.stdout.write(comment)
         for line in other_order_lines(run):
             self.stdout.write(line)
-        self.stdout.write(f"{run.n_relevant:,} relevant and {run.n_irrelevant:,} irrelevant cases.")
+        others = "irrelevant" if run.protocol["name"] == "one-plus-random" else "other"
+        self.stdout.write(f"{run.n_relevant:,} relevant and {run.n_irrelevant:,} {others} cases.")
         for heading, facts in (("Left out", run.left_out), ("Counted", run.counted)):
             said_of = "; ".join(f"{count:,} {what}" for what, count in facts.items() if count)
             if said_of:
@@ -200,13 +211,15 @@ def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, lis
     """Set the results as a table whose columns line up."""
     shown = columns(run.protocol, metric_names(run), run.metrics, n=run.n, is_given=run.split["name"] == "file")
     first = next(iter(shown))
-    heads = [*shown.values(), "fit s", "score s", *(f"{shown[first]}, {length} ratings" for length in shorter)]
-    width = max(len("algorithm"), *(len(row.label) for row in rows))
-    lines = ["", "  ".join(["algorithm".ljust(width), *heads])]
+    table = [["algorithm", *shown.values(), "fit s", "score s", *(f"{shown[first]}, {one} ratings" for one in shorter)]]
     for position, row in enumerate(rows):
         cells = [cell(row.cells[name].value, row.cells[name].reason) for name in shown]
         cells += [f"{row.fit_seconds:.2f}", f"{row.score_seconds:.2f}"]
-        cells += [share(at[position].cells[first].value) for at in shorter.values()]
-        padded = [cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True)]
-        lines.append("  ".join([row.label.ljust(width), *padded]))
-    return [*lines, ""]
+        cells += [cell(at.value, at.reason) for at in (others[position].cells[first] for others in shorter.values())]
+        table.append([row.label, *cells])
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [
+        "  ".join([label.ljust(widths[0]), *(one.rjust(width) for one, width in zip(cells, widths[1:], strict=True))])
+        for label, *cells in table
+    ]
+    return ["", *lines, ""]
