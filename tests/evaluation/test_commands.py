@@ -450,7 +450,7 @@ def test_run_that_cannot_be_written_says_why(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"There is no run 77\. Nothing has been run yet\."):
         call_command("export_run", "77", "--out", str(tmp_path))
     queued = make_run()
-    with pytest.raises(CommandError, match=rf"There is no run 77777\. The newest is run {queued.pk}, on small"):
+    with pytest.raises(CommandError, match=rf"There is no run 77777\. The newest is run {queued.pk}, on Small"):
         call_command("export_run", "77777", "--out", str(tmp_path))
     with pytest.raises(CommandError, match="is queued; only one that has succeeded has results"):
         call_command("export_run", str(queued.pk), "--out", str(tmp_path))
