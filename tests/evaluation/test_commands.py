@@ -9,26 +9,30 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from celery import current_app
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from catalog.importers.base import ParsedItem
 from catalog.services import import_parsed
 from core import artefacts
 from evaluation.enums import RunStatus
+from evaluation.exports import run_document
 from evaluation.management import watching
 from evaluation.management.commands import evaluate
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
+from evaluation.services.runs import cancel_run
 from evaluation.services.working import execute
 from evaluation.tables import share
 from tests.factories.catalog import make_items, make_parsed, make_version
-from tests.factories.evaluation import make_run, make_run_at
+from tests.factories.evaluation import make_run, make_run_at, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
@@ -213,11 +217,60 @@ def test_evaluate_that_is_interrupted_cancels_its_run(monkeypatch: pytest.Monkey
 
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(watching.time, "sleep", interrupt)
-    with pytest.raises(CommandError, match="was cancelled") as ended:
+    with pytest.raises(CommandError, match=r"was cancelled\. Go on .* evaluate --resume \d+") as ended:
         call("evaluate", "small", *ARGUMENTS)
     assert ended.value.returncode == 130
     assert signal.getsignal(signal.SIGTERM) is before
     assert EvaluationRun.objects.get().status == RunStatus.CANCELLED
+
+
+def test_evaluate_takes_up_a_run_that_stopped(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    version = make_version()
+    stopped = make_run(version=version, algorithms="toppop,puresvd:factors=4", seed=7)
+    prepare = lease_part(run=stopped)
+    assert prepare is not None
+    execute(part=prepare)
+    stopped.refresh_from_db()
+    cancel_run(run=stopped)
+    prepared = stopped.parts.get(kind="prepare").updated_at
+    request.getfixturevalue("eager")
+    said = call("evaluate", "--resume", str(stopped.pk), "--json", str(tmp_path / "run.json"))
+    stopped.refresh_from_db()
+    assert stopped.status == RunStatus.SUCCEEDED
+    assert stopped.parts.filter(kind="prepare", updated_at=prepared).exists()  # what was done was not done again
+    assert f"Run {stopped.pk} on {version}" in said
+    whole = work_off(make_run(version=version, algorithms="toppop,puresvd:factors=4", seed=7))
+    told = json.loads((tmp_path / "run.json").read_text())
+    assert [row["by_n"] for row in told["algorithms"]] == [row["by_n"] for row in run_document(whole)["algorithms"]]
+    with pytest.raises(CommandError, match=rf"Run {stopped.pk} has succeeded\. Its results: manage\.py export_run"):
+        call("evaluate", "--resume", str(stopped.pk))
+
+
+def test_evaluate_takes_up_a_run_whose_command_was_killed(request: pytest.FixtureRequest) -> None:
+    killed = make_run(algorithms="toppop", queue="parallax-run-gone")
+    part = lease_part(run=killed)
+    assert part is not None
+    with pytest.raises(CommandError, match=r"is under way\. If its workers were killed"):
+        call("evaluate", "--resume", str(killed.pk))
+    request.getfixturevalue("eager")
+    killed.parts.filter(pk=part.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+    call("evaluate", "--resume", str(killed.pk))
+    killed.refresh_from_db()
+    assert (killed.status, killed.queue) == (RunStatus.SUCCEEDED, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Name a dataset and --algorithms, or a run that stopped with --resume RUN"),
+        (["small"], "Name a dataset and --algorithms"),
+        (["small", "--resume", "1"], "keeps its dataset, algorithms and cases"),
+        (["--resume", "77777"], "There is no run 77777"),
+    ],
+)
+def test_evaluate_wants_either_a_new_run_or_one_that_stopped(arguments: list[str], words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        call("evaluate", *arguments)
 
 
 def test_evaluate_on_a_terminal_keeps_one_line_up_to_date(eager: None) -> None:
