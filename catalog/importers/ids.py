@@ -58,7 +58,8 @@ def _looked_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32], *, in_pl
     In place where that can be: memory that nothing has touched yet costs a large import more than the look-up.
     """
     plain = _plain_numbers(ids)
-    found = plain if in_place and plain.dtype == np.int32 and plain.flags.writeable else np.empty(len(ids), np.int32)
+    is_room = in_place and plain.dtype == np.int32 and plain.flags.writeable
+    found: NDArray[np.int32] = plain.view(np.int32) if is_room else np.empty(len(ids), dtype=np.int32)
     lazy.id_kernels().look_up(plain, table, found)
     return found
 

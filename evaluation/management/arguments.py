@@ -12,11 +12,6 @@ def at_least_one(text: str) -> int:
     ------
     ArgumentTypeError
         It is none.
-
-    Examples
-    --------
-    >>> at_least_one("2")
-    2
     """
     try:
         number = int(text)
