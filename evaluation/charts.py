@@ -100,7 +100,15 @@ def precision_recall(precision: Values, recall: Values, *, title: str, lengths: 
 
 def hit_curves(lines: Mapping[str, Line], references: Mapping[str, Line], *, title: str) -> Spec | None:
     """Draw hits against false alarms (CROC or GROC) with the lines to hold them against; None without a curve."""
-    return rates({**lines, **references}, title=title, quiet=tuple(references)) if lines else None
+    if not lines:
+        return None
+    read_against = _named(references)
+    return rates({**lines, **read_against}, title=title, quiet=tuple(read_against))
+
+
+def _named(references: Mapping[str, Line]) -> dict[str, Line]:
+    """Name the lines to hold others against: what chance gives is no run of the algorithm Random."""
+    return {"chance, exactly" if name == "random" else name: line for name, line in references.items()}
 
 
 def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
@@ -169,14 +177,15 @@ def curve_of_run(one: OfRun) -> dict[str, Spec]:
         return both_modes(
             marks.plane(lines, title=title, x_title=kind.x_title, y_title=kind.y_title, emphasised=(best,))
         )
+    read_against = _named(one.reading)
     return both_modes(
         rates(
-            {**one.lines, **one.reading},
+            {**one.lines, **read_against},
             title=title,
             x_title=kind.x_title,
             y_title=kind.y_title,
             emphasised=(best,),
-            quiet=tuple(one.reading),
+            quiet=tuple(read_against),
         )
     )
 

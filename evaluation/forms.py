@@ -100,6 +100,19 @@ class RunForm(forms.Form):
         self.fields["algorithms"].choices = choices  # type: ignore[attr-defined]
         self.fields["algorithms"].initial = [text for text, _ in choices if text.partition(":")[0] in STUDY]
 
+    def groups(self) -> list[tuple[str, str, list[forms.BoundField]]]:
+        """Give the fields as the page groups them: heading, how wide they stand, fields."""
+        grouped = (
+            ("What is measured", "wide", ("dataset", "algorithms", "more")),
+            ("How", "wide", ("task", "protocol", "mode", "split", "metrics")),
+            (
+                "In numbers",
+                "beside",
+                ("relevant", "irrelevant", "n", "profile_length", "negatives", "reserve", "seed"),
+            ),
+        )
+        return [(heading, width, [self[name] for name in names]) for heading, width, names in grouped]
+
     def protocol_settings(self) -> dict[str, Any]:
         """Give the protocol's name with those of the form's settings that it has."""
         name = self.cleaned_data["protocol"]

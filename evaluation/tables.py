@@ -180,7 +180,11 @@ def in_words(settings: Any) -> str:
     ('probe, share 0.1', '5, 10', '7')
     """
     if isinstance(settings, Mapping):
-        rest = [f"{key} {value}" for key, value in settings.items() if key != "name" and value is not None]
+        rest = [
+            f"{key} {str(value)[:12] if key == 'cases' else value}"  # a digest's beginning tells files apart
+            for key, value in settings.items()
+            if key != "name" and value is not None
+        ]
         return ", ".join([str(settings["name"]), *rest] if "name" in settings else rest)
     if isinstance(settings, list | tuple):
         return ", ".join(map(str, settings)) or "none"

@@ -295,6 +295,7 @@ def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
         "task": TASKS[run.task],
         "protocol": protocol(run.protocol["name"]),
         "split_words": ", ".join(f"{key} {value}" for key, value in run.split.items() if key not in ("name", "cases")),
+        "reserved": f"{100 * run.reserve:g} %",
         "progress": found,
         "algorithms": list(algorithms_of(run)),
         "took": tables.duration(found.seconds),
@@ -312,6 +313,7 @@ def _results(run: EvaluationRun) -> dict[str, Any]:
     context: dict[str, Any] = {
         "heads": [head if "@" in head or "(" in head else head.capitalize() for head in heads.values()],
         "lines": by_length[0][1],
+        "reused": [line["label"] for line in by_length[0][1] if line["was_reused"]],
         "shorter": by_length[1:],
         "is_hits": run.protocol["name"] == "one-plus-random",
         "figures": exports.FIGURES.get(run.protocol["name"], ()),

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from catalog.importers import lazy
 
 
-def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
+def ordered_ids(ids: NDArray[Any], *, in_place: bool = False) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
     """Distinct ids in order, and the place of each entry among them.
 
     Parameters
     ----------
     ids : int array or object array of str, shape (n_rows,)
+    in_place : bool
+        Whether the places may take the memory of ids that nobody reads any more.
 
     Returns
     -------
@@ -35,7 +37,7 @@ def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]
             is_met = np.zeros(high + 1, dtype=np.bool_)
             lazy.id_kernels().mark(_plain_numbers(ids), is_met)
             place = np.cumsum(is_met, dtype=np.int32) - np.int32(1)
-            return np.flatnonzero(is_met).astype(np.str_), _looked_up(ids, place)
+            return np.flatnonzero(is_met).astype(np.str_), _looked_up(ids, place, in_place=in_place)
         distinct, inverse = np.unique(ids, return_inverse=True)
         return distinct.astype(np.str_), inverse.astype(np.int32)
     texts = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.str_)
@@ -50,10 +52,15 @@ def _plain_numbers(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     return np.ascontiguousarray(ids, dtype=np.int32 if ids.dtype == np.int32 else np.int64)
 
 
-def _looked_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The entry of each id; -1 where it lies beyond the table."""
-    found = np.empty(len(ids), dtype=np.int32)
-    lazy.id_kernels().look_up(_plain_numbers(ids), table, found)
+def _looked_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32], *, in_place: bool) -> NDArray[np.int32]:
+    """The entry of each id; -1 where it lies beyond the table.
+
+    In place where that can be: memory that nothing has touched yet costs a large import more than the look-up.
+    """
+    plain = _plain_numbers(ids)
+    is_room = in_place and plain.dtype == np.int32 and plain.flags.writeable
+    found: NDArray[np.int32] = plain.view(np.int32) if is_room else np.empty(len(ids), dtype=np.int32)
+    lazy.id_kernels().look_up(plain, table, found)
     return found
 
 
@@ -74,7 +81,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
 
 
-def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32]:
+def codes_among(known_ids: Sequence[str], ids: NDArray[Any], *, in_place: bool = False) -> NDArray[np.int32]:
     """The place of each id among those that are known.
 
     Parameters
@@ -82,6 +89,8 @@ def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32
     known_ids : sequence of str, length n_known
         Distinct, at least one.
     ids : int array or object array of str, shape (n_rows,)
+    in_place : bool
+        Whether the places may take the memory of the ids where every id is known; with one that is not, the ids stay.
 
     Returns
     -------
@@ -106,7 +115,8 @@ def codes_among(known_ids: Sequence[str], ids: NDArray[Any]) -> NDArray[np.int32
         if known[0] >= 0 and known[-1] < _largest_direct(len(ids)):
             place = np.full(int(known[-1]) + 1, -1, dtype=np.int32)
             place[known] = order
-            return _looked_up(ids, place)
+            is_spare = in_place and bool(lazy.id_kernels().are_known(_plain_numbers(ids), place))
+            return _looked_up(ids, place, in_place=is_spare)
         nearest = np.minimum(np.searchsorted(known, ids), len(known) - 1)
         return np.where(known[nearest] == ids, order[nearest], -1).astype(np.int32)
     place_of = {text: position for position, text in enumerate(known_ids)}

@@ -85,7 +85,7 @@ def assemble(
     warnings: Sequence[str] = (),
     set_aside: Problems | None = None,
 ) -> ParsedDataset:
-    """Check rows of ratings and make the dataset of them.
+    """Check rows of ratings and make the dataset of them, out of the table's own memory: it is used up.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def _check(
     if items is None:
         is_kept &= _usable_ids(table, columns, columns.item, problems)
     else:
-        codes = codes_among([item.external_id for item in items], ids)
+        codes = codes_among([item.external_id for item in items], ids, in_place=True)
 
         def unknown(row: int) -> ImportProblem:
             reason = f"item {ids[row]} is not in {columns.items_file}"
@@ -200,9 +200,9 @@ def _check(
         problems.add_rows("unknown item", np.flatnonzero(is_unknown), unknown)
         is_kept &= ~is_unknown
     with ThreadPoolExecutor(1) as beside:  # one numbers the users while the other numbers the items
-        numbered = beside.submit(ordered_ids, _selected(table.columns[columns.user], is_kept))
+        numbered = beside.submit(ordered_ids, _selected(table.columns[columns.user], is_kept), in_place=True)
         if items is None:
-            item_ids, items_rated = ordered_ids(_selected(ids, is_kept))
+            item_ids, items_rated = ordered_ids(_selected(ids, is_kept), in_place=True)
             items = tuple(ParsedItem(external_id=text, title=text) for text in item_ids.tolist())
         else:
             items_rated = _selected(codes, is_kept)
@@ -212,14 +212,15 @@ def _check(
     repeated = Problems()
     if not is_in_order(users, items_rated):  # most sources are, and name no pair twice
         rows = None if is_kept.all() else np.flatnonzero(is_kept)
-        is_last, repeated = _repeated(table, columns, rows, users, items_rated, len(items))
+        is_last, repeated = _repeated(table, columns, rows, user_ids, users, items, items_rated)
         if rows is None:
             is_kept = is_last
         else:
             is_kept[rows[~is_last]] = False
         users, items_rated = _selected(users, is_last), _selected(items_rated, is_last)
-    values = np.ones(int(is_kept.sum()), dtype=np.float32)
-    if columns.rating is not None:
+    if columns.rating is None:
+        values = np.ones(len(users), dtype=np.float32)
+    else:
         values = _selected(table.columns[columns.rating], is_kept).astype(np.float32, copy=False)
     return _Checked(
         is_kept=is_kept,
@@ -307,14 +308,15 @@ def _repeated(
     table: Table,
     columns: RatingColumns,
     rows: NDArray[np.int64] | None,
+    user_ids: NDArray[np.str_],
     users: NDArray[np.int32],
+    items: tuple[ParsedItem, ...],
     items_rated: NDArray[np.int32],
-    n_items: int,
 ) -> tuple[NDArray[np.bool_], Problems]:
     """Which of `rows` (None: all) are the last of their user and item, and the problems of those that came again."""
     problems = Problems()
     is_last = np.ones(len(users), dtype=np.bool_)
-    pairs = users.astype(np.int64) * n_items + items_rated
+    pairs = users.astype(np.int64) * len(items) + items_rated
     order = np.argsort(pairs, kind="stable")
     is_again = np.diff(pairs[order]) == 0
     is_last[order[:-1][is_again]] = False
@@ -324,7 +326,7 @@ def _repeated(
     def again(position: int) -> ImportProblem:
         before = earlier[position]
         row, before = (position, before) if rows is None else (int(rows[position]), int(rows[before]))
-        user, item = table.columns[columns.user][row], table.columns[columns.item][row]
+        user, item = user_ids[users[position]], items[items_rated[position]].external_id
         reason = f"user {user} {did} item {item} on line {table.line(before)} already"
         return _problem(table, columns, row, None, reason)
 

@@ -211,7 +211,7 @@ class _Ids:
         if len(unknown):
             raise DataError(
                 f"The dataset has no {self._what} {wanted[unknown[0]]!s}, which is in row {unknown[0]} of {name} "
-                f"({len(unknown):,} rows have one that is unknown)."
+                f"({len(unknown):,} rows have one that is unknown). Give a file that was written for this dataset."
             )
         return found
 

@@ -82,9 +82,15 @@ def compared(a: EvaluationRun, b: EvaluationRun, *, correction: Correction = "ho
     shared = [key for key in labels_a if key in labels_b]
     metrics = [metric for metric in metrics_by_user(a) if metric in metrics_by_user(b)]
     if not shared or not metrics:
+        what, of_a, of_b = (
+            ("metric", metrics_by_user(a), metrics_by_user(b))
+            if shared
+            else ("algorithm", labels_a.values(), labels_b.values())
+        )
         raise ParallaxError(
             "compare.nothing_in_common",
-            f"Runs {a.pk} and {b.pk} have no {'metric' if shared else 'algorithm'} in common to compare by.",
+            f"Runs {a.pk} and {b.pk} have no {what} in common to compare by: run {a.pk} has {', '.join(of_a)}, "
+            f"run {b.pk} {', '.join(of_b)}.",
         )
     found = [
         one

@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from catalog.models import DatasetVersion
+from core.errors import ParallaxError
 from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun, RunAlgorithm
@@ -39,6 +40,24 @@ class Progress:
 
 CURVE_N = 20  # curves go at least this far
 DEVELOPMENT = "development:"  # before the names of metrics on the users that an algorithm is chosen on
+
+
+def run_numbered(number: int) -> EvaluationRun:
+    """Give the run of a number, with its dataset.
+
+    Raises
+    ------
+    ParallaxError
+        Code ``run.unknown``: there is none; the message names the newest.
+    """
+    run = EvaluationRun.objects.select_related("version__dataset").filter(pk=number).first()
+    if run is None:
+        newest = EvaluationRun.objects.order_by("-pk").first()
+        there_is = (
+            "Nothing has been run yet" if newest is None else f"The newest is run {newest.pk}, on {newest.version}"
+        )
+        raise ParallaxError("run.unknown", f"There is no run {number}. {there_is}.")
+    return run
 
 
 def metric_names(run: EvaluationRun) -> list[str]:

@@ -36,7 +36,9 @@ def keep_cases(*, version: DatasetVersion, path: Path, seed: int) -> str:
         given = read_cases(arrays, user_ids_of(version), item_ids_of(version), seed=seed)
         ratings = Ratings(given.train, scale_of(version))
     except DataError as wrong:
-        raise ParallaxError("cases.bad_file", f"The cases in {path.name} cannot be used. {wrong}") from wrong
+        raise ParallaxError(
+            "cases.bad_file", f"The cases in {path.name} cannot be used on {version}. {wrong}"
+        ) from wrong
     return artefacts.store("given", _stored(given, ratings), _meta(given, seed))
 
 

@@ -68,9 +68,11 @@ def create_run(
         )
         if part_users < 1:
             raise ParameterError("A part holds at least one test user.")
+        if threads is not None and threads < 1:
+            raise ParameterError(f"The number of numeric threads is {threads}; it is at least 1.")
     except ParameterError as wrong:
         raise ParallaxError("run.bad_input", str(wrong)) from wrong
-    used_threads = threads or settings.NUMERIC_THREADS
+    used_threads = settings.NUMERIC_THREADS if threads is None else threads
     run = EvaluationRun.objects.create(
         version=version,
         owner=owner,

@@ -9,25 +9,30 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from celery import current_app
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from catalog.importers.base import ParsedItem
 from catalog.services import import_parsed
 from core import artefacts
 from evaluation.enums import RunStatus
+from evaluation.exports import run_document
 from evaluation.management import watching
 from evaluation.management.commands import evaluate
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
+from evaluation.services.runs import cancel_run
 from evaluation.services.working import execute
+from evaluation.tables import share
 from tests.factories.catalog import make_items, make_parsed, make_version
-from tests.factories.evaluation import make_run, make_run_at
+from tests.factories.evaluation import make_run, make_run_at, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
@@ -185,6 +190,8 @@ def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: Non
         (["small", "--algorithms", "best"], "no algorithm 'best'"),
         (["small", "--split", "probe:share=2"], "must be at most 0.999"),
         (["small", "--workers", "0"], "at least 1"),
+        (["small", "--threads", "0"], "argument --threads: .0. is no whole number of at least 1"),
+        (["small", "--part-users", "few"], "argument --part-users: .few. is no whole number of at least 1"),
         (["small", "--json", "/nowhere/at/all/run.json"], "There is no folder /nowhere/at/all"),
     ],
 )
@@ -210,11 +217,60 @@ def test_evaluate_that_is_interrupted_cancels_its_run(monkeypatch: pytest.Monkey
 
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(watching.time, "sleep", interrupt)
-    with pytest.raises(CommandError, match="was cancelled") as ended:
+    with pytest.raises(CommandError, match=r"was cancelled\. Go on .* evaluate --resume \d+") as ended:
         call("evaluate", "small", *ARGUMENTS)
     assert ended.value.returncode == 130
     assert signal.getsignal(signal.SIGTERM) is before
     assert EvaluationRun.objects.get().status == RunStatus.CANCELLED
+
+
+def test_evaluate_takes_up_a_run_that_stopped(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    version = make_version()
+    stopped = make_run(version=version, algorithms="toppop,puresvd:factors=4", seed=7)
+    prepare = lease_part(run=stopped)
+    assert prepare is not None
+    execute(part=prepare)
+    stopped.refresh_from_db()
+    cancel_run(run=stopped)
+    prepared = stopped.parts.get(kind="prepare").updated_at
+    request.getfixturevalue("eager")
+    said = call("evaluate", "--resume", str(stopped.pk), "--json", str(tmp_path / "run.json"))
+    stopped.refresh_from_db()
+    assert stopped.status == RunStatus.SUCCEEDED
+    assert stopped.parts.filter(kind="prepare", updated_at=prepared).exists()  # what was done was not done again
+    assert f"Run {stopped.pk} on {version}" in said
+    whole = work_off(make_run(version=version, algorithms="toppop,puresvd:factors=4", seed=7))
+    told = json.loads((tmp_path / "run.json").read_text())
+    assert [row["by_n"] for row in told["algorithms"]] == [row["by_n"] for row in run_document(whole)["algorithms"]]
+    with pytest.raises(CommandError, match=rf"Run {stopped.pk} has succeeded\. Its results: manage\.py export_run"):
+        call("evaluate", "--resume", str(stopped.pk))
+
+
+def test_evaluate_takes_up_a_run_whose_command_was_killed(request: pytest.FixtureRequest) -> None:
+    killed = make_run(algorithms="toppop", queue="parallax-run-gone")
+    part = lease_part(run=killed)
+    assert part is not None
+    with pytest.raises(CommandError, match=r"is under way\. If its workers were killed"):
+        call("evaluate", "--resume", str(killed.pk))
+    request.getfixturevalue("eager")
+    killed.parts.filter(pk=part.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+    call("evaluate", "--resume", str(killed.pk))
+    killed.refresh_from_db()
+    assert (killed.status, killed.queue) == (RunStatus.SUCCEEDED, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Name a dataset and --algorithms, or a run that stopped with --resume RUN"),
+        (["small"], "Name a dataset and --algorithms"),
+        (["small", "--resume", "1"], "keeps its dataset, algorithms and cases"),
+        (["--resume", "77777"], "There is no run 77777"),
+    ],
+)
+def test_evaluate_wants_either_a_new_run_or_one_that_stopped(arguments: list[str], words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        call("evaluate", *arguments)
 
 
 def test_evaluate_on_a_terminal_keeps_one_line_up_to_date(eager: None) -> None:
@@ -286,6 +342,16 @@ def test_train_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
 def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
     with pytest.raises(Exception, match="at least one worker"):
         evaluate.Crew(size=0, queue="q", threads=1)
+
+
+def test_table_says_who_predicts_no_ratings_and_keeps_its_columns(eager: None) -> None:
+    make_version()
+    said = call("evaluate", "small", "--algorithms", "toppop,corngr", "--protocol", "rating-prediction")
+    table = [line for line in said.splitlines() if line.startswith(("algorithm ", "TopPop ", "CorNgr "))]
+    assert len(table) == 3
+    assert len({len(line) for line in table}) == 1
+    assert table[1].endswith("not a rating predictor")  # of the short profiles as well
+    assert " other cases." in said
 
 
 def test_table_shows_a_dash_where_a_metric_has_no_value(eager: None, tmp_path: Path) -> None:
@@ -391,6 +457,30 @@ def test_cases_of_folds_are_refused_before_anything_is_run(tmp_path: Path) -> No
     assert not file.exists()
 
 
+def test_two_runs_are_compared_in_a_table_and_as_a_file(tmp_path: Path) -> None:
+    a = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4")
+    b = make_run_at("succeeded", version=a.version, algorithms="toppop,random", seed=2)
+    said = call("compare_runs", str(a.pk), str(b.pk), "--json", str(tmp_path / "compared.json"))
+    assert f"seed: {a.seed} in run {a.pk}; 2 in run {b.pk}" in said
+    assert f"Only in run {a.pk}: PureSVD4." in said
+    assert f"Only in run {b.pk}: Random." in said
+    assert "Two-sided sign tests by user, adjusted after Holm" in said
+    told = json.loads((tmp_path / "compared.json").read_text())
+    assert told["only_in_a"] == ["PureSVD4"]
+    (row,) = (one for one in told["differences"] if one["metric"] == "recall")
+    (line,) = (words for one in said.splitlines() if (words := one.split())[:2] == ["TopPop", "recall"])
+    assert line[2:4] == [share(row["a"]), share(row["b"])]
+    assert row["difference"] == pytest.approx(row["a"] - row["b"])
+    with pytest.raises(CommandError, match=r"There is no run 77777\. The newest is run"):
+        call("compare_runs", str(a.pk), "77777")
+
+
+def test_evaluate_says_what_was_chosen_on_the_development_users(eager: None) -> None:
+    make_version()
+    said = call("evaluate", "small", *ARGUMENTS, "--split", "dev-eval:of=holdout,share=0.3")
+    assert re.search(r"On the \d+ users for development \w+ has the best recall \(\.\d{3}\)\. All values above", said)
+
+
 def test_run_is_written_as_files(tmp_path: Path) -> None:
     run = make_run_at("succeeded", protocol={"name": "test-observations", "relevant": 4.0, "irrelevant": 2.0})
     call_command("export_run", str(run.pk), "--out", str(tmp_path / "new" / "out"))
@@ -410,9 +500,11 @@ def test_run_is_written_as_files(tmp_path: Path) -> None:
 
 
 def test_run_that_cannot_be_written_says_why(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="There is no run 77"):
+    with pytest.raises(CommandError, match=r"There is no run 77\. Nothing has been run yet\."):
         call_command("export_run", "77", "--out", str(tmp_path))
     queued = make_run()
+    with pytest.raises(CommandError, match=rf"There is no run 77777\. The newest is run {queued.pk}, on Small"):
+        call_command("export_run", "77777", "--out", str(tmp_path))
     with pytest.raises(CommandError, match="is queued; only one that has succeeded has results"):
         call_command("export_run", str(queued.pk), "--out", str(tmp_path))
     (tmp_path / "file").write_text("")

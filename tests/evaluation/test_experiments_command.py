@@ -102,8 +102,14 @@ def test_list_says_what_each_experiment_asks() -> None:
         (["survey-rms", "--dataset", "small", "--out", "x"], "There is no experiment 'survey-rms'"),
         (["survey-rmse", "--dataset", "absent", "--out", "x"], "absent"),
         (["survey-rmse", "--dataset", "small", "--out", __file__], "is a file; --out names a folder"),
-        (["survey-rmse", "--dataset", "small", "--out", "x", "--workers", "0"], "--workers is at least 1"),
-        (["survey-rmse", "--dataset", "small", "--out", "x", "--threads", "0"], "--threads is at least 1"),
+        (
+            ["survey-rmse", "--dataset", "small", "--out", "x", "--workers", "0"],
+            "argument --workers: '0' is no whole number of at least 1",
+        ),
+        (
+            ["survey-rmse", "--dataset", "small", "--out", "x", "--threads", "0"],
+            "argument --threads: '0' is no whole number of at least 1",
+        ),
         (["survey-utility", "--dataset", "small", "--out", "x"], "needs what was taken and what it was worth"),
     ],
 )

@@ -58,6 +58,7 @@ def test_run_takes_algorithms_as_pairs_with_text_values() -> None:
         ({"protocol": {"name": "one-plus-random", "ties": "lucky"}}, "setting ties of one-plus-random is one of"),
         ({"reserve": 1.0}, "below 1"),
         ({"n": 0}, "N is 0"),
+        ({"threads": 0}, "numeric threads is 0; it is at least 1"),
         ({"seed": -1}, "whole number from 0"),
         ({"profile_lengths": (0,)}, "Profile lengths"),
         ({"part_users": 0}, "at least one test user"),

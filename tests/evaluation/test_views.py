@@ -13,6 +13,7 @@ from django.urls import reverse
 from accounts.models import User
 from evaluation.enums import RunStatus
 from evaluation.experiments.reading import load, shipped
+from evaluation.forms import RunForm
 from evaluation.models import EvaluationRun
 from evaluation.selectors import table
 from evaluation.tables import share
@@ -75,6 +76,7 @@ def test_list_shows_each_run_with_its_state_in_words(page: Any) -> None:
         assert f'<a href="{reverse("evaluation:detail", kwargs={"pk": run.pk})}">Run {run.pk}</a>' in html
     assert re.findall(r'class="state">(\w+)<', html) == ["Cancelled", "Failed", "Succeeded", "Running", "Queued"]
     assert html.count("synthetic ratings") == 5
+    assert html.count("<td>one-plus-random</td>") == 5
 
 
 @pytest.mark.parametrize("n_runs", [1, 3])
@@ -137,6 +139,15 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
         assert spec["light"]["title"]["subtitle"] == key.capitalize()
     best = max(table(run), key=lambda row: row.recall)
     assert f"{best.label} finds the most of what people like, {share(best.recall)} in a list of 5" in html
+
+
+def test_page_says_below_the_table_which_models_had_been_there_before(page: Any) -> None:
+    first = make_run_at("succeeded", algorithms="toppop", profile_lengths=())
+    assert "Fitted before" not in page("detail", pk=first.pk)
+    again = make_run_at("succeeded", version=first.version, algorithms="toppop,random", profile_lengths=())
+    said = words(page("detail", pk=again.pk))
+    assert "Fitted before from the same recipe, and used again: TopPop." in said
+    assert f"{100 * again.reserve:g} % of all users, seen by no model" in said
 
 
 def test_page_holds_nothing_inline_that_its_policy_forbids(page: Any) -> None:
@@ -203,6 +214,12 @@ def form(**changes: Any) -> dict[str, Any]:
         "seed": 1,
         **changes,
     }
+
+
+def test_form_shows_each_of_its_fields_in_one_group() -> None:
+    form = RunForm()
+    shown = [field.name for _, _, fields in form.groups() for field in fields]
+    assert sorted(shown) == sorted(form.fields)
 
 
 def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: User) -> None:

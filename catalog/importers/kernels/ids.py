@@ -9,7 +9,7 @@ import numpy as np
 from numba import boolean, int32, int64, void
 from numpy.typing import NDArray
 
-__all__ = ["count", "look_up", "mark"]
+__all__ = ["are_known", "count", "is_ascending", "look_up", "mark"]
 
 _NARROW = numba.types.Array(int32, 1, "C", readonly=True)
 _WIDE = numba.types.Array(int64, 1, "C", readonly=True)
@@ -24,11 +24,22 @@ def mark(ids: NDArray[np.integer[Any]], is_met: NDArray[np.bool_]) -> None:
 
 @numba.njit([void(_NARROW, int32[::1], int32[::1]), void(_WIDE, int32[::1], int32[::1])], cache=True, nogil=True)
 def look_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32], found: NDArray[np.int32]) -> None:
-    """Write the entry of each id; -1 where it lies beyond the table."""
+    """Write the entry of each id; -1 where it lies beyond the table. `found` may be `ids` itself."""
     last = table.shape[0] - 1
     for row in range(ids.shape[0]):
         one = ids[row]
         found[row] = -1 if one < 0 or one > last else table[np.uint64(one)]
+
+
+@numba.njit([boolean(_NARROW, int32[::1]), boolean(_WIDE, int32[::1])], cache=True, nogil=True)
+def are_known(ids: NDArray[np.integer[Any]], table: NDArray[np.int32]) -> bool:
+    """Whether each id has an entry of 0 or more."""
+    last = table.shape[0] - 1
+    for row in range(ids.shape[0]):
+        one = ids[row]
+        if one < 0 or one > last or table[np.uint64(one)] < 0:
+            return False
+    return True
 
 
 @numba.njit([void(_NARROW, int64[::1])], cache=True, nogil=True)

@@ -15,8 +15,10 @@ from catalog.selectors.datasets import newest_version
 from charting.render import svg
 from core.errors import ParallaxError
 from evaluation.charts import score_by_size
+from evaluation.management.arguments import at_least_one
 from evaluation.management.progress_line import ProgressLine
 from evaluation.models import EvaluationRun
+from evaluation.selectors.runs import run_numbered
 from evaluation.services.choosing import choose_size
 from recommenders import registry
 from recommenders.choosing import RULES, SIZES, Choice
@@ -41,7 +43,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--run", type=int, metavar="ID", help="choose on the training side of this run alone")
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--threads", type=int, help="numeric threads (default: NUMERIC_THREADS)")
+        parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was found")
         parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the curve")
 
@@ -141,7 +143,7 @@ def _params(texts: list[str]) -> dict[str, str]:
 def _run(number: int | None) -> EvaluationRun | None:
     if number is None:
         return None
-    run = EvaluationRun.objects.filter(pk=number).first()
-    if run is None:
-        raise CommandError(f"There is no run {number}.")
-    return run
+    try:
+        return run_numbered(number)
+    except ParallaxError as problem:
+        raise CommandError(str(problem)) from problem

@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
 from evaluation.exports import comparison_document
-from evaluation.models import EvaluationRun
 from evaluation.selectors.comparing import Difference, compared
 from evaluation.selectors.paired import CORRECTIONS
+from evaluation.selectors.runs import run_numbered
 from evaluation.tables import difference_lines, in_words
 
 
@@ -30,8 +30,8 @@ class Command(BaseCommand):
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
             raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
-        runs = [self._run(options[name]) for name in ("run_a", "run_b")]
         try:
+            runs = [run_numbered(options[name]) for name in ("run_a", "run_b")]
             found = compared(*runs, correction=options["correction"])
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
@@ -39,18 +39,24 @@ class Command(BaseCommand):
             self.stdout.write(f"{name}: {in_words(a)} in run {runs[0].pk}; {in_words(b)} in run {runs[1].pk}")
         if not found.has_same_cases:
             self.stdout.write("The two were measured on different test cases.")
+        for said, names in (
+            (f"Only in run {runs[0].pk}", found.only_a),
+            (f"Only in run {runs[1].pk}", found.only_b),
+            ("Not compared, as only one run has them", found.not_compared),
+        ):
+            if names:
+                self.stdout.write(f"{said}: {', '.join(names)}.")
+        self.stdout.write("")
         for line in lines(found.differences):
             self.stdout.write(line)
+        self.stdout.write(
+            f"\nMeans over the users that both runs have, whole profiles; A is run {runs[0].pk}, B run {runs[1].pk}. "
+            f"Two-sided sign tests by user, adjusted after {CORRECTIONS[found.correction]} as one family."
+        )
         if file is not None:
             text = json.dumps(comparison_document(found), indent=2, ensure_ascii=False, allow_nan=False)
             file.write_text(f"{text}\n")
             self.stdout.write(f"Written to {file}.")
-
-    def _run(self, number: int) -> EvaluationRun:
-        run = EvaluationRun.objects.select_related("version__dataset").filter(pk=number).first()
-        if run is None:
-            raise CommandError(f"There is no run {number}.")
-        return run
 
 
 def lines(differences: tuple[Difference, ...]) -> list[str]:

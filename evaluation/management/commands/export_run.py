@@ -13,6 +13,7 @@ from core.errors import ParallaxError
 from evaluation import exports
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
+from evaluation.selectors.runs import run_numbered
 
 
 class Command(BaseCommand):
@@ -23,9 +24,10 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="the folder; it is made")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        run = EvaluationRun.objects.select_related("version__dataset").filter(pk=options["run"]).first()
-        if run is None:
-            raise CommandError(f"There is no run {options['run']}.")
+        try:
+            run = run_numbered(options["run"])
+        except ParallaxError as problem:
+            raise CommandError(str(problem)) from problem
         if run.status != RunStatus.SUCCEEDED:
             raise CommandError(
                 f"Run {run.pk} is {run.get_status_display().lower()}; only one that has succeeded has results."

@@ -14,6 +14,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.selectors.ratings import item_ids_of
 from core.errors import ParallaxError, ParameterError
+from evaluation.management.arguments import at_least_one
 from evaluation.services.serving import Served, recommend
 from evaluation.services.training import train_on_everything
 from recommenders import registry
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("-n", type=int, default=10, help="length of the list (default: 10)")
         parser.add_argument("--unrated-only", action="store_true", help="list only items that nobody has rated")
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--threads", type=int, help="numeric threads (default: NUMERIC_THREADS)")
+        parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the list")
 
     def handle(self, *args: Any, **options: Any) -> None:

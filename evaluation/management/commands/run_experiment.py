@@ -15,6 +15,7 @@ from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.experiments.reading import load, shipped
+from evaluation.management.arguments import at_least_one
 from evaluation.management.watching import cancel, interrupt, watch
 from evaluation.models import EvaluationRun
 from evaluation.services.crew import Crew, new_queue
@@ -34,8 +35,10 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", metavar="NAME", help="name of the dataset; its newest version is used")
         parser.add_argument("--out", type=Path, metavar="DIR", help="folder to write to; it is made if need be")
         parser.add_argument("--seed", type=int, help="another seed than the experiment's")
-        parser.add_argument("--threads", type=int, help="numeric threads of each worker (default: NUMERIC_THREADS)")
-        parser.add_argument("--workers", type=int, help="start this many workers, and stop them afterwards")
+        parser.add_argument(
+            "--threads", type=at_least_one, help="numeric threads of each worker (default: NUMERIC_THREADS)"
+        )
+        parser.add_argument("--workers", type=at_least_one, help="start this many workers, and stop them afterwards")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["list"]:
@@ -49,9 +52,6 @@ class Command(BaseCommand):
             raise CommandError(f"Missing: {', '.join(words[name] for name in missing)}.")
         if options["out"].exists() and not options["out"].is_dir():
             raise CommandError(f"{options['out']} is a file; --out names a folder.")
-        for name in ("workers", "threads"):
-            if options[name] is not None and options[name] < 1:
-                raise CommandError(f"--{name} is at least 1; leave it out for the default.")
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
             written = self._run(options)

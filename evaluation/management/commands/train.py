@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
+from evaluation.management.arguments import at_least_one
 from evaluation.management.progress_line import ProgressLine
 from evaluation.services.training import train_on_everything
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--algorithm", required=True, metavar="KEY")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--threads", type=int, help="numeric threads (default: NUMERIC_THREADS)")
+        parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         params = {}
