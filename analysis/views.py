@@ -6,17 +6,17 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.enums import RequestStatus
+from analysis.enums import REQUEST_OPEN
 from analysis.exports.document import document_of
 from analysis.forms import ReportForm
 from analysis.models import Report
 from analysis.package import files_of, offers_of
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
 from analysis.services import build_report, give_file
-from analysis.services.requests import request_report, takes_long
-from core.errors import ParallaxError
+from analysis.services.requests import cancel_request, request_report, takes_long
+from core.errors import NotAllowedInState, ParallaxError
 
 
 @require_safe
@@ -63,7 +63,18 @@ def report_request(request: HttpRequest, pk: int) -> HttpResponse:
             return HttpResponse(headers={"HX-Redirect": asked.report.get_absolute_url()})
         return redirect(asked.report)
     part = "parts/_request" if request.headers.get("HX-Request") else "request"
-    return render(request, f"analysis/{part}.html", {"asked": asked, "is_failed": asked.status == RequestStatus.FAILED})
+    return render(request, f"analysis/{part}.html", {"asked": asked, "is_open": asked.status in REQUEST_OPEN})
+
+
+@require_POST
+def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop what the researcher asked for."""
+    asked = get_object_or_404(requests_of(request.user), pk=pk)
+    try:
+        cancel_request(request=asked, actor=request.user)
+    except NotAllowedInState as refused:
+        messages.error(request, str(refused))
+    return redirect(asked)
 
 
 @require_safe
