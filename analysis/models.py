@@ -44,6 +44,24 @@ class Report(TimeStampedModel):
         return reverse("analysis:detail", args=[self.pk])
 
 
+class Drawing(TimeStampedModel):
+    """Something that was drawn from a report's results: the document, the page, a file. It can always be drawn again.
+
+    `version` is of the code that drew it; what other code drew is drawn again.
+    """
+
+    report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="drawings")
+    name = models.CharField(max_length=100)
+    version = models.CharField(max_length=64)
+    content = models.BinaryField()  # packed
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["report", "name"], name="drawing_name_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.report}"
+
+
 class ReportRequest(TimeStampedModel):
     """What a worker makes because it takes longer than a page should: a report, or the package of one.
 

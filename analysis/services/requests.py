@@ -14,11 +14,13 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from analysis.enums import REQUEST_MOVES, RequestKind, RequestStatus
-from analysis.models import ReportRequest
+from analysis.enums import REQUEST_MOVES, REQUEST_OPEN, RequestKind, RequestStatus
+from analysis.models import Report, ReportRequest
 from analysis.selectors.answering import mode_to_report
 from analysis.services.building import build_report
+from analysis.services.drawing import page_of
 from analysis.services.leases import beating, finish_request, lease_request, release_dead_leases, release_request
+from analysis.services.packages import clean_packages, store_package
 from analysis.services.plans import AS_PLANNED, Overrides
 from core.errors import ParallaxError
 from core.jobs import enqueue_on_commit
@@ -31,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 2000  # completed participants whose report a page builds by itself, in a few seconds
 HINT_SECONDS = 10.0  # between two messages of the sweep for one request
+FAILED_SECONDS = 60.0  # so long asking again for a package that failed tells why, and tries no new one
 TRANSIENT = (OperationalError, InterfaceError)  # the database is away or busy: tried again, with backoff
 TASK = "analysis.make_requested"
 
@@ -50,6 +53,32 @@ def request_report(
     """Ask a worker for a report; what keeps it from being built is told by the request."""
     request = ReportRequest.objects.create(
         study=study, mode=mode or "", overrides=asdict(overrides), asked_by=asked_by, hinted_at=timezone.now()
+    )
+    enqueue_on_commit(TASK, request_id=request.pk)
+    return request
+
+
+@transaction.atomic
+def request_package(*, report: Report, asked_by: Any = None) -> ReportRequest:
+    """Ask a worker for the study package of a report.
+
+    Who has asked already is given that request while it is open, and where it has just failed.
+    """
+    has_just_failed = Q(
+        status=RequestStatus.FAILED, updated_at__gt=timezone.now() - timedelta(seconds=FAILED_SECONDS)
+    )  # fmt: skip
+    found = ReportRequest.objects.filter(
+        has_just_failed | Q(status__in=REQUEST_OPEN), report=report, kind=RequestKind.PACKAGE, asked_by=asked_by
+    )
+    if (asked := found.order_by("-pk").first()) is not None:
+        return asked
+    request = ReportRequest.objects.create(
+        study=report.study,
+        kind=RequestKind.PACKAGE,
+        report=report,
+        mode=report.mode,
+        asked_by=asked_by,
+        hinted_at=timezone.now(),
     )
     enqueue_on_commit(TASK, request_id=request.pk)
     return request
@@ -124,14 +153,25 @@ def _report(request: ReportRequest, tell: Tell) -> dict[str, Any]:
         made_by=request.asked_by,
         progress=tell,
     )
+    tell("Drawing the page")
+    page_of(report)
     return {"report": report}
 
 
-MAKERS: dict[RequestKind, Callable[[ReportRequest, Tell], dict[str, Any]]] = {RequestKind.REPORT: _report}
+def _package(request: ReportRequest, tell: Tell) -> dict[str, Any]:
+    return {"file": store_package(request=request, progress=tell)}
+
+
+MAKERS: dict[RequestKind, Callable[[ReportRequest, Tell], dict[str, Any]]] = {
+    RequestKind.REPORT: _report,
+    RequestKind.PACKAGE: _package,
+}
 
 
 def sweep() -> int:
     """Put back what dead workers held, and send the messages of waiting requests again; returns the messages sent.
+
+    Packages that nobody may take any more are deleted.
 
     Safe to run twice at once, and by any process.
     """
@@ -144,4 +184,5 @@ def sweep() -> int:
         if ReportRequest.objects.filter(is_due, pk=pk, status=RequestStatus.QUEUED).update(hinted_at=now):
             enqueue_on_commit(TASK, request_id=pk)
             sent += 1
+    clean_packages()
     return sent
