@@ -241,6 +241,7 @@ def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
 
 
 def test_stored_packages_go_with_their_request_and_with_time(answered: Study) -> None:
+    clean_packages()  # what other tests have left
     report = build_report(study=answered)
     first, second = stored(report, b"PK one"), stored(report, b"PK two")
     # Left by a worker that was killed before it could say so.
