@@ -11,6 +11,7 @@ import pytest
 
 from charting import frame, render
 from charting.marks import histogram
+from charting.theme import with_mode
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit
@@ -24,6 +25,15 @@ def words(picture: str) -> list[str]:
 def test_specification_is_plain_json_without_nan(draw: Any) -> None:
     spec = draw()
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+
+
+def test_specification_is_vega_lite(draw: Any) -> None:
+    import altair
+
+    for spec in (draw(), draw(width=320), with_mode(draw(), dark=True)):
+        altair.LayerChart.validate(spec)
+    with pytest.raises(Exception, match="nothing"):
+        altair.LayerChart.validate({**draw(), "autosize": "nothing"})
 
 
 def test_specification_same_whatever_was_drawn_before(all_drawings: Any) -> None:
