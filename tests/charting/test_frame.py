@@ -11,7 +11,6 @@ import pytest
 
 from charting import frame, render
 from charting.marks import histogram
-from charting.theme import with_mode
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit
@@ -27,13 +26,21 @@ def test_specification_is_plain_json_without_nan(draw: Any) -> None:
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
 
 
-def test_specification_is_vega_lite(draw: Any) -> None:
+def test_what_is_finished_is_vega_lite(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import altair
 
-    for spec in (draw(), draw(width=320), with_mode(draw(), dark=True)):
-        altair.LayerChart.validate(spec)
-    with pytest.raises(Exception, match="nothing"):
-        altair.LayerChart.validate({**draw(), "autosize": "nothing"})
+    looked_at = []
+    finish = altair.LayerChart.to_dict
+
+    def validated(chart: Any, **options: Any) -> dict[str, Any]:
+        looked_at.append(chart)
+        with pytest.raises(altair.utils.schemapi.SchemaValidationError):
+            finish(chart.properties(autosize=altair.AutoSizeParams(type="fit-x", contains="padding", resize="no")))
+        return finish(chart)  # as it is without `validate=False`
+
+    monkeypatch.setattr(altair.LayerChart, "to_dict", validated)
+    draw()
+    assert len(looked_at) == 1
 
 
 def test_specification_same_whatever_was_drawn_before(all_drawings: Any) -> None:
