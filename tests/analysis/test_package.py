@@ -268,7 +268,7 @@ def test_page_offers_every_file_and_each_is_given(answered: Study, client: Clien
     client.force_login(StudyMembership.objects.get(study=answered).researcher)
     page = client.get(report.get_absolute_url()).content.decode()
     files = files_of(report)
-    links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)" download', page)
+    links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)"(?: download)? aria-label', page)
     assert sorted(links) == sorted(files)
     offers = offers_of(files.values())
     assert [len(offer.files) for offer in offers["figures"]] == [3] * len(offers["figures"])
