@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -19,13 +20,16 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from analysis.enums import RequestStatus
 from analysis.exports.files import report_json
 from analysis.models import Report
-from analysis.package import files_of
+from analysis.package import PACKAGE
 from analysis.selectors.reports import reports_of, studies_to_report
 from analysis.serializers import BuildSerializer, ReportDetailSerializer, ReportQuerySerializer, ReportSerializer
-from analysis.services import build_report, give_file
-from analysis.services.requests import require_open_answers
+from analysis.services import Given, build_report, give_file
+from analysis.services.drawing import page_of
+from analysis.services.packages import give_package
+from analysis.services.requests import request_package, require_open_answers
 from core.errors import ParallaxError
 
 FILE_TYPES = (
@@ -94,7 +98,7 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     def retrieve(self, request: Request, pk: str) -> Response:
         """Tell what a report was made from, and the addresses of its files."""
         report = self.get_object()
-        context = {"request": request, "files": files_of(report).values()}
+        context = {"request": request, "files": page_of(report).files}
         return Response(ReportDetailSerializer(report, context=context).data)
 
     @extend_schema(
@@ -111,12 +115,17 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     @extend_schema(
         operation_id="report_file",
         summary="A file of a report",
-        description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, …",
+        description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, … "
+        "The study package is made by a worker: asked for the first time, and until it is there, the answer is 202 "
+        "with what the worker is at; why it could not be made is told for a minute (409).",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
         ],
         responses={
             (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, description="The file."),
+            (202, "application/json"): OpenApiResponse(
+                OpenApiTypes.OBJECT, description="A worker is making the study package: ask again in some seconds."
+            ),
             **{
                 (200, content_type): OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
                 for content_type in FILE_TYPES
@@ -125,12 +134,31 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     )
     def file(self, request: Request, pk: int, name: str) -> HttpResponse:
         """Give a file of a report."""
+        report = self.get_object()
+        if name == PACKAGE:
+            ready = give_package(report=report, actor=request.user)
+            return self._asked(report, request.user) if ready is None else self._sent(ready)
         try:
-            given = give_file(report=self.get_object(), name=name, actor=request.user)
+            given = give_file(report=report, name=name, actor=request.user)
         except ParallaxError as refused:
             if refused.code == "report.no_such_file":
                 raise NotFound(str(refused)) from refused
             raise
+        return self._sent(given)
+
+    def _asked(self, report: Report, researcher: Any) -> Response:
+        """A worker makes it: where it stands, and when to ask again."""
+        asked = request_package(report=report, asked_by=researcher)
+        if asked.status == RequestStatus.FAILED:
+            raise ParallaxError("report.package_failed", asked.error)
+        told = {
+            "code": "report.package_under_way",
+            "message": "The study package is being made. Ask for the same address again in some seconds.",
+            "extra": {"status": asked.status, "activity": asked.activity},
+        }
+        return Response(told, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})
+
+    def _sent(self, given: Given) -> HttpResponse:
         response = HttpResponse(given.content, content_type=given.content_type)
         response["Content-Disposition"] = f'attachment; filename="{given.filename}"'
         response["Cache-Control"] = "private, no-store"

@@ -6,19 +6,31 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+class RequestKind(StrEnum):
+    """What a worker is asked for."""
+
+    REPORT = "report"
+    PACKAGE = "package"
+
+
 class RequestStatus(StrEnum):
-    """Where a report stands that a worker is to build."""
+    """Where something stands that a worker is to make."""
 
     QUEUED = "queued"
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 REQUEST_MOVES: dict[str, frozenset[str]] = {
-    RequestStatus.QUEUED: frozenset({RequestStatus.RUNNING}),
-    RequestStatus.RUNNING: frozenset({RequestStatus.SUCCEEDED, RequestStatus.FAILED}),
+    RequestStatus.QUEUED: frozenset({RequestStatus.RUNNING, RequestStatus.CANCELLED}),
+    # Back in the queue when the worker is gone, or was told to stop.
+    RequestStatus.RUNNING: frozenset(
+        {RequestStatus.QUEUED, RequestStatus.SUCCEEDED, RequestStatus.FAILED, RequestStatus.CANCELLED}
+    ),
 }
+REQUEST_OPEN = (RequestStatus.QUEUED, RequestStatus.RUNNING)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from analysis.enums import RequestStatus
+from analysis.enums import RequestKind, RequestStatus
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun
 from studies.enums import Mode
@@ -44,9 +44,33 @@ class Report(TimeStampedModel):
         return reverse("analysis:detail", args=[self.pk])
 
 
-class ReportRequest(TimeStampedModel):
-    """A report that a worker builds, because it takes longer than a page should."""
+class Drawing(TimeStampedModel):
+    """Something that was drawn from a report's results: the document, the page, a file. It can always be drawn again.
 
+    `version` is of the code that drew it; what other code drew is drawn again.
+    """
+
+    report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="drawings")
+    name = models.CharField(max_length=100)
+    version = models.CharField(max_length=64)
+    content = models.BinaryField()  # packed
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["report", "name"], name="drawing_name_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.report}"
+
+
+class ReportRequest(TimeStampedModel):
+    """What a worker makes because it takes longer than a page should: a report, or the package of one.
+
+    While it runs it is under a lease; one that ran out puts it back in the queue.
+    """
+
+    kind = models.CharField(
+        max_length=12, choices=[(one.value, one.value) for one in RequestKind], default=RequestKind.REPORT.value
+    )
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="report_requests")
     mode = models.CharField(max_length=12, choices=Mode, blank=True)
     overrides = models.JSONField(default=dict)
@@ -55,6 +79,11 @@ class ReportRequest(TimeStampedModel):
     )
     activity = models.CharField(max_length=200, blank=True)
     error = models.TextField(blank=True)
+    lease = models.CharField(max_length=64, blank=True)  # host:process:random, of who holds it
+    leased_until = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    hinted_at = models.DateTimeField(null=True, blank=True)  # when its message was last sent
+    file = models.CharField(max_length=200, blank=True)  # of a package, in the default storage
     report = models.ForeignKey(Report, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
@@ -62,7 +91,7 @@ class ReportRequest(TimeStampedModel):
         ordering = ["-created_at", "-id"]
 
     def __str__(self) -> str:
-        return f"Report of {self.study}, {self.status}"
+        return f"{self.kind.capitalize()} of {self.study}, {self.status}"
 
     def get_absolute_url(self) -> str:
         """Where its progress shows."""

@@ -1,13 +1,26 @@
-"""Reports that take longer than a page should."""
+"""Reports and packages that take longer than a page should."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
-from analysis.services.requests import build_requested
+from analysis.services import requests
 
 
-@shared_task(name="analysis.build_report", ignore_result=True)
-def build_report_task(request_id: int) -> None:
-    """Build a report that was asked for."""
-    build_requested(request_id=request_id)
+@shared_task(
+    name="analysis.make_requested",
+    autoretry_for=requests.TRANSIENT,
+    retry_backoff=True,
+    retry_jitter=False,
+    max_retries=5,
+    ignore_result=True,
+)
+def make_requested(request_id: int) -> None:
+    """Make what was asked for; the message is only a hint that something was."""
+    requests.make_requested(request_id=request_id)
+
+
+@shared_task(name="analysis.sweep", ignore_result=True)
+def sweep() -> None:
+    """Bring back what dead workers left."""
+    requests.sweep()

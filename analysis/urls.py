@@ -11,6 +11,7 @@ urlpatterns = [
     path("", views.report_list, name="list"),
     path("new/", views.report_new, name="new"),
     path("requests/<int:pk>/", views.report_request, name="request"),
+    path("requests/<int:pk>/cancel/", views.report_request_cancel, name="request-cancel"),
     path("<int:pk>/", views.report_detail, name="detail"),
     path("<int:pk>/<path:name>", views.report_file, name="file"),
 ]

@@ -6,18 +6,25 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.enums import RequestStatus
-from analysis.exports.document import document_of
+from analysis.enums import REQUEST_OPEN, RequestKind
 from analysis.forms import ReportForm
 from analysis.models import Report
-from analysis.package import files_of, offers_of
+from analysis.package import PACKAGE
 from analysis.selectors.answering import mode_to_report
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
-from analysis.services import build_report, give_file
-from analysis.services.requests import request_report, require_open_answers, takes_long
-from core.errors import ParallaxError
+from analysis.services import Given, build_report, give_file
+from analysis.services.drawing import page_of
+from analysis.services.packages import give_package
+from analysis.services.requests import (
+    cancel_request,
+    request_package,
+    request_report,
+    require_open_answers,
+    takes_long,
+)
+from core.errors import NotAllowedInState, ParallaxError
 from studies.selectors.outcomes import are_outcomes_shut
 
 
@@ -59,29 +66,41 @@ def report_new(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def report_request(request: HttpRequest, pk: int) -> HttpResponse:
-    """How far a worker is with a report; once it is there, the report."""
+    """How far a worker is; once a report is there, the report, and once a package is, where it can be taken."""
     asked = get_object_or_404(requests_of(request.user), pk=pk)
-    if asked.report is not None:
+    if asked.kind == RequestKind.REPORT and asked.report is not None:
         if request.headers.get("HX-Request"):
             return HttpResponse(headers={"HX-Redirect": asked.report.get_absolute_url()})
         return redirect(asked.report)
     part = "parts/_request" if request.headers.get("HX-Request") else "request"
-    return render(request, f"analysis/{part}.html", {"asked": asked, "is_failed": asked.status == RequestStatus.FAILED})
+    return render(request, f"analysis/{part}.html", {"asked": asked, "is_open": asked.status in REQUEST_OPEN})
+
+
+@require_POST
+def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop what the researcher asked for."""
+    asked = get_object_or_404(requests_of(request.user), pk=pk)
+    try:
+        cancel_request(request=asked, actor=request.user)
+    except NotAllowedInState as refused:
+        messages.error(request, str(refused))
+    return redirect(asked)
 
 
 @require_safe
 def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a report, and what it is given as."""
     report = _own(request, pk)
-    document = document_of(report)
-    offers = offers_of(files_of(report, document).values())
-    return render(request, "analysis/detail.html", {"report": report, "document": document, "offers": offers})
+    return render(request, "analysis/detail.html", {"report": report, "page": page_of(report)})
 
 
 @require_safe
 def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Give one file of the report."""
+    """Give one file of the report; the study package, unless one is kept, is asked of a worker first."""
     report = _own(request, pk)
+    if name == PACKAGE:
+        ready = give_package(report=report, actor=request.user)
+        return redirect(request_package(report=report, asked_by=request.user)) if ready is None else _sent(ready)
     try:
         given = give_file(report=report, name=name, actor=request.user)
     except ParallaxError as refused:
@@ -89,6 +108,10 @@ def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
             raise Http404(str(refused)) from refused
         messages.error(request, str(refused))
         return redirect("analysis:detail", pk=report.pk)
+    return _sent(given)
+
+
+def _sent(given: Given) -> HttpResponse:
     response = HttpResponse(given.content, content_type=given.content_type)
     response["Content-Disposition"] = f'attachment; filename="{given.filename}"'
     patch_cache_control(response, private=True, no_store=True)

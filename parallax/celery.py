@@ -19,7 +19,7 @@ app = Celery("parallax")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-SWEEPS = ("evaluation.sweep", "studies.sweep")
+SWEEPS = ("evaluation.sweep", "studies.sweep", "analysis.sweep")
 _stop = threading.Event()
 
 

@@ -158,7 +158,8 @@ MEMORY_LIMIT = env_bytes("PARALLAX_MEMORY_LIMIT")  # of one fit; None: what the 
 LEASE_SECONDS = env_int("LEASE_SECONDS", default=30, minimum=1)
 SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0 leaves it to beat
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": name, "schedule": max(SWEEP_SECONDS, 5)} for name in ("evaluation.sweep", "studies.sweep")
+    name: {"task": name, "schedule": max(SWEEP_SECONDS, 5)}
+    for name in ("evaluation.sweep", "studies.sweep", "analysis.sweep")
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analysis.tables.cells import Side, Table
 from charting.theme import Spec, both_modes
@@ -12,20 +12,19 @@ Draw = Callable[[Spec, int], str]
 WIDTH = 560
 
 
-def page_draws(spec: Spec, width: int) -> str:
-    """A page draws its charts itself, from their specifications."""
-    return ""
-
-
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its caption, the badge that every figure of simulated or synthetic data wears, and its numbers."""
+    """A chart with its caption, the badge that every figure of simulated or synthetic data wears, and its numbers.
+
+    `drawing` is the picture in a file, `width` pixels wide; a page needs none and draws from the specification itself.
+    """
 
     key: str
     spec: Spec
     caption: str
     badge: str
     table: Table
+    width: int = WIDTH
     drawing: str = ""
 
     @property
@@ -37,6 +36,10 @@ class Figure:
     def specs(self) -> dict[str, Spec]:
         """The specification in light and dark, for the page's own drawing."""
         return both_modes(self.spec)
+
+    def drawn(self, draw: Draw) -> Figure:
+        """The same with its picture."""
+        return replace(self, drawing=draw(self.spec, self.width))
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,21 @@ class Section:
         if found:
             self.blocks.append(Block(figures=found))
 
+    def drawn(self, draw: Draw) -> Section:
+        """The same with the picture of every figure."""
+        blocks = [
+            replace(block, figures=tuple(figure.drawn(draw) for figure in block.figures)) if block.figures else block
+            for block in self.blocks
+        ]
+        return replace(self, blocks=blocks)
+
 
 @dataclass(frozen=True)
 class FigureMaker:
-    """Makes the figures of one side of a report: all wear its badge, and are drawn one way."""
+    """Makes the figures of one side of a report: all wear its badge."""
 
     badge: str
-    draw: Draw
 
     def __call__(self, key: str, spec: Spec | None, caption: str, table: Table, width: int = WIDTH) -> Figure | None:
         """A figure, or None where there is nothing to draw."""
-        return None if spec is None else Figure(key, spec, caption, self.badge, table, self.draw(spec, width))
+        return None if spec is None else Figure(key, spec, caption, self.badge, table, width)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.charts import both as charts
 from analysis.exports import planned
-from analysis.exports.blocks import Draw, Figure, FigureMaker, Section, page_draws
+from analysis.exports.blocks import Draw, Figure, FigureMaker, Section
 from analysis.exports.sections import both, method, people, run
 from analysis.exports.sections.closer import closer_sections
 from analysis.models import Report
@@ -51,17 +51,22 @@ class Document:
                         found.setdefault(table.key, table)
         return list(found.values())
 
+    def drawn(self, draw: Draw) -> Document:
+        """The same with the picture that a file holds of each chart; `draw` makes it, in a width in pixels."""
+        return replace(
+            self,
+            lead=self.lead.drawn(draw) if self.lead else None,
+            sections=[section.drawn(draw) for section in self.sections],
+        )
 
-def document_of(report: Report, draw: Draw = page_draws) -> Document:
-    """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance.
 
-    `draw` makes the picture that a file holds of each chart, in a width in pixels; a page needs none.
-    """
+def document_of(report: Report) -> Document:
+    """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance."""
     results = report.results
     badge = BADGE if report.mode != Mode.LIVE else ""
-    figure = FigureMaker(badge, draw)
+    figure = FigureMaker(badge)
     # What was measured offline owes nothing to participants: it wears the badge of its ratings instead.
-    measured = FigureMaker(DATASET_BADGE if report.provenance["is_dataset_synthetic"] else "", draw)
+    measured = FigureMaker(DATASET_BADGE if report.provenance["is_dataset_synthetic"] else "")
     primary = verdict.primary_of(results)
     n = results["objective"]["n"]
     lead = None

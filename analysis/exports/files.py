@@ -42,12 +42,13 @@ def report_json(report: Report) -> str:
 
 def report_html(report: Report) -> str:
     """The whole report in one file without any reference to another; the same but for the date it was made."""
-    return html_of(document_of(report, draw=inline_svg))
+    return html_of(document_of(report))
 
 
 def html_of(document: Document) -> str:
-    """A document as one file; its charts are drawn by `inline_svg`."""
-    return render_to_string("analysis/file.html", {"document": document, "styles": mark_safe(_styles())})  # noqa: S308 - our own style sheets
+    """A document as one file, with every chart drawn in it."""
+    drawn = document.drawn(inline_svg)
+    return render_to_string("analysis/file.html", {"document": drawn, "styles": mark_safe(_styles())})  # noqa: S308 - our own style sheets
 
 
 def _styles() -> str:

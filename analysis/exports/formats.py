@@ -12,7 +12,7 @@ from django.conf import settings
 
 from analysis.exports.blocks import Figure
 from analysis.exports.document import DATASET_BADGE, Document, document_of
-from analysis.exports.files import html_of, inline_svg, report_json, table_csv
+from analysis.exports.files import html_of, report_json, table_csv
 from analysis.exports.latex import table_latex
 from analysis.exports.markdown import sentences_markdown, table_markdown
 from analysis.exports.paper import figure_pdf, report_pdf
@@ -42,13 +42,12 @@ PPI = 300
 
 
 @dataclass(frozen=True)
-class File:
-    """One file of a report: a name with slashes, unique in the report, and a function that makes its bytes."""
+class Listing:
+    """A file that a report offers: a name with slashes, unique in the report, what it is, and where it stands."""
 
     name: str
     title: str
     group: Group
-    make: Callable[[], bytes]
 
     @property
     def suffix(self) -> str:
@@ -64,6 +63,13 @@ class File:
     def content_type(self) -> str:
         """What a browser is told."""
         return CONTENT_TYPES[self.suffix]
+
+
+@dataclass(frozen=True)
+class File(Listing):
+    """One file of a report, and a function that makes its bytes."""
+
+    make: Callable[[], bytes]
 
 
 class Drawings:
@@ -90,20 +96,16 @@ class Drawings:
 class Outputs:
     """The files of one report; what several of them need is made once."""
 
-    def __init__(self, report: Report, *, is_for_all: bool = False) -> None:
-        """`is_for_all`: every file will be made, so that one document serves the page and the others."""
+    def __init__(self, report: Report, arrange: Callable[[], Document] | None = None) -> None:
+        """`arrange` gives the report as a document, where one is kept; without it the results are arranged anew."""
         self.report = report
         self.drawings = Drawings()
-        self._is_for_all = is_for_all
-
-    @functools.cached_property
-    def _drawn(self) -> Document:
-        return document_of(self.report, draw=inline_svg)
+        self._arrange = arrange or functools.partial(document_of, report)
 
     @functools.cached_property
     def document(self) -> Document:
-        """The report as a document; whether its charts are drawn does not matter to who asks here."""
-        return self._drawn if self._is_for_all else document_of(self.report)
+        """The report as a document, its charts not drawn yet."""
+        return self._arrange()
 
     def files(self) -> list[File]:
         """Every file, in the order in which they are offered."""
@@ -143,7 +145,7 @@ class Outputs:
         )
 
     def _html(self) -> str:
-        return html_of(self._drawn)
+        return html_of(self.document)
 
     def of_figures(self) -> Iterator[File]:
         """Every figure as SVG, PNG and PDF."""
@@ -176,17 +178,9 @@ def schema() -> bytes:
     return path.read_bytes()
 
 
-def files_of(report: Report, document: Document | None = None) -> dict[str, File]:
-    """Every file of a report by its name, in the order in which they are offered; nothing is drawn yet."""
-    outputs = Outputs(report)
-    if document is not None:
-        outputs.document = document
-    return {file.name: file for file in outputs.files()}
-
-
-def file_of(report: Report, name: str) -> File | None:
+def file_of(report: Report, name: str, arrange: Callable[[], Document] | None = None) -> File | None:
     """One file of a report, or None; charts and tables are arranged only if it is one of theirs."""
-    outputs = Outputs(report)
+    outputs = Outputs(report, arrange)
     groups = {"figures": outputs.of_figures, "tables": outputs.of_tables}
     found = groups.get(name.split("/", 1)[0], outputs.whole)()
     return next((file for file in found if file.name == name), None)

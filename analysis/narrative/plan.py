@@ -18,6 +18,10 @@ VERDICTS = {
     "open": "could not be shown to order the algorithms as people do",
     "none": "cannot be compared with what people say",
 }
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 
 
 def frozen(results: Result) -> list[str]:
@@ -110,13 +114,45 @@ def _by_hand(one: Result, results: Result) -> str:
 
 def _participants(one: Result, results: Result) -> str:
     off = one["conditions"]
-    where = listed([f"{each['condition']} {each['analysed']:,} of {each['target']:,}" for each in off[:8]])
+    where = listed([_standing(each) for each in off[:8]])
     more = f", and {len(off) - 8} more" if len(off) > 8 else ""
-    said = f"{one['analysed']:,} participants are analysed; the plan has {one['target']:,} ({where}{more})."
+    planned = f"the plan has {one['target']:,}"
+    if "extensions" in one:
+        planned = f"the plan of the launch has {one['target']:,}, extended to {one['extended']:,} since"
+    said = f"{one['analysed']:,} participants are analysed; {planned} ({where}{more})."
+    for extension in one.get("extensions", ()):
+        said += f" {_extension(extension)}"
     if one["under_way"]:
         people = "one is" if one["under_way"] == 1 else f"{one['under_way']:,} are"
         said += f" The study was not over when this report was made: {people} still under way."
     return said
+
+
+def _standing(one: Result) -> str:
+    said = f"{one['condition']} {one['analysed']:,} of {one['target']:,}"
+    return f"{said}, extended to {one['extended']:,}" if "extended" in one else said
+
+
+def _extension(one: Result) -> str:
+    """When targets grew, by whom, by how much, and why."""
+    grown = listed([f"{each['condition']} from {each['before']:,} to {each['after']:,}" for each in one["targets"]])
+    by = f" by {one['by']}" if one["by"] else ""
+    return (
+        f"Version {one['version']} of the design, made{by} on {_day(one['day'])}, extended {grown}: "
+        f"“{one['why'].rstrip('. ')}”."
+    )
+
+
+def _day(iso: str) -> str:
+    """A day as it is written.
+
+    Examples
+    --------
+    >>> _day("2026-03-04")
+    '4 March 2026'
+    """
+    year, month, day = (int(part) for part in iso.split("-"))
+    return f"{day} {MONTHS[month - 1]} {year}"
 
 
 def _run(one: Result, results: Result) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.package.archive import Progress, silent
 from analysis.package.offered import PACKAGE, Offer, file_of, files_of, offers_of, write_report
 
-__all__ = ["PACKAGE", "Offer", "file_of", "files_of", "offers_of", "write_report"]
+__all__ = ["PACKAGE", "Offer", "Progress", "file_of", "files_of", "offers_of", "silent", "write_report"]

@@ -19,7 +19,11 @@ SUMS = "SHA256SUMS"
 Progress = Callable[[str], None]
 
 
-def package_of(report: Report, files: Mapping[str, Callable[[], bytes]]) -> bytes:
+def silent(words: str) -> None:
+    """Tell nobody."""
+
+
+def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progress: Progress = silent) -> bytes:
     """The package as a zip archive: the same report gives the same bytes. `files` are those of the report itself.
 
     Raises `report.answers_changed`.
@@ -27,7 +31,9 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]]) -> byte
     with tempfile.TemporaryDirectory(prefix="package-") as name:
         folder = Path(name) / "files"
         folder.mkdir()
+        progress("Writing what people answered")
         write_people(report, folder)
+        progress("Writing what the run measured")
         write_run(report, folder)
         write_design(report, folder)
         write_scripts(report, folder)
@@ -36,6 +42,7 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]]) -> byte
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(make())
         write_text(folder, "report/numbers.csv", numbers_csv(report.results))
+        progress("Packing")
         write_text(folder, "README.md", readme(report))
         written = _written(folder)
         write_text(folder, SUMS, "".join(f"{one.sha256}  {one.name}\n" for one in written))

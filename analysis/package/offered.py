@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from analysis.exports import formats
 from analysis.exports.document import Document
-from analysis.exports.formats import File, Group, Outputs
+from analysis.exports.formats import File, Group, Listing, Outputs
 from analysis.models import Report
-from analysis.package.archive import package_of
+from analysis.package.archive import Progress, package_of, silent
 
-Progress = Callable[[str], None]
+Arrange = Callable[[], Document]
 PACKAGE = "study-package.zip"
 GROUPS = {
     "report": "the report as page, PDF, numbers, sentences and Quarto source",
@@ -23,17 +24,18 @@ GROUPS = {
 }
 
 
-def files_of(report: Report, document: Document | None = None) -> dict[str, File]:
+def files_of(report: Report, arrange: Arrange | None = None) -> dict[str, File]:
     """Every file of a report by its name (such as ``report.pdf``, ``figures/slope.svg``); made when asked for.
 
-    A `document` of the report that is there already need not be arranged again.
+    `arrange` gives the document of the report, where one is kept.
     """
-    return {PACKAGE: _package(report), **formats.files_of(report, document)}
+    found = [_package(report, arrange, silent), *Outputs(report, arrange).files()]
+    return {file.name: file for file in found}
 
 
-def file_of(report: Report, name: str) -> File | None:
+def file_of(report: Report, name: str, arrange: Arrange | None = None, progress: Progress = silent) -> File | None:
     """One file of a report, or None if it has none of this name."""
-    return _package(report) if name == PACKAGE else formats.file_of(report, name)
+    return _package(report, arrange, progress) if name == PACKAGE else formats.file_of(report, name, arrange)
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,10 @@ class Offer:
     """One thing that a report gives away, in one form or several."""
 
     title: str
-    files: tuple[File, ...]
+    files: tuple[Listing, ...]
 
 
-def offers_of(files: Iterable[File]) -> dict[Group, list[Offer]]:
+def offers_of(files: Iterable[Listing]) -> dict[Group, list[Offer]]:
     """What is offered, by group: a figure or a table stands once with all its forms."""
     offers: dict[Group, list[Offer]] = {}
     for (group, stem), found in groupby(files, key=lambda file: (file.group, file.name.rsplit(".", 1)[0])):
@@ -54,14 +56,21 @@ def offers_of(files: Iterable[File]) -> dict[Group, list[Offer]]:
     return offers
 
 
-def _package(report: Report) -> File:
+def _package(report: Report, arrange: Arrange | None, progress: Progress) -> File:
     title = "The study package: data, design, results, report, and scripts that recompute it"
 
     def make() -> bytes:
-        files = Outputs(report, is_for_all=True).files()
-        return package_of(report, {file.name: file.make for file in files})
+        progress("Arranging the report")
+        files = Outputs(report, arrange).files()
+        makers = {file.name: partial(_told, file, number, len(files), progress) for number, file in enumerate(files)}
+        return package_of(report, makers, progress)
 
     return File(PACKAGE, title, "package", make)
+
+
+def _told(file: File, number: int, n_files: int, progress: Progress) -> bytes:
+    progress(f"Making file {number + 1} of {n_files}: {file.name}")
+    return file.make()
 
 
 def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Path]:
@@ -69,14 +78,18 @@ def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Pa
     made: dict[str, bytes] = {}
     written: list[Path] = []
     progress("Arranging the report")
-    files = Outputs(report, is_for_all=True).files()
+    files = Outputs(report).files()
     for group, words in GROUPS.items():
         progress(f"Writing {words}")
         for file in files:
             if file.group == group:
                 made[file.name] = file.make()
                 written.append(_put(folder / file.name, made[file.name]))
-    package = package_of(report, {name: lambda content=content: content for name, content in made.items()})  # type: ignore[misc]
+    makers: dict[str, Callable[[], bytes]] = {
+        name: lambda content=content: content  # type: ignore[misc]
+        for name, content in made.items()
+    }
+    package = package_of(report, makers)
     written.append(_put(folder / PACKAGE, package))
     progress(f"Wrote {len(written)} files")
     return written

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
-from analysis.selectors.reading import Given, completed_answers
 from studies import flags
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Interview, Participant, Study
@@ -19,6 +18,7 @@ from studies.selectors.consort import consort_of
 from studies.selectors.monitor import counts_by_condition, counts_by_status
 from studies.selectors.quality import excluded, flags_by_participant
 from studies.selectors.recruiting import is_nested
+from studies.selectors.responses import Record, completed_answers
 
 HAND, RULE = "hand", "rule"
 ScaleRow = tuple[str, str | None, tuple[str | None, ...]]
@@ -57,7 +57,7 @@ class _Gathered:
     def __post_init__(self) -> None:
         self.scored = [[] for _ in self.scales]
 
-    def add(self, given: Given, row: _Row | None) -> None:
+    def add(self, given: Record, row: _Row | None) -> None:
         if row is None:
             self.n_incomplete += 1
             return
@@ -138,8 +138,8 @@ def read_answers(study: Study, mode: str, out: LeftOut) -> Reading:
     for given in completed_answers(study, mode):
         row = _row(given, scales)
         everybody.add(given, row)
-        if given.participant in out:
-            reasons[out[given.participant]] += 1
+        if given.participant.pk in out:
+            reasons[out[given.participant.pk]] += 1
         else:
             kept.add(given, row)
     conditions = tuple(condition.label for condition in conditions_of(study))
@@ -151,11 +151,11 @@ def read_answers(study: Study, mode: str, out: LeftOut) -> Reading:
     )
 
 
-def _row(given: Given, scales: Sequence[ScaleOfStudy]) -> _Row | None:
+def _row(given: Record, scales: Sequence[ScaleOfStudy]) -> _Row | None:
     """One participant; None where answers are missing."""
-    condition, found = given.condition, given.measures
-    if condition is None or found is None:
+    if given.participant.condition is None or given.measures is None:
         return None
+    condition, found = given.participant.condition.label, given.measures
     items = [item.answers for item in given.items]
     scored = []
     for scale in scales:
@@ -177,13 +177,13 @@ def _row(given: Given, scales: Sequence[ScaleOfStudy]) -> _Row | None:
     shown = tuple(
         Shown(
             condition=condition,
-            item=item.item,
-            title=item.title,
+            item=item.slot.item.external_id,
+            title=str(item.slot.item),
             rating=item.measures.rating,
             fon=item.measures.fon,
             son=item.measures.son,
             branch=item.measures.branch,
-            is_filled=item.is_filled,
+            is_filled=item.slot.is_filled,
         )
         for item in given.items
         if item.measures is not None

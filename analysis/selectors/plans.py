@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
 from typing import Any
 
 from core.models import LogEntry
 from studies.enums import StudyStatus
-from studies.models import Study
+from studies.models import Study, StudyVersion
 from studies.plans import TESTS, plan_from
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Targets that grew after the launch: in which version of the design, on which day (UTC), by whom, and why.
+
+    `targets` are those that grew, before and after, by condition. `by` is empty where the account is gone or nameless.
+    """
+
+    version: int
+    day: str
+    by: str
+    why: str
+    targets: Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -17,18 +34,21 @@ class FrozenPlan:
 
     `is_frozen` is False for a study that was launched before plans were: `plan` is then what stands where
     nothing is said. `run` is the hash of the inputs of the pinned run, `versions` the software of the launch.
+    `targets` are the participants that each condition was planned with, `extensions` what they grew by later.
     """
 
     plan: dict[str, Any]
     is_frozen: bool
     run: str
     versions: dict[str, str]
+    targets: Mapping[str, int] = field(default_factory=dict)
+    extensions: tuple[Extension, ...] = ()
 
 
 def frozen_plan(study: Study) -> FrozenPlan:
     """Read it from the first frozen version: later ones, of another consent text, change nothing of it."""
-    first = study.versions.order_by("number").first()
-    snapshot = first.snapshot if first else {}
+    frozen = list(study.versions.select_related("made_by").order_by("number"))
+    snapshot = frozen[0].snapshot if frozen else {}
     launch = (
         LogEntry.objects.filter(kind="studies.study", object_id=study.pk, from_status=StudyStatus.DRAFT)
         .filter(to_status=StudyStatus.LIVE)
@@ -42,7 +62,27 @@ def frozen_plan(study: Study) -> FrozenPlan:
         is_frozen="plan" in snapshot,
         run=snapshot.get("run", study.run.inputs_hash),
         versions=facts.get("versions") or ({"parallax": code} if code else {}),
+        targets=_targets(snapshot),
+        extensions=tuple(_extensions(frozen)),
     )
+
+
+def _targets(snapshot: Mapping[str, Any]) -> dict[str, int]:
+    return {one["label"]: one["target"] for one in snapshot.get("conditions", ())}
+
+
+def _extensions(frozen: list[StudyVersion]) -> Iterable[Extension]:
+    for before, after in itertools.pairwise(frozen):
+        old, new = _targets(before.snapshot), _targets(after.snapshot)
+        grown = {label: (old.get(label, 0), target) for label, target in new.items() if target != old.get(label)}
+        if grown:
+            yield Extension(
+                version=after.number,
+                day=after.made_at.astimezone(UTC).date().isoformat(),
+                by=after.made_by.name if after.made_by else "",
+                why=after.why,
+                targets=grown,
+            )
 
 
 def _where_nothing_is_said(study: Study) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -49,8 +50,19 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
     )
 
 
+def has_changed_since(report: Report, moment: datetime) -> bool:
+    """Whether anybody of the report's participants has withdrawn since, or was excluded or taken in again."""
+    people = Participant.objects.filter(study=report.study_id, mode=report.mode)
+    decided = Exclusion.objects.filter(
+        Q(excluded_at__gt=moment) | Q(undone_at__gt=moment),
+        participant__study=report.study_id,
+        participant__mode=report.mode,
+    )
+    return people.filter(status=ParticipantStatus.WITHDRAWN, updated_at__gt=moment).exists() or decided.exists()
+
+
 def requests_of(researcher: Any) -> QuerySet[ReportRequest]:
-    """The reports that the researcher asked workers for, on studies whose reports they may read."""
+    """What the researcher asked workers for, reports and packages, on studies whose reports they may read."""
     return (
         ReportRequest.objects.filter(
             asked_by=researcher, study__in=studies_to_report(researcher).order_by().values("pk")

@@ -93,6 +93,7 @@ def build_report(
         study=study, run=chosen_run, mode=chosen_mode, reading=reading, measured=measured, plan=plan,
         planned=planned, flow=flow, progress=progress,
     )  # fmt: skip
+    progress("Storing the report")
     report = _stored(
         study=study, run=chosen_run, mode=chosen_mode, inputs_hash=inputs_hash, plan=plan, results=results,
         provenance=provenance, made_by=made_by,

@@ -27,7 +27,7 @@ def deviations(
         *_primary(plan),
         *_variables(planned, plan),
         *_exclusions(planned, plan, flow),
-        *_participants(flow),
+        *_participants(frozen, flow),
         *_run(frozen, run),
         *_versions(frozen.versions, versions),
     ]
@@ -67,24 +67,40 @@ def _exclusions(planned: Mapping[str, Any], plan: Mapping[str, Any], flow: Mappi
     return found
 
 
-def _participants(flow: Mapping[str, Any]) -> list[Deviation]:
-    """Conditions that do not stand at their number."""
-    off = [
-        {"condition": one["condition"], "target": one["target"], "analysed": one["analysed"]}
-        for one in flow["by_condition"]
-        if one["target"] != one["analysed"]
-    ]
+def _participants(frozen: FrozenPlan, flow: Mapping[str, Any]) -> list[Deviation]:
+    """Conditions that do not stand at the number they were launched with, and what was decided about it since."""
+    extended = {label for one in frozen.extensions for label in one.targets}
+    off = []
+    for one in flow["by_condition"]:
+        planned = frozen.targets.get(one["condition"], one["target"])
+        if planned != one["analysed"] or one["condition"] in extended:
+            line = {"condition": one["condition"], "target": planned, "analysed": one["analysed"]}
+            off.append({**line, "extended": one["target"]} if one["condition"] in extended else line)
     if not off:
         return []
-    return [
-        {
-            "of": "participants",
-            "target": sum(one["target"] for one in flow["by_condition"]),
-            "analysed": flow["analysed"],
-            "under_way": flow["under_way"],
-            "conditions": off,
-        }
-    ]
+    found: Deviation = {
+        "of": "participants",
+        "target": sum(frozen.targets.get(one["condition"], one["target"]) for one in flow["by_condition"]),
+        "analysed": flow["analysed"],
+        "under_way": flow["under_way"],
+        "conditions": off,
+    }
+    if frozen.extensions:
+        found["extended"] = sum(one["target"] for one in flow["by_condition"])
+        found["extensions"] = [
+            {
+                "version": one.version,
+                "day": one.day,
+                "by": one.by,
+                "why": one.why,
+                "targets": [
+                    {"condition": label, "before": before, "after": after}
+                    for label, (before, after) in one.targets.items()
+                ],
+            }
+            for one in frozen.extensions
+        ]
+    return [found]
 
 
 def _run(frozen: FrozenPlan, run: EvaluationRun) -> list[Deviation]:

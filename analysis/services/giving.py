@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.models import Report
-from analysis.package import PACKAGE, file_of
+from analysis.package import PACKAGE, Progress, file_of, silent
+from analysis.services.drawing import document_kept, kept
 from core.errors import ParallaxError
 from studies.services.blinding import note_export
+
+KEPT = ("report.html", "report.pdf")  # whose charts take seconds to draw
 
 
 @dataclass(frozen=True)
@@ -20,18 +23,23 @@ class Given:
     content: bytes
 
 
-def give_file(*, report: Report, name: str, actor: Any = None) -> Given:
-    """Make one file of a report. That the study package was taken is recorded, as it is of every export.
+def give_file(*, report: Report, name: str, actor: Any = None, progress: Progress = silent) -> Given:
+    """Make one file of a report, or give it as it was kept. That the study package was taken is recorded.
 
     Raises `report.no_such_file`, `report.answers_changed`, `report.not_set`.
     """
-    file = file_of(report, name)
+    file = file_of(report, name, lambda: document_kept(report), progress)
     if file is None:
         raise ParallaxError("report.no_such_file", f"Report {report.number} has no file called {name}.")
-    given = Given(filename_of(report, name), file.content_type, file.make())
+    content = kept(report, name, file.make) if name in KEPT else file.make()
     if name == PACKAGE:
-        note_export(study=report.study, kind="study package", actor=actor, modes=[report.mode])
-    return given
+        note_package(report=report, actor=actor)
+    return Given(filename_of(report, name), file.content_type, content)
+
+
+def note_package(*, report: Report, actor: Any) -> None:
+    """Record that the study package was taken, as it is of every export."""
+    note_export(study=report.study, kind="study package", actor=actor, modes=[report.mode])
 
 
 def filename_of(report: Report, name: str) -> str:

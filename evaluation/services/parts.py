@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import platform
-import secrets
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Self
 
 from django.conf import settings
-from django.db import Error as DatabaseError
-from django.db import connections, transaction
+from django.db import transaction
 from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from core.errors import ParallaxError
 from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
+from evaluation.services.heartbeat import Beating, lease_token
 from evaluation.services.runs import fail_part, start_run
-
-logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 5  # leases of one part; then what kills its workers is the part itself
 _TRIES = 4  # candidates looked at in one go: as many as workers are likely to collide on
-
-
-class LeaseLost(ParallaxError):
-    """The part was given to another worker, or its run is over."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +88,7 @@ def lease_part(*, run: EvaluationRun) -> RunPart | None:
         for pk in candidates:
             taken = RunPart.objects.filter(_is_free(now), _run_is(*RUN_OPEN), pk=pk).update(
                 status=PartStatus.LEASED,
-                lease=_token(),
+                lease=lease_token(),
                 leased_until=now + timedelta(seconds=settings.LEASE_SECONDS),
                 attempts=F("attempts") + 1,
                 updated_at=now,
@@ -121,10 +107,6 @@ def lease_part(*, run: EvaluationRun) -> RunPart | None:
                 return None
             EvaluationRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(activity=describe(part))
             return part
-
-
-def _token() -> str:
-    return f"{platform.node()[:24]}:{os.getpid()}:{secrets.token_hex(8)}"
 
 
 def describe(part: RunPart) -> str:
@@ -185,42 +167,11 @@ def finish_part(*, part: RunPart, outcome: Outcome) -> bool:
     return bool(finished)
 
 
-class Heartbeat:
+class Heartbeat(Beating):
     """Renews a part's lease from a thread of its own while the part is executed.
 
     `check()` raises LeaseLost once the lease or the run is over; long work calls it between blocks.
     """
 
     def __init__(self, part: RunPart) -> None:
-        self._part = part
-        self._lost = threading.Event()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f"heartbeat-{part.pk}", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _beat(self) -> None:
-        try:
-            while not self._stop.wait(min(settings.LEASE_SECONDS / 3, 5.0)):
-                try:
-                    if not renew_lease(part=self._part):
-                        self._lost.set()
-                        return
-                except DatabaseError:
-                    # The database may be back before the lease ends; if not, another worker takes the part.
-                    logger.warning("heartbeat missed part=%s", self._part.pk, exc_info=True)
-        finally:
-            connections.close_all()
-
-    def check(self) -> None:
-        """Raise LeaseLost where this worker is no longer to go on."""
-        if self._lost.is_set():
-            raise LeaseLost("part.lease_lost", "This part was given to another worker, or its run is over.")
+        super().__init__(lambda: renew_lease(part=part), f"part={part.pk}")

@@ -10,7 +10,8 @@ from django.db import Error as DatabaseError
 
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.services.parts import LeaseLost, describe
+from evaluation.services.heartbeat import LeaseLost
+from evaluation.services.parts import describe
 
 logger = logging.getLogger(__name__)
 

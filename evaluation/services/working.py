@@ -21,11 +21,11 @@ from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of
 from evaluation.services.crew import forget_queue
 from evaluation.services.heap import trim
+from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.hints import hint
 from evaluation.services.measuring import measure
 from evaluation.services.parts import (
     Heartbeat,
-    LeaseLost,
     Outcome,
     describe,
     finish_part,

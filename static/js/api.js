@@ -10,6 +10,8 @@ SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   presets: [SwaggerUIBundle.presets.apis],
+  // A page has one main part, and this is within it.
+  onComplete: () => place.querySelectorAll("main").forEach((part) => part.setAttribute("role", "presentation")),
   requestInterceptor: (request) => {
     if (new URL(request.url, location.href).origin === location.origin) {
       request.headers["X-CSRFToken"] = place.dataset.csrf;

@@ -5,19 +5,22 @@ from __future__ import annotations
 import gc
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet, TextField
+from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from catalog.models import Item
+from studies.enums import Provenance
 from studies.models import Condition, Event, Participant, ProfileRating, RecommendedItem, Response, Study
+from studies.questionnaires import schema
 from studies.questionnaires.schema import Questionnaire
 
+WHOLE = (schema.ABOUT, schema.OVERALL, schema.AFTER)  # the blocks that are not about items
 MOST_KEPT = 1000  # different answers that are kept read
 
 
@@ -39,10 +42,15 @@ class Slot(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """One participant with everything of theirs; answers by rank and question, events of items by the item's id."""
+    """One participant with everything of theirs; answers by rank and question, events of items by the item's id.
+
+    `rated` says how many ratings of known items they gave, and how many of these are modelled; `profile` holds them,
+    and `looked_at` the events, unless the reading is lean.
+    """
 
     participant: Participant
     answers: dict[int, dict[str, Given]]
+    rated: tuple[int, int]
     profile: tuple[ProfileRating, ...]
     slots: tuple[Slot, ...]
     looked_at: dict[str, set[str]]
@@ -65,10 +73,16 @@ def _young_collections_only() -> Iterator[Callable[[], int]]:
 
 
 class Gatherer:
-    """Reads bundles of one study's participants; conditions and items are shared between them."""
+    """Reads bundles of one study's participants; conditions and items are shared between them.
 
-    def __init__(self, study: Study, looked_at: Sequence[str], *, with_times: bool = False) -> None:
+    A lean reading is of answers alone: ratings of known items are counted, and events are left where they are.
+    """
+
+    def __init__(
+        self, study: Study, looked_at: Sequence[str], *, with_times: bool = False, is_lean: bool = False
+    ) -> None:
         self.looked_at = looked_at
+        self.is_lean = is_lean
         columns = ["participant_id", "rank", "question", "written", "provenance"]
         self.columns = [*columns, "answered_at"] if with_times else columns
         self._read: dict[str, Any] = {}
@@ -94,20 +108,17 @@ class Gatherer:
         rows = given.order_by("participant_id", "rank", "question").values_list(*self.columns)
         for key, rank, question, written, *rest in rows.iterator(chunk_size=5000):
             answers[key].setdefault(rank, {})[question] = Given(self._value(written), *rest)
-        looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
-        events = Event.objects.filter(participant__in=keys, kind__in=self.looked_at).order_by("pk")
-        for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
-            looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
-        lists = [getattr(participant, "recommendation_list", None) for participant in people]
-        profiles = self._profiles(keys)
-        slots = self._slots({one.pk: one.participant_id for one in lists if one is not None})
+        looked = {} if self.is_lean else self._looked_at(keys)
+        profiles = {} if self.is_lean else self._profiles(keys)
+        rated = _rated(keys) if self.is_lean else {key: _counted(own) for key, own in profiles.items()}
+        slots = self._slots(keys)
         for participant in people:
             if participant.condition_id is not None:
                 participant.condition = self.conditions[participant.condition_id]
         return [
             Bundle(
-                one, answers.get(one.pk, {}), tuple(profiles.get(one.pk, ())), tuple(slots.get(one.pk, ())),
-                looked.get(one.pk, {}),
+                one, answers.get(one.pk, {}), rated.get(one.pk, (0, 0)), tuple(profiles.get(one.pk, ())),
+                tuple(slots.get(one.pk, ())), looked.get(one.pk, {}),
             )
             for one in people
         ]  # fmt: skip
@@ -121,6 +132,13 @@ class Gatherer:
             self._read[written] = value
         return self._read[written]
 
+    def _looked_at(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
+        looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
+        events = Event.objects.filter(participant__in=keys, kind__in=self.looked_at).order_by("pk")
+        for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
+            looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
+        return looked
+
     def _profiles(self, keys: Sequence[int]) -> dict[int, list[ProfileRating]]:
         rows = list(ProfileRating.objects.filter(participant__in=keys).order_by("rated_at", "id"))
         self._read_items([row.item_id for row in rows])
@@ -130,17 +148,17 @@ class Gatherer:
             found[row.participant_id].append(row)
         return found
 
-    def _slots(self, owners: Mapping[int, int]) -> dict[int, list[Slot]]:
-        """Slots by participant, of lists with their participants."""
+    def _slots(self, keys: Sequence[int]) -> dict[int, list[Slot]]:
+        """Slots by participant."""
         rows = list(
-            RecommendedItem.objects.filter(recommendation_list__in=owners)
+            RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
             .order_by("recommendation_list_id", "rank")
-            .values_list("recommendation_list_id", "rank", "item_id", "score", "is_filled")
+            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled")
         )
         self._read_items([item for _, _, item, _, _ in rows])
         found: dict[int, list[Slot]] = defaultdict(list)
-        for made, rank, item, score, is_filled in rows:
-            found[owners[made]].append(Slot(rank, self.items[item], score, is_filled))
+        for owner, rank, item, score, is_filled in rows:
+            found[owner].append(Slot(rank, self.items[item], score, is_filled))
         return found
 
     def _read_items(self, keys: Sequence[int]) -> None:
@@ -148,11 +166,28 @@ class Gatherer:
         self.items |= {item.pk: item for item in Item.objects.filter(pk__in=missing)} if missing else {}
 
 
+def _rated(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """How many ratings of known items each gave, and how many of these are modelled."""
+    counted = (
+        ProfileRating.objects.filter(participant__in=keys)
+        .order_by("participant")
+        .values_list("participant")
+        .annotate(n=Count("pk"), modelled=Count("pk", filter=Q(provenance=Provenance.MODELLED)))
+    )
+    return {key: (n, modelled) for key, n, modelled in counted}
+
+
+def _counted(ratings: Sequence[ProfileRating]) -> tuple[int, int]:
+    return len(ratings), sum(rating.provenance == Provenance.MODELLED for rating in ratings)
+
+
 class Asker:
     """Which questions of a block are asked, by the answers that conditions look at; each such case is found once."""
 
     def __init__(self, questionnaire: Questionnaire) -> None:
         self.questionnaire = questionnaire
+        self.about = frozenset(question.key for block in WHOLE for question in questionnaire.block(block))
+        self.of_items = frozenset(question.key for question in questionnaire.items)
         conditions = [question.shown_if for question in questionnaire.questions if question.shown_if is not None]
         self.mentioned = sorted({test.question for condition in conditions for test in condition.tests()})
         self._found: dict[tuple[str, ...], frozenset[str]] = {}

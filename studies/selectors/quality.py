@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from studies import flags
-from studies.enums import ParticipantStatus
-from studies.flags import Flag, Given
-from studies.models import Exclusion, ExternalId, Participant, Study
-from studies.questionnaires.schema import Question, questionnaire_from
-from studies.selectors.responses import Record, public_ids, records
+from django.db.models import Case, Count, F, Max, Min, TextField, When
+from django.db.models.functions import Cast
 
-ITEM_QUESTIONS = ("watched", "heard", "trailer_seen", "rating")
+from studies import flags
+from studies.enums import Mode, ParticipantStatus
+from studies.flags import Flag, Given, Thresholds
+from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
+from studies.questionnaires.schema import Question, Questionnaire, questionnaire_from
+from studies.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
+
 PERSON_NAMES = frozenset(
     {"PROLIFIC_PID", "prolific_pid", "workerId", "worker_id", "participant_label", "external_id", "id"}
 )
@@ -53,7 +55,7 @@ def exclusion_history(study: Study) -> list[Exclusion]:
     return list(rows.select_related("participant", "excluded_by", "undone_by").order_by("-id"))
 
 
-def _shared_ids(study: Study, ids: dict[int, str]) -> dict[int, list[str]]:
+def _shared_ids(study: Study) -> dict[int, list[str]]:
     """For each participant the others with the same id of the same site, by their public ids.
 
     Whoever previews a study with an id of their own is nobody's double.
@@ -62,16 +64,13 @@ def _shared_ids(study: Study, ids: dict[int, str]) -> dict[int, list[str]]:
     rows = ExternalId.objects.filter(study=study, name__in=PERSON_NAMES).order_by("participant_id")
     for mode, name, value, participant in rows.values_list("participant__mode", "name", "value", "participant_id"):
         holders[mode, name, value].append(participant)
+    several = [found for found in holders.values() if len(found) > 1]
+    ids = public_ids(study) if several else {}
     shared: dict[int, list[str]] = defaultdict(list)
-    for found in holders.values():
+    for found in several:
         for one in found:
             shared[one] += [ids[other] for other in found if other != one]
     return {pk: sorted(set(others)) for pk, others in shared.items() if others}
-
-
-def _checks(study: Study) -> tuple[Question, ...]:
-    asked = questionnaire_from(study.questionnaire)
-    return tuple(question for question in asked.questions if question.expects is not None)
 
 
 def _failed(record: Record, checks: Sequence[Question]) -> list[str]:
@@ -92,7 +91,7 @@ def _seconds(participant: Participant) -> float | None:
 
 
 def _given(record: Record, checks: Sequence[Question], shared: dict[int, list[str]]) -> Given:
-    rows = [tuple(item.answers.get(key) for key in ITEM_QUESTIONS) for item in record.items]
+    rows = [tuple(item.answers.get(key) for key in MEASURED) for item in record.items]
     answered = [row for row in rows if row[-1] is not None]
     ratings = [rating.rating for rating in record.profile] + [int(row[-1]) for row in answered if row[-1] is not None]
     return Given(
@@ -104,18 +103,72 @@ def _given(record: Record, checks: Sequence[Question], shared: dict[int, list[st
     )
 
 
-def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[Flag, ...]]:
-    """The flags of everybody who has any, by the participant's key. Simulated people are never too fast."""
-    thresholds = flags.thresholds_from(study.settings)
-    times: dict[str, list[float]] = defaultdict(list)
+def _shortest(study: Study, modes: Sequence[str], thresholds: Thresholds) -> tuple[dict[str, float], set[int]]:
+    """The shortest time that is not too fast, by mode, and who took less. Simulated people are never too fast."""
     rows = Participant.objects.filter(study=study, mode__in=modes, completed_at__isnull=False).order_by("pk")
-    for mode, start, end in rows.values_list("mode", "consented_at", "completed_at"):
-        times[mode].append((end - start).total_seconds())  # type: ignore[operator]
-    shortest = {mode: flags.shortest_time(seconds, thresholds) for mode, seconds in times.items()}
-    shortest = {mode: 0.0 if mode == "simulated" else value for mode, value in shortest.items()}
-    shared, checks = _shared_ids(study, public_ids(study)), _checks(study)
+    times: dict[str, dict[int, float]] = defaultdict(dict)
+    for pk, mode, start, end in rows.values_list("pk", "mode", "consented_at", "completed_at"):
+        times[mode][pk] = (end - start).total_seconds()  # type: ignore[operator]
+    shortest = {
+        mode: 0.0 if mode == Mode.SIMULATED else flags.shortest_time(list(own.values()), thresholds)
+        for mode, own in times.items()
+    }
+    return shortest, {pk for mode, own in times.items() for pk, took in own.items() if took < shortest[mode]}
+
+
+def _alike(study: Study, modes: Sequence[str], thresholds: Thresholds, asked: Questionnaire) -> set[int]:
+    """Who completed and may have answered alike: nobody else of those who completed has.
+
+    Whoever gave two different ratings of recommended items is neither straight-lined nor has all ratings alike.
+    """
+    completed = Participant.objects.filter(study=study, mode__in=modes, status=ParticipantStatus.COMPLETED)
+    rating = next((question for question in asked.items if question.key == RATING), None)
+    everybody = set(completed.order_by().values_list("pk", flat=True))
+    if rating is None or rating.shown_if is not None:
+        return everybody  # an answer may stand there that was not asked for in the end
+    given = Response.objects.filter(participant__in=completed, question=RATING, rank__gte=1).order_by()
+    of_items = dict(
+        given.annotate(written=Cast("value", TextField()))
+        .values_list("participant")
+        .annotate(low=Min("written"), high=Max("written"), n=Count("pk"))
+        .values_list("participant", Case(When(low=F("high"), then="n"), default=-1))
+    )
+    few = min(thresholds.alike_items, thresholds.alike_ratings)
+    rated = ProfileRating.objects.filter(participant__in=completed).order_by().values_list("participant")
+    of_profile = {
+        pk: n if low == high else -1
+        for pk, low, high, n in rated.annotate(low=Min("rating"), high=Max("rating"), n=Count("pk"))
+    }
+    found = set()
+    for pk in everybody:
+        n_items, n_known = of_items.get(pk, 0), of_profile.get(pk, 0)
+        if n_items >= few or (n_items >= 0 and n_known >= 0 and n_items + n_known >= few):
+            found.add(pk)
+    return found
+
+
+def _otherwise(study: Study, modes: Sequence[str], checks: Sequence[Question]) -> set[int]:
+    """Who answered an attention check otherwise than asked for, asked for in the end or not."""
+    expected = {check.key: check.expects for check in checks}
+    rows = Response.objects.filter(participant__study=study, participant__mode__in=modes, question__in=expected)
+    given = rows.order_by().values_list("participant", "question", "value")
+    return {pk for pk, key, value in given if value is not None and value != expected[key]} if expected else set()
+
+
+def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[Flag, ...]]:
+    """The flags of everybody who has any, by the participant's key, in order of entry.
+
+    A few queries over columns find out who cannot have one; of the others everything is read.
+    """
+    thresholds = flags.thresholds_from(study.settings)
+    asked = questionnaire_from(study.questionnaire)
+    shared, checks = _shared_ids(study), [question for question in asked.questions if question.expects is not None]
+    shortest, fast = _shortest(study, modes, thresholds)
+    under_way = Participant.objects.filter(study=study, mode__in=modes).exclude(status=ParticipantStatus.COMPLETED)
+    suspects = {*fast, *shared, *_alike(study, modes, thresholds, asked), *_otherwise(study, modes, checks)}
+    suspects.update(under_way.order_by().values_list("pk", flat=True))
     found: dict[int, tuple[Flag, ...]] = {}
-    for record in records(study, modes):
+    for record in records_of(study, suspects, modes):
         if record.participant.erased_at is not None:
             continue  # nothing is left to look at
         own = flags.flags_of(_given(record, checks, shared), thresholds, shortest.get(record.participant.mode, 0.0))

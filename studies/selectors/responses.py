@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hmac
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,11 +17,13 @@ from studies.measures import ItemMeasures, ParticipantMeasures, item_measures, p
 from studies.models import Participant, ProfileRating, RecommendationList, Study
 from studies.questionnaires import schema
 from studies.questionnaires.schema import questionnaire_from
-from studies.selectors.gathering import Asker, Bundle, Gatherer, Slot
+from studies.selectors.gathering import WHOLE, Asker, Bundle, Gatherer, Slot
 
-WHOLE = (schema.ABOUT, schema.OVERALL, schema.AFTER)  # the blocks that are not about items
 ROWS_AT_ONCE = 400
 PUBLIC_ID_LENGTH = 6  # as long as it takes to tell a study's participants apart; longer where two would be equal
+RATING = "rating"
+MEASURED = ("watched", "heard", "trailer_seen", RATING)
+OF_LEAN = ("study", "condition", "mode", "status", "step", "item_rank", "shown_orders")  # columns of a participant
 LOOKED_AT = ("details_opened", "trailer_opened")
 
 
@@ -44,6 +47,8 @@ class Recommended:
 @dataclass(frozen=True)
 class Record:
     """Everything one participant gave and got; `measures` is None until every question is answered.
+
+    Of a lean reading `profile`, `recommendations` and what was looked at are empty, and so is `public_id`.
 
     `answers` hold what was asked; `not_asked` the keys of the questions that were not, because earlier answers hid
     them or because their page was not reached.
@@ -86,15 +91,13 @@ def public_ids(study: Study) -> dict[int, str]:
     return found
 
 
-def _measured(answers: dict[str, Any]) -> ItemMeasures | None:
-    if missing_of_item(answers):
+@functools.lru_cache(maxsize=1000, typed=True)
+def _measured(watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
+    """What answers about one item measure, None where one is missing; people give the same few again and again."""
+    given = {"watched": watched, "heard": heard, "trailer_seen": trailer_seen, "rating": rating}
+    if missing_of_item(given):
         return None
-    return item_measures(
-        watched=answers["watched"],
-        heard=answers.get("heard"),
-        trailer_seen=answers.get("trailer_seen"),
-        rating=answers["rating"],
-    )
+    return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating)
 
 
 def _asked(asker: Asker, block: str, given: dict[str, Any], participant: Participant) -> frozenset[str]:
@@ -105,10 +108,9 @@ def _asked(asker: Asker, block: str, given: dict[str, Any], participant: Partici
     return asker.asked(block, given)
 
 
-def _record(bundle: Bundle, public_id: str, asker: Asker) -> Record:
+def _record(bundle: Bundle, public_id: str, asker: Asker, *, is_lean: bool) -> Record:
     participant = bundle.participant
-    about = {question.key for block in WHOLE for question in asker.questionnaire.block(block)}
-    of_items = frozenset(question.key for question in asker.questionnaire.items)
+    about, of_items = asker.about, asker.of_items
     whole = bundle.answers.get(0, {})
     own = {key: row.value for key, row in whole.items()}
     asked = frozenset[str]().union(*(_asked(asker, block, own, participant) for block in WHOLE))
@@ -122,25 +124,26 @@ def _record(bundle: Bundle, public_id: str, asker: Asker) -> Record:
         provenance = {key: row.provenance for key, row in given.items()}
         opened = frozenset(bundle.looked_at.get(slot.item.external_id, ()))
         orders = participant.shown_orders.get(schema.ITEMS, {})
-        items.append(Recommended(slot, answers, provenance, _measured(answers), opened, of_items - shown, orders))
+        measured = _measured(*(answers.get(key) for key in MEASURED))
+        items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders))
     satisfaction = own.get("satisfaction")
     scored = [item.measures for item in items if item.measures is not None]
     measures = None
     if items and len(scored) == len(items) and satisfaction is not None:
         measures = participant_measures(scored, satisfaction)
     origins = [row.provenance for given in bundle.answers.values() for row in given.values()]
-    origins += [rating.provenance for rating in bundle.profile]
+    n_rated, n_rated_by_model = bundle.rated
     return Record(
         participant=participant,
         public_id=public_id,
         answers={key: value for key, value in own.items() if key in asked or key not in about},
         provenance={key: row.provenance for key, row in whole.items()},
         profile=bundle.profile,
-        recommendations=getattr(participant, "recommendation_list", None),
+        recommendations=None if is_lean else getattr(participant, "recommendation_list", None),
         items=tuple(items),
         measures=measures,
-        n_answers=len(origins),
-        n_modelled=origins.count(Provenance.MODELLED),
+        n_answers=len(origins) + n_rated,
+        n_modelled=origins.count(Provenance.MODELLED) + n_rated_by_model,
         not_asked=frozenset(about - asked),
         answered=tuple(
             (rank, key, row.answered_at)
@@ -164,4 +167,25 @@ def records(
         rows = rows.filter(status=ParticipantStatus.COMPLETED)
     ids, asker = public_ids(study), Asker(questionnaire_from(study.questionnaire))
     for bundle in Gatherer(study, LOOKED_AT, with_times=with_times).bundles(rows, ROWS_AT_ONCE):
-        yield _record(bundle, ids[bundle.participant.pk], asker)
+        yield _record(bundle, ids[bundle.participant.pk], asker, is_lean=False)
+
+
+def completed_answers(study: Study, mode: str) -> Iterator[Record]:
+    """Every completed participant of one mode with their answers and measures alone, by order of entry.
+
+    What reports are made of, for tens of thousands: profiles, events, public ids and the list itself are left out.
+    """
+    rows = Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED).order_by("pk")
+    asker = Asker(questionnaire_from(study.questionnaire))
+    for bundle in Gatherer(study, (), is_lean=True).bundles(rows.only(*OF_LEAN), ROWS_AT_ONCE):
+        yield _record(bundle, "", asker, is_lean=True)
+
+
+def records_of(study: Study, people: Collection[int], modes: Sequence[str]) -> Iterator[Record]:
+    """Those of these participants, by their keys, who are of these modes; as `records` has them, but no public id."""
+    asker, gatherer = Asker(questionnaire_from(study.questionnaire)), Gatherer(study, LOOKED_AT)
+    keys = sorted(people)
+    for start in range(0, len(keys), ROWS_AT_ONCE):
+        rows = Participant.objects.filter(study=study, mode__in=modes, pk__in=keys[start : start + ROWS_AT_ONCE])
+        for bundle in gatherer.bundles(rows.select_related("recommendation_list").order_by("pk"), ROWS_AT_ONCE):
+            yield _record(bundle, "", asker, is_lean=False)

@@ -10,16 +10,27 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from celery import current_app
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.test import Client
+from django.utils import timezone
 
-from analysis.models import Report
+from accounts.services import create_token
+from analysis.enums import RequestStatus
+from analysis.models import Report, ReportRequest
 from analysis.package import PACKAGE, file_of, files_of, offers_of
 from analysis.package.numbers import HEADS, lines_of
 from analysis.services import build_report, give_file
+from analysis.services.packages import clean_packages, give_package
+from analysis.services.requests import request_package
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.models import Participant, Study, StudyMembership
@@ -28,6 +39,14 @@ from tests.factories.analysis import planted_person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 RATINGS = {"TopPop": (5, 4, 5, 3, 4), "CorNgr": (2, 3, 1, 2, 4), "PureSVD4": (3, 3, 2, 4, 1)}
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Tasks run where they are sent."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
 
 
 @pytest.fixture
@@ -149,22 +168,99 @@ def test_same_report_gives_the_same_package(answered: Study) -> None:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
-def test_changed_answers_give_no_package_and_taking_one_is_recorded(answered: Study, client: Client) -> None:
+def test_changed_answers_give_no_package_and_taking_one_is_recorded(
+    eager: None, answered: Study, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
     report = build_report(study=answered)
-    client.force_login(StudyMembership.objects.get(study=answered).researcher)
+    owner = StudyMembership.objects.get(study=answered).researcher
+    client.force_login(owner)
     address = f"{report.get_absolute_url()}{PACKAGE}"
+    with django_capture_on_commit_callbacks() as waiting:
+        asked = client.get(address)
+        assert client.get(address)["Location"] == asked["Location"]  # one request, however often it is asked for
+    waited = client.get(asked["Location"]).text
+    assert "Waiting for a worker." in waited
+    assert "Take the study package" not in waited
+    for callback in waiting:
+        callback()
+    assert "Take the study package" in client.get(asked["Location"]).text
+    assert not LogEntry.objects.filter(facts__format="study package").exists()
     given = client.get(address)
     assert given["Content-Disposition"] == 'attachment; filename="good-films-report-1-study-package.zip"'
-    assert given.content.startswith(b"PK")
-    entry = LogEntry.objects.filter(facts__format="study package").get()
-    assert entry.actor == StudyMembership.objects.get(study=answered).researcher
+    with zipfile.ZipFile(io.BytesIO(given.content)) as archive:
+        assert archive.read("report/report.json") == give_file(report=report, name="report.json").content
+    assert LogEntry.objects.get(facts__format="study package").actor == owner
+    assert ReportRequest.objects.count() == 1
     exclude(participant=Participant.objects.order_by("pk")[3], reason="Late")
     with pytest.raises(ParallaxError, match="Build a new report, and take its package") as refused:
         give_file(report=report, name=PACKAGE)
     assert refused.value.code == "report.answers_changed"
-    page = client.get(address, follow=True)
-    assert "Build a new report, and take its package" in page.content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        again = client.get(address)
+    page = client.get(again["Location"]).text
+    assert "Build a new report, and take its package" in page
+    assert "Take the study package" not in page
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.get(address)["Location"] == again["Location"]  # it says why for a while, and tries no new one
     assert LogEntry.objects.filter(facts__format="study package").count() == 1
+
+
+def stored(report: Report, content: bytes = b"PK made by a worker") -> ReportRequest:
+    """A request for the package of a report, as a worker leaves it."""
+    request = request_package(report=report, asked_by=report.study.memberships.get().researcher)
+    file = default_storage.save(f"packages/{request.pk}/1.zip", ContentFile(content))
+    ReportRequest.objects.filter(pk=request.pk).update(status=RequestStatus.SUCCEEDED, file=file)
+    request.refresh_from_db()
+    return request
+
+
+def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
+    eager: None, answered: Study, django_capture_on_commit_callbacks: Any
+) -> None:
+    report = build_report(study=answered)
+    owner = StudyMembership.objects.get(study=answered).researcher
+    token = create_token(owner=owner, name="p", scope="read")[1]
+    program = Client(headers={"Authorization": f"Bearer {token}"})
+    address = f"/api/v1/reports/{report.pk}/files/{PACKAGE}"
+    with django_capture_on_commit_callbacks() as waiting:
+        first = program.get(address)
+    assert len(waiting) == 1
+    assert (first.status_code, first["Retry-After"]) == (202, "5")
+    assert first.json()["code"] == "report.package_under_way"
+    assert first.json()["extra"] == {"status": "queued", "activity": ""}
+    stored(report)
+    given = program.get(address)
+    assert (given.content, given["Content-Type"]) == (b"PK made by a worker", "application/zip")
+    assert LogEntry.objects.get(facts__format="study package").actor == owner
+    exclude(participant=Participant.objects.order_by("pk")[3], reason="Late")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert program.get(address).status_code == 202
+    refused = program.get(address)
+    assert (refused.status_code, refused.json()["code"]) == (409, "report.package_failed")
+    assert "Build a new report" in refused.json()["message"]
+
+
+def test_stored_packages_go_with_their_request_and_with_time(answered: Study) -> None:
+    clean_packages()  # what other tests have left
+    report = build_report(study=answered)
+    first, second = stored(report, b"PK one"), stored(report, b"PK two")
+    # Left by a worker that was killed before it could say so.
+    left = default_storage.save(f"packages/{second.pk}/7.zip", ContentFile(b"PK"))
+    given = give_package(report=report)
+    assert given is not None
+    assert given.content == b"PK two"
+    assert clean_packages() == 1
+    assert [default_storage.exists(name) for name in (first.file, second.file, left)] == [True, True, False]
+    ReportRequest.objects.filter(pk=second.pk).update(created_at=timezone.now() - timedelta(days=8))
+    assert clean_packages() == 1
+    given = give_package(report=report)
+    assert given is not None
+    assert given.content == b"PK one"
+    ReportRequest.objects.all().delete()  # as when the study is deleted
+    assert clean_packages() == 1
+    assert not default_storage.exists(first.file)
+    assert clean_packages() == 0
+    assert give_package(report=report) is None
 
 
 def test_page_offers_every_file_and_each_is_given(answered: Study, client: Client) -> None:
@@ -172,7 +268,7 @@ def test_page_offers_every_file_and_each_is_given(answered: Study, client: Clien
     client.force_login(StudyMembership.objects.get(study=answered).researcher)
     page = client.get(report.get_absolute_url()).content.decode()
     files = files_of(report)
-    links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)" download', page)
+    links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)"(?: download)? aria-label', page)
     assert sorted(links) == sorted(files)
     offers = offers_of(files.values())
     assert [len(offer.files) for offer in offers["figures"]] == [3] * len(offers["figures"])

@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.models import Report
+from analysis.enums import RequestStatus
+from analysis.models import Report, ReportRequest
 from analysis.services import build_report
+from analysis.urls import urlpatterns
 from studies.enums import ParticipantStatus, Role
 from studies.models import Study, StudyMembership
 from studies.services.blinding import open_outcomes
@@ -135,3 +137,41 @@ def test_administration_shows_that_a_report_exists_and_not_what_it_says(client: 
 def test_list_answers_head_and_damaged_addresses(owner: Client, report: Report) -> None:
     assert owner.head(reverse("analysis:list")).status_code == 200
     assert f"Report {report.number}" in owner.get(reverse("analysis:list"), {"study": "\x00"}).text
+
+
+# What is answered, by the name of the address: to the owner, who asked; to an analyst; to all others who are signed in.
+ANSWERED = {
+    "list": (200, 200, 200),
+    "new": (200, 200, 200),
+    "request": (200, 404, 404),
+    "request-cancel": (302, 404, 404),
+    "detail": (200, 200, 404),
+    "file": (200, 200, 404),
+}
+
+
+def test_every_address_against_every_role(planted: Study, report: Report) -> None:
+    owner = StudyMembership.objects.get(study=planted).researcher
+    people = {"owner": owner, "stranger": UserFactory(), "administrator": UserFactory(is_staff=True, is_superuser=True)}
+    for role in (Role.ANALYST, Role.INTERVIEWER):
+        people[role] = UserFactory()
+        StudyMembership.objects.create(study=planted, researcher=people[role], role=role)
+    assert {str(pattern.name) for pattern in urlpatterns} == set(ANSWERED)
+    for name, (to_owner, to_analyst, to_others) in ANSWERED.items():
+        expected = {"owner": to_owner, Role.ANALYST: to_analyst}
+        for who, researcher in [*people.items(), ("nobody", None)]:
+            asked = ReportRequest.objects.create(study=planted, asked_by=owner)
+            given = {"request": [asked.pk], "request-cancel": [asked.pk], "detail": [report.pk]}
+            address = reverse(f"analysis:{name}", args={**given, "file": [report.pk, "report.json"]}.get(name))
+            client = Client()
+            if researcher is not None:
+                client.force_login(researcher)
+            answer = client.post(address) if name == "request-cancel" else client.get(address)
+            if researcher is None:
+                assert (answer.status_code, "/account/" in answer["Location"]) == (302, True), name
+            else:
+                assert answer.status_code == expected.get(who, to_others), (name, who)
+            if who not in ("owner", Role.ANALYST):
+                assert planted.title not in answer.text, (name, who)
+            asked.refresh_from_db()
+            assert (asked.status == RequestStatus.CANCELLED) == (name == "request-cancel" and who == "owner")

@@ -6,11 +6,13 @@ import doctest
 import io
 import json
 import re
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
@@ -28,6 +30,8 @@ from core.provenance import digest_of
 from studies import plans
 from studies.models import Participant, Study, StudyMembership, StudyVersion
 from studies.plans import AnalysisPlan, plan_from
+from studies.questionnaires.document import write_document
+from studies.services.amending import extend_targets, reword_questionnaire
 from studies.services.design import change_design
 from studies.services.launch import design_snapshot, launch_study
 from studies.services.quality import exclude
@@ -272,3 +276,49 @@ def test_examples_in_docstrings(module: Any) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_targets_that_grew_are_told_from_those_of_the_launch(full: Study) -> None:
+    ada = StudyMembership.objects.get(study=full).researcher
+    type(ada).objects.filter(pk=ada.pk).update(name="Ada Bell")
+    extend_targets(study=full, targets={"TopPop": 4, "CorNgr": 3}, why="Fewer spread out than expected.", actor=ada)
+    extend_targets(study=full, targets={"TopPop": 5}, why="One more")
+    StudyVersion.objects.filter(study=full).update(made_at=datetime(2026, 3, 4, 23, 30, tzinfo=UTC))
+    planted_person(full, "TopPop", [3, 4, 3, 4, 3], 3)
+    report = build_report(study=full)
+    assert frozen_plan(full).targets == {"TopPop": 2, "CorNgr": 2, "PureSVD4": 2}
+    (found,) = report.results["planned"]["deviations"]
+    assert (found["target"], found["extended"], found["analysed"]) == (6, 10, 7)
+    assert found["conditions"] == [
+        {"condition": "TopPop", "target": 2, "extended": 5, "analysed": 3},
+        {"condition": "CorNgr", "target": 2, "extended": 3, "analysed": 2},
+    ]
+    assert [(one["version"], one["by"], one["why"]) for one in found["extensions"]] == [
+        (2, "Ada Bell", "Fewer spread out than expected."), (3, "", "One more"),
+    ]  # fmt: skip
+    assert sentences(report)[0] == (
+        "7 participants are analysed; the plan of the launch has 6, extended to 10 since (TopPop 3 of 2, extended to 5 "
+        "and CorNgr 2 of 2, extended to 3). Version 2 of the design, made by Ada Bell on 4 March 2026, extended TopPop "
+        "from 2 to 4 and CorNgr from 2 to 3: “Fewer spread out than expected”. Version 3 of the design, made on "
+        "4 March 2026, extended TopPop from 4 to 5: “One more”."
+    )
+    assert "Version 2 of the design, made by Ada Bell on 4 March 2026" in read(report_html(report))
+
+
+def test_reaching_an_extended_target_is_told_though_the_number_of_the_launch_is_met(full: Study) -> None:
+    extend_targets(study=full, targets={"TopPop": 3}, why="Room for one more.")
+    planted_person(full, "TopPop", [3, 4, 3, 4, 3], 3)
+    report = build_report(study=full)
+    (found,) = report.results["planned"]["deviations"]
+    assert found["conditions"] == [{"condition": "TopPop", "target": 2, "extended": 3, "analysed": 3}]
+    assert build_report(study=full) == report  # the same inputs, amended or not
+
+
+def test_other_versions_of_a_design_are_no_extension(full: Study) -> None:
+    before = build_report(study=full)
+    data = yaml.safe_load(write_document(full.questionnaire))
+    question = data["overall"][0]
+    question["text"]["en"] += " (in other words)"
+    reword_questionnaire(study=full, text=yaml.safe_dump(data, allow_unicode=True, sort_keys=False), why="A typo.")
+    assert frozen_plan(full).extensions == ()
+    assert build_report(study=full).results["planned"]["deviations"] == before.results["planned"]["deviations"] == []

@@ -26,6 +26,23 @@ def test_specification_is_plain_json_without_nan(draw: Any) -> None:
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
 
 
+def test_what_is_finished_is_vega_lite(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import altair
+
+    looked_at = []
+    finish = altair.LayerChart.to_dict
+
+    def validated(chart: Any, **options: Any) -> dict[str, Any]:
+        looked_at.append(chart)
+        with pytest.raises(altair.utils.schemapi.SchemaValidationError):
+            finish(chart.properties(autosize=altair.AutoSizeParams(type="fit-x", contains="padding", resize="no")))
+        return finish(chart)  # as it is without `validate=False`
+
+    monkeypatch.setattr(altair.LayerChart, "to_dict", validated)
+    draw()
+    assert len(looked_at) == 1
+
+
 def test_specification_same_whatever_was_drawn_before(all_drawings: Any) -> None:
     forward = {name: json.dumps(draw()) for name, draw in all_drawings.items()}
     backward = {name: json.dumps(all_drawings[name]()) for name in reversed(all_drawings)}

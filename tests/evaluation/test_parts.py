@@ -15,10 +15,10 @@ from core import artefacts
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult, RunPart
 from evaluation.services import parts, working
+from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.parts import (
     MAX_ATTEMPTS,
     Heartbeat,
-    LeaseLost,
     Outcome,
     finish_part,
     leasable_parts,

@@ -20,8 +20,9 @@ from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.services import crew, parts
 from evaluation.services.crew import Crew, forget_queue, new_queue
+from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.hints import hint
-from evaluation.services.parts import Heartbeat, LeaseLost, lease_part
+from evaluation.services.parts import Heartbeat, lease_part
 from evaluation.services.runs import cancel_run
 from evaluation.services.working import execute
 from tests.factories.evaluation import make_run

@@ -14,7 +14,8 @@ from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.management import progress_line
 from evaluation.models import EvaluationRun, RunPart, TrainedModel
 from evaluation.services import telling
-from evaluation.services.parts import LeaseLost, lease_part
+from evaluation.services.heartbeat import LeaseLost
+from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run
 from evaluation.services.telling import FitTeller, in_words
 from evaluation.services.working import execute

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import zipfile
 from datetime import timedelta
 
@@ -16,12 +17,16 @@ from django.utils import timezone
 from accounts.models import User
 from core.errors import ParallaxError
 from core.models import LogEntry
-from studies.enums import ExportStatus, Mode, Role
+from studies import flags
+from studies.enums import ExportStatus, Mode, ParticipantStatus, Role
 from studies.exports import Options
-from studies.models import Exclusion, ExportJob, ExternalId, Participant, Study
+from studies.models import Exclusion, ExportJob, ExternalId, Participant, ProfileRating, Study
+from studies.questionnaires.schema import questionnaire_from
+from studies.selectors import quality
 from studies.selectors.consort import consort_of
 from studies.selectors.outcomes import are_outcomes_open, outcomes_of
 from studies.selectors.quality import exclusion_reasons, flag_counts, flags_by_participant, looked_at, public_ids
+from studies.selectors.responses import records
 from studies.services import exporting
 from studies.services.blinding import open_outcomes
 from studies.services.launch import close_study
@@ -90,6 +95,59 @@ def test_someone_the_studys_own_rule_sent_away_has_the_flag(study: Study) -> Non
     person = assigned(study)
     Participant.objects.filter(pk=person.pk).update(status="attention_failed")
     assert _found(study, person) == ["attention_failed"]
+
+
+def _one_by_one(study: Study) -> dict[int, tuple[flags.Flag, ...]]:
+    """The flags that are found when everything of everybody is looked at."""
+    thresholds = flags.thresholds_from(study.settings)
+    asked = questionnaire_from(study.questionnaire)
+    checks = [question for question in asked.questions if question.expects is not None]
+    shared, (shortest, _) = quality._shared_ids(study), quality._shortest(study, [Mode.LIVE], thresholds)
+    found = {
+        record.participant.pk: flags.flags_of(
+            quality._given(record, checks, shared), thresholds, shortest.get(Mode.LIVE, 0.0)
+        )
+        for record in records(study, [Mode.LIVE])
+        if record.participant.erased_at is None
+    }
+    return {pk: own for pk, own in found.items() if own}
+
+
+@pytest.mark.parametrize("is_rating_conditional", [False, True])
+def test_whoever_is_passed_over_has_no_flag(study: Study, is_rating_conditional: bool) -> None:
+    if is_rating_conditional:
+        for question in study.questionnaire["items"]:
+            if question["key"] == "rating":
+                question["shown_if"] = {"question": "watched", "equals": True}
+    study.settings = {**study.settings, "quality": {"alike_items": 3, "alike_ratings": 4, "fastest_seconds": 60}}
+    study.save()
+    items = list(study.dataset_version.items.order_by("index"))
+    rng = random.Random(7)
+    for place in range(60):
+        label = rng.choice(list(study.conditions.values_list("label", flat=True)))
+        ratings = [rng.choice([3, 3, 3, 4])] * 5 if place % 3 else [rng.choice([2, 3]) for _ in range(5)]
+        person = planted_person(study, label, ratings, 3, n_watched=rng.choice([0, 5, 2]), n_heard=rng.choice([0, 5]))
+        began = timezone.now() - timedelta(seconds=rng.choice([30, 300]))
+        status = rng.choice([ParticipantStatus.COMPLETED] * 4 + [ParticipantStatus.ACTIVE])
+        Participant.objects.filter(pk=person.pk).update(
+            consented_at=began, completed_at=timezone.now() if status == "completed" else None, status=status
+        )
+        for known in range(rng.choice([0, 0, 3])):
+            ProfileRating.objects.create(
+                participant=person, item=items[known + 20], rating=rng.choice([3, 3, 3, 3, 5]), provenance="person"
+            )
+        if place % 7 == 0:
+            person.responses.filter(rank__gte=rng.choice([1, 3]), question="rating").delete()
+        if place % 11 == 0:
+            name = f"P{place % 3}"
+            ExternalId.objects.create(study=study, participant=person, name="PROLIFIC_PID", value=name)
+    found = quality.flags_by_participant(study, [Mode.LIVE])
+    assert found == _one_by_one(study)
+    assert list(found) == sorted(found)
+    assert {flag.key for own in found.values() for flag in own} >= {
+        flags.TOO_FAST, flags.STRAIGHT_LINED, flags.ALL_RATINGS_ALIKE, flags.SAME_EXTERNAL_ID,
+    }  # fmt: skip
+    assert len(found) < 60
 
 
 def test_an_exclusion_keeps_who_when_and_why_and_so_does_undoing_it(study: Study, owner: User) -> None:

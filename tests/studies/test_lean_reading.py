@@ -6,11 +6,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.selectors.reading import completed_answers
 from studies.enums import Mode, Provenance
-from studies.models import Response, Study
-from studies.selectors.responses import records
+from studies.models import ProfileRating, Response, Study
+from studies.selectors.responses import completed_answers, records
 from tests.factories.analysis import planted_person
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -19,16 +20,19 @@ def assert_same(study: Study, mode: str) -> int:
     """Every participant, item and count; give how many there were."""
     found = list(completed_answers(study, mode))
     for lean, record in zip(found, records(study, [mode], completed_only=True), strict=True):
-        assert lean.participant == record.participant.pk
-        assert lean.condition == (record.participant.condition.label if record.participant.condition else None)
-        assert (lean.answers, lean.measures) == (record.answers, record.measures)
+        assert lean.participant == record.participant
+        assert lean.participant.condition == record.participant.condition
+        assert (lean.answers, lean.measures, lean.not_asked) == (record.answers, record.measures, record.not_asked)
         assert (lean.n_answers, lean.n_modelled) == (record.n_answers, record.n_modelled)
-        own = [(one.item, one.title, one.is_filled, one.answers, one.measures) for one in lean.items]
-        assert own == [
-            (one.slot.item.external_id, str(one.slot.item), one.slot.is_filled, one.answers, one.measures)
-            for one in record.items
-        ]
+        own = [(one.slot, one.answers, one.measures) for one in lean.items]
+        assert own == [(one.slot, one.answers, one.measures) for one in record.items]
+        assert (lean.profile, lean.recommendations, lean.public_id) == ((), None, "")
     return len(found)
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    return make_study(run=make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4"))
 
 
 def test_it_tells_what_records_tell(study: Study) -> None:
@@ -49,6 +53,9 @@ def test_it_tells_what_records_tell(study: Study) -> None:
     lacking = planted_person(study, "CorNgr", [3] * 5, 3)
     lacking.responses.filter(question="rating", rank=2).delete()
     planted_person(study, "CorNgr", [3] * 5, 3, mode=Mode.SIMULATED)
+    ProfileRating.objects.create(
+        participant=lacking, item=study.dataset_version.items.all()[0], rating=3, provenance=Provenance.MODELLED
+    )
     assert assert_same(study, Mode.LIVE) == 5
     assert assert_same(study, Mode.SIMULATED) == 1
     told = [one.answers.get("why") for one in completed_answers(study, Mode.LIVE)]

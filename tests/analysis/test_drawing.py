@@ -1,0 +1,122 @@
+"""What is drawn from a report is kept: the same bytes as drawn anew, at once, and again by other code."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.exports import document as arranging
+from analysis.exports.document import document_of
+from analysis.exports.formats import Outputs
+from analysis.exports.plain import document_from, plain_of
+from analysis.models import Drawing, Report
+from analysis.package import PACKAGE, files_of
+from analysis.services import build_report, drawing, give_file
+from analysis.services.drawing import document_kept, page_of
+from studies.models import Study, StudyMembership
+from tests.factories.analysis import planted_person
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def report(planted: Study) -> Report:
+    for place, label in enumerate(("TopPop", "CorNgr", "PureSVD4") * 3):
+        planted_person(planted, label, [1 + place % 5, 3, 4, 2, 5], 1 + place % 5, n_watched=place % 4)
+    return build_report(study=planted)
+
+
+@pytest.fixture
+def owner(planted: Study, client: Client) -> Client:
+    client.force_login(StudyMembership.objects.get(study=planted).researcher)
+    return client
+
+
+@pytest.fixture
+def arranged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The reports that were arranged, in order."""
+    found: list[int] = []
+
+    def noted(report: Report) -> arranging.Document:
+        found.append(report.pk)
+        return document_of(report)
+
+    monkeypatch.setattr(drawing, "document_of", noted)
+    return found
+
+
+def test_a_document_comes_back_from_json_as_it_was(report: Report) -> None:
+    document = document_of(report)
+    assert document_from(json.loads(json.dumps(plain_of(document))), report) == document
+    assert document.lead is not None
+    assert len(document.figures()) > 10
+
+
+def test_every_file_of_a_kept_document_is_the_one_that_is_drawn_anew(report: Report) -> None:
+    anew = {file.name: file.make() for file in Outputs(report).files()}
+    document_kept(report)
+    kept = {file.name: file.make() for file in Outputs(report, lambda: document_kept(report)).files()}
+    assert list(kept) == list(anew)
+    assert [name for name in anew if kept[name] != anew[name]] == []
+    for name in ("report.html", "report.pdf"):
+        assert give_file(report=report, name=name).content == anew[name]
+        assert give_file(report=report, name=name).content == anew[name]
+
+
+def test_a_report_is_arranged_once_for_its_page_and_its_files(
+    owner: Client, report: Report, arranged: list[int]
+) -> None:
+    first = owner.get(report.get_absolute_url())
+    for name in ("figures/box-accuracy.svg", "tables/flow.csv", "report.html", "report.qmd"):
+        assert owner.get(f"{report.get_absolute_url()}{name}").content
+    second = owner.get(report.get_absolute_url())
+    assert arranged == [report.pk]
+    assert second.context["page"].body == first.context["page"].body
+    assert second.context["page"].body in second.text
+    assert [file.name for file in second.context["page"].files] == list(files_of(report))
+    assert second.context["page"].files[0].name == PACKAGE
+
+
+def test_a_page_that_is_kept_costs_few_queries_and_draws_nothing(
+    owner: Client, report: Report, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    owner.get(report.get_absolute_url())
+
+    def refused(*given: Any) -> None:
+        raise AssertionError("It was drawn again.")
+
+    monkeypatch.setattr(drawing, "_page", refused)
+    with django_assert_num_queries(4):
+        assert "Table 1. Partial order" in owner.get(report.get_absolute_url()).text
+
+
+def test_other_code_draws_again_and_keeps_nothing_of_the_old(
+    owner: Client, report: Report, arranged: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner.get(report.get_absolute_url())
+    Drawing.objects.filter(name=drawing.PAGE).update(content=b"of other code")
+    n = Drawing.objects.count()
+    monkeypatch.setattr(drawing, "drawing_version", lambda: "an upgrade")
+    assert "Table 1. Partial order" in owner.get(report.get_absolute_url()).text
+    assert arranged == [report.pk, report.pk]
+    assert Drawing.objects.count() == n
+    assert set(Drawing.objects.values_list("version", flat=True)) == {"an upgrade"}
+
+
+def test_what_was_drawn_goes_with_the_report(owner: Client, report: Report) -> None:
+    page_of(report)
+    assert Drawing.objects.exists()
+    report.delete()
+    assert not Drawing.objects.exists()
+
+
+def test_two_reports_have_a_page_each(owner: Client, report: Report, planted: Study) -> None:
+    planted_person(planted, "TopPop", [5] * 5, 5)
+    other = build_report(study=planted)
+    assert other.pk != report.pk
+    pages = [owner.get(reverse("analysis:detail", args=[one.pk])).context["page"].body for one in (report, other)]
+    assert pages[0] != pages[1]
