@@ -7,7 +7,7 @@ from django.db import models
 from django.urls import reverse
 
 from analysis.enums import RequestKind, RequestStatus
-from core.models import TimeStampedModel
+from core.models import Leased, TimeStampedModel
 from evaluation.models import EvaluationRun
 from studies.enums import Mode
 from studies.models import Study
@@ -62,7 +62,7 @@ class Drawing(TimeStampedModel):
         return f"{self.name} of {self.report}"
 
 
-class ReportRequest(TimeStampedModel):
+class ReportRequest(TimeStampedModel, Leased):
     """What a worker makes because it takes longer than a page should: a report, or the package of one.
 
     While it runs it is under a lease; one that ran out puts it back in the queue.
@@ -78,11 +78,6 @@ class ReportRequest(TimeStampedModel):
         max_length=12, choices=[(one.value, one.value) for one in RequestStatus], default=RequestStatus.QUEUED.value
     )
     activity = models.CharField(max_length=200, blank=True)
-    error = models.TextField(blank=True)
-    lease = models.CharField(max_length=64, blank=True)  # host:process:random, of who holds it
-    leased_until = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    hinted_at = models.DateTimeField(null=True, blank=True)  # when its message was last sent
     file = models.CharField(max_length=200, blank=True)  # of a package, in the default storage
     report = models.ForeignKey(Report, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)

@@ -18,6 +18,20 @@ class TimeStampedModel(models.Model):
         abstract = True
 
 
+class Leased(models.Model):
+    """Work that one process holds at a time, as long as it renews its lease; see `core.leases`."""
+
+    status: Any  # each model's own states, among them queued, running and failed
+    error = models.TextField(blank=True)
+    lease = models.CharField(max_length=64, blank=True)  # host:process:random, of who holds it
+    leased_until = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    hinted_at = models.DateTimeField(null=True, blank=True)  # when its message was last sent
+
+    class Meta:
+        abstract = True
+
+
 class LogEntry(models.Model):
     """One move of one row: who, what, from, to, when. Written, never changed."""
 

@@ -137,5 +137,5 @@ class ExportStatus(TextChoices):
 
 EXPORT_MOVES: dict[str, frozenset[str]] = {
     ExportStatus.QUEUED: frozenset({ExportStatus.RUNNING, ExportStatus.FAILED}),
-    ExportStatus.RUNNING: frozenset({ExportStatus.DONE, ExportStatus.FAILED}),
+    ExportStatus.RUNNING: frozenset({ExportStatus.DONE, ExportStatus.FAILED, ExportStatus.QUEUED}),
 }

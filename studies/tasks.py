@@ -6,7 +6,7 @@ import logging
 
 from celery import shared_task
 
-from studies.services.exporting import clean_exports, make_export
+from studies.services.exporting import bring_back_exports, clean_exports, make_export
 from studies.services.idle import release_idle
 from studies.services.notice_mail import send_due
 from studies.services.notices import look_around
@@ -17,11 +17,15 @@ logger = logging.getLogger(__name__)
 
 @shared_task(name="studies.sweep")
 def sweep() -> None:
-    """Mark idle participants as abandoned, erase what is kept too long, tell owners; run twice, it does no harm."""
+    """Mark idle participants as abandoned, bring back exports of dead workers, erase what is too old, tell owners.
+
+    Run twice, it does no harm.
+    """
     released = release_idle()
     if released:
         logger.info("released idle participants n=%s", released)
     erase_expired()
+    bring_back_exports()
     clean_exports()
     look_around()
     send_due()

@@ -19,13 +19,13 @@ from analysis.models import Report, ReportRequest
 from analysis.selectors.answering import mode_to_report
 from analysis.services.building import build_report
 from analysis.services.drawing import page_of
-from analysis.services.leases import beating, finish_request, lease_request, release_dead_leases, release_request
+from analysis.services.leases import REQUESTS, lease_request
 from analysis.services.packages import clean_packages, store_package
 from analysis.services.plans import AS_PLANNED, Overrides
 from core.errors import ParallaxError
+from core.heartbeat import LeaseLost
 from core.jobs import enqueue_on_commit
 from core.transitions import move
-from evaluation.services.heartbeat import LeaseLost
 from studies.enums import ParticipantStatus
 from studies.models import Study
 from studies.services.blinding import require_open
@@ -33,7 +33,6 @@ from studies.services.blinding import require_open
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 2000  # completed participants whose report a page builds by itself, in a few seconds
-HINT_SECONDS = 10.0  # between two messages of the sweep for one request
 FAILED_SECONDS = 60.0  # so long asking again for a package that failed tells why, and tries no new one
 TRANSIENT = (OperationalError, InterfaceError)  # the database is away or busy: tried again, with backoff
 TASK = "analysis.make_requested"
@@ -117,37 +116,36 @@ def make_requested(*, request_id: int) -> bool:
     if request is None:
         return False
     try:
-        with beating(request) as heartbeat:
+        with REQUESTS.beating(request) as heartbeat:
 
             def tell(words: str) -> None:
                 heartbeat.check()
-                mine = ReportRequest.objects.filter(pk=request.pk, lease=request.lease, status=RequestStatus.RUNNING)
-                if not mine.update(activity=words[:200]):
+                if not REQUESTS.held(request).update(activity=words[:200]):
                     raise LeaseLost(
                         "lease.lost", "This request was given to another worker, or is not wanted any more."
                     )
 
             made = MAKERS[RequestKind(request.kind)](request, tell)
-        return finish_request(request=request, to=RequestStatus.SUCCEEDED, **made)
+        return REQUESTS.finish(request, to=RequestStatus.SUCCEEDED, **made)
     except LeaseLost:
         logger.info("lease lost request=%s", request.pk)
         return False
     except TRANSIENT:
         with contextlib.suppress(DatabaseError):
-            release_request(request=request)
+            REQUESTS.give_back(request)
         raise
     except ParallaxError as refused:
-        finish_request(request=request, to=RequestStatus.FAILED, error=str(refused))
+        REQUESTS.finish(request, to=RequestStatus.FAILED, error=str(refused))
         return False
     except Exception:
         logger.exception("request failed request=%s", request.pk)
         problem = "Something unforeseen happened; the log of the worker says what."
-        finish_request(request=request, to=RequestStatus.FAILED, error=problem)
+        REQUESTS.finish(request, to=RequestStatus.FAILED, error=problem)
         raise
     except BaseException:
         # The worker is being stopped: the request need not wait for its lease to run out.
         with contextlib.suppress(DatabaseError):
-            release_request(request=request)
+            REQUESTS.give_back(request)
         raise
 
 
@@ -181,14 +179,10 @@ def sweep() -> int:
 
     Safe to run twice at once, and by any process.
     """
-    release_dead_leases()
-    now = timezone.now()
-    is_due = Q(hinted_at__isnull=True) | Q(hinted_at__lt=now - timedelta(seconds=HINT_SECONDS))
+    REQUESTS.release_dead()
     sent = 0
-    waiting = ReportRequest.objects.filter(is_due, status=RequestStatus.QUEUED).order_by("pk")
-    for pk in list(waiting.values_list("pk", flat=True)):
-        if ReportRequest.objects.filter(is_due, pk=pk, status=RequestStatus.QUEUED).update(hinted_at=now):
-            enqueue_on_commit(TASK, request_id=pk)
-            sent += 1
+    for pk in REQUESTS.due():
+        enqueue_on_commit(TASK, request_id=pk)
+        sent += 1
     clean_packages()
     return sent

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
+from core.heartbeat import Beating, lease_token
 from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.services.heartbeat import Beating, lease_token
 from evaluation.services.runs import fail_part, start_run
 
 MAX_ATTEMPTS = 5  # leases of one part; then what kills its workers is the part itself

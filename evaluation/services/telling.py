@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from django.db import Error as DatabaseError
 
+from core.heartbeat import LeaseLost
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.parts import describe
 
 logger = logging.getLogger(__name__)

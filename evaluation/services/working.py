@@ -16,12 +16,12 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from core.errors import DataError, ParallaxError, ParameterError
+from core.heartbeat import LeaseLost
 from evaluation.enums import RUN_OPEN, PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of
 from evaluation.services.crew import forget_queue
 from evaluation.services.heap import trim
-from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.hints import hint
 from evaluation.services.measuring import measure
 from evaluation.services.parts import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from core.models import TimeStampedModel
+from core.models import Leased, TimeStampedModel
 from studies.enums import ExportStatus
 from studies.models.participant import Participant
 from studies.models.study import RESEARCHER, Study
@@ -51,8 +51,8 @@ class ExternalId(models.Model):
         return f"{self.name} of {self.participant}"
 
 
-class ExportJob(TimeStampedModel):
-    """An export that a worker makes; its archive lies in the default storage until it is cleaned up."""
+class ExportJob(TimeStampedModel, Leased):
+    """An export that a worker makes under a lease; its archive lies in the default storage until it is cleaned up."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="export_jobs")
     kind = models.CharField(max_length=20)
@@ -62,7 +62,6 @@ class ExportJob(TimeStampedModel):
     file = models.CharField(max_length=200, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
     n_bytes = models.BigIntegerField(null=True, blank=True)
-    error = models.TextField(blank=True)
 
     class Meta:
         ordering = ["-id"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import secrets
@@ -14,12 +15,14 @@ from typing import Any
 
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db import Error as DatabaseError
 from django.db import transaction
 from django.utils import timezone
 
-from core.errors import NotAllowedInState, ParallaxError
+from core.errors import ParallaxError
+from core.heartbeat import LeaseLost
 from core.jobs import enqueue_on_commit
-from core.transitions import move
+from core.leases import Leases
 from studies.enums import EXPORT_MOVES, ExportStatus
 from studies.exports import FORMATS, Options, exported_modes, write_export, zipped_to
 from studies.models import ExportJob, Study
@@ -29,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = 500  # participants; more are exported by a worker
 KEPT_DAYS = 7
+TASK = "studies.make_export"
+JOBS = Leases(ExportJob, EXPORT_MOVES)
 
 
 def is_large(study: Study) -> bool:
@@ -72,30 +77,63 @@ def request_export(*, study: Study, kind: str, options: Options, actor: Any = No
         raise ParallaxError("export.unknown_format", f"An export is one of {', '.join(FORMATS)}; got {kind!r}.")
     exported_modes(study, include_simulated=options.include_simulated)
     _require_open(study, kind)
-    job = ExportJob.objects.create(study=study, kind=kind, options=asdict(options), requested_by=actor)
-    enqueue_on_commit("studies.make_export", job_id=job.pk)
+    job = ExportJob.objects.create(
+        study=study, kind=kind, options=asdict(options), requested_by=actor, hinted_at=timezone.now()
+    )
+    enqueue_on_commit(TASK, job_id=job.pk)
     return job
 
 
-def make_export(*, job_id: int) -> None:
-    """Do a job: claim it, write the archive, store it. Delivered twice, the second time does nothing."""
-    job = ExportJob.objects.select_related("study__dataset_version__dataset", "requested_by").get(pk=job_id)
+def make_export(*, job_id: int) -> bool:
+    """Do a job: take it, write the archive, store it; True where this worker was the one to finish it.
+
+    Delivered twice, late, or for a job that is over or cleaned up, it does nothing. What is refused is kept in words;
+    a fault of the database and the end of the worker give the job back, any other fault fails it; all are raised.
+    """
+    job = ExportJob.objects.select_related("study__dataset_version__dataset", "requested_by").filter(pk=job_id).first()
+    if job is None or not JOBS.take(job):
+        return False
     try:
-        move(job, to=ExportStatus.RUNNING, allowed=EXPORT_MOVES)
-    except NotAllowedInState:
-        return
-    options = Options(**job.options)
-    try:
-        with archive_of(study=job.study, kind=job.kind, options=options, actor=job.requested_by) as archive:
-            digest = hashlib.file_digest(archive, "sha256").hexdigest()
-            n_bytes = archive.tell()
-            archive.seek(0)
-            name = default_storage.save(f"exports/{job.study_id}/{secrets.token_hex(16)}.zip", File(archive))
-    except (ParallaxError, OSError) as problem:
-        move(job, to=ExportStatus.FAILED, allowed=EXPORT_MOVES, error=str(problem))
-        logger.warning("export failed job=%s: %s", job.pk, problem)
-        return
-    move(job, to=ExportStatus.DONE, allowed=EXPORT_MOVES, file=name, sha256=digest, n_bytes=n_bytes)
+        with (
+            JOBS.beating(job) as heartbeat,
+            archive_of(study=job.study, kind=job.kind, options=Options(**job.options), actor=job.requested_by) as made,
+        ):
+            digest = hashlib.file_digest(made, "sha256").hexdigest()
+            n_bytes = made.tell()
+            made.seek(0)
+            heartbeat.check()
+            name = default_storage.save(f"exports/{job.study_id}/{secrets.token_hex(16)}.zip", File(made))
+        if not JOBS.finish(job, to=ExportStatus.DONE, file=name, sha256=digest, n_bytes=n_bytes):
+            default_storage.delete(name)  # it was given to another worker meanwhile
+            return False
+    except LeaseLost:
+        logger.info("lease lost export=%s", job.pk)
+        return False
+    except (ParallaxError, OSError) as refused:
+        JOBS.finish(job, to=ExportStatus.FAILED, error=str(refused))
+        logger.warning("export failed job=%s: %s", job.pk, refused)
+        return False
+    except (DatabaseError, KeyboardInterrupt, SystemExit):
+        # The database is away, or the worker is being stopped: the sweep tells of the job again.
+        with contextlib.suppress(DatabaseError):
+            JOBS.give_back(job)
+        raise
+    except Exception:
+        logger.exception("export failed job=%s", job.pk)
+        problem = "Something unforeseen happened; the log of the worker says what."
+        JOBS.finish(job, to=ExportStatus.FAILED, error=problem)
+        raise
+    return True
+
+
+def bring_back_exports() -> int:
+    """Put back what dead workers held, and send the messages of waiting jobs again; returns the messages sent."""
+    JOBS.release_dead()
+    sent = 0
+    for pk in JOBS.due():
+        enqueue_on_commit(TASK, job_id=pk)
+        sent += 1
+    return sent
 
 
 def clean_exports() -> int:

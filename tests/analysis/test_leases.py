@@ -14,12 +14,13 @@ from django.utils import timezone
 
 from analysis.enums import REQUEST_MOVES, RequestStatus
 from analysis.models import Report, ReportRequest
-from analysis.services import leases, requests
-from analysis.services.leases import finish_request, lease_request, release_request, renew_lease
+from analysis.services import requests
+from analysis.services.leases import REQUESTS, lease_request
 from analysis.services.requests import cancel_request, make_requested, request_report, sweep
+from core import leases
 from core.errors import NotAllowedInState, ParallaxError
+from core.heartbeat import LeaseLost
 from core.models import LogEntry
-from evaluation.services.heartbeat import LeaseLost
 from studies.models import Study, StudyMembership
 from tests.factories.accounts import UserFactory
 
@@ -75,10 +76,10 @@ def test_one_whose_worker_is_gone_goes_back_and_is_made_by_another(asked: Report
     assert sweep() == 1
     assert sent == [asked.pk, asked.pk]
     assert (again(asked).status, again(asked).lease) == (RequestStatus.QUEUED, "")
-    assert renew_lease(request=gone) is False
+    assert REQUESTS.renew(gone) is False
     assert make_requested(request_id=asked.pk) is True
     assert again(asked).report == Report.objects.get()
-    assert finish_request(request=gone, to=RequestStatus.FAILED, error="too late") is False
+    assert REQUESTS.finish(gone, to=RequestStatus.FAILED, error="too late") is False
     assert (again(asked).status, again(asked).attempts, again(asked).error) == (RequestStatus.SUCCEEDED, 2, "")
     moves = LogEntry.objects.filter(kind="analysis.reportrequest").order_by("id")
     assert list(moves.values_list("to_status", "reason")) == [
@@ -113,7 +114,7 @@ def test_one_that_ends_every_worker_fails_in_words(asked: ReportRequest) -> None
 
 def test_a_waiting_request_is_told_of_again_after_a_while_and_not_before(asked: ReportRequest, sent: list[int]) -> None:
     assert sweep() == 0
-    long_ago = timezone.now() - timedelta(seconds=requests.HINT_SECONDS + 1)
+    long_ago = timezone.now() - timedelta(seconds=leases.HINT_SECONDS + 1)
     ReportRequest.objects.filter(pk=asked.pk).update(hinted_at=long_ago)
     assert sweep() == 1
     assert sweep() == 0
@@ -167,7 +168,7 @@ def test_the_lease_is_put_off_while_it_is_worked_on(
     held = taken(asked)
     die(asked)
     before = again(asked).leased_until
-    assert renew_lease(request=held) is True
+    assert REQUESTS.renew(held) is True
     after = again(asked).leased_until
     assert before is not None
     assert after is not None
@@ -204,8 +205,8 @@ def test_a_fault_gives_it_back_or_fails_it(
 
 def test_a_request_given_back_twice_is_given_back_once(asked: ReportRequest) -> None:
     held = taken(asked)
-    assert release_request(request=held) is True
-    assert release_request(request=held) is False
+    assert REQUESTS.give_back(held) is True
+    assert REQUESTS.give_back(held) is False
 
 
 def test_what_is_over_can_become_nothing_else() -> None:

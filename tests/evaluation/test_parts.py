@@ -12,10 +12,10 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from core import artefacts
+from core.heartbeat import LeaseLost
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult, RunPart
 from evaluation.services import parts, working
-from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.parts import (
     MAX_ATTEMPTS,
     Heartbeat,

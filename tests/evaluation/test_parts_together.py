@@ -16,11 +16,11 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 
 from core.errors import ParallaxError
+from core.heartbeat import LeaseLost
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.services import crew, parts
 from evaluation.services.crew import Crew, forget_queue, new_queue
-from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.hints import hint
 from evaluation.services.parts import Heartbeat, lease_part
 from evaluation.services.runs import cancel_run

@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import OperationalError
 
+from core.heartbeat import LeaseLost
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.management import progress_line
 from evaluation.models import EvaluationRun, RunPart, TrainedModel
 from evaluation.services import telling
-from evaluation.services.heartbeat import LeaseLost
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run
 from evaluation.services.telling import FitTeller, in_words
