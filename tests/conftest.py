@@ -69,9 +69,9 @@ def redis_url() -> str:
     return f"redis://127.0.0.1:6379/{number}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def postgresql_url() -> Iterator[str]:
-    """A PostgreSQL database of its own, dropped at the end."""
+    """An empty PostgreSQL database for the tests of a file, dropped at their end."""
     if not _listens(5432):
         _missing("no PostgreSQL answers at 127.0.0.1:5432", "PARALLAX_REQUIRE_SERVERS")
     import psycopg

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, expect
 from accounts.services import create_account, create_token
 from studies.enums import Role
 from studies.models import Study, StudyMembership
+from studies.services.blinding import open_outcomes
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
@@ -27,6 +28,7 @@ def study(transactional_db: None) -> Study:
     owner, _password = create_account(email="ada@example.org", password="correct horse battery")
     study = make_study(owner=owner)
     completed(study)
+    open_outcomes(study=study, reason="A test.")
     return study
 
 

@@ -21,6 +21,7 @@ from studies.selectors.allocation import replayed_log
 from studies.selectors.planning import preregistration_plan
 from studies.selectors.recruiting import conditions_without_interviewer, interviewers_of, link_counts
 from studies.services import consenting, enrolment
+from studies.services.blinding import open_outcomes
 from studies.services.design import change_design
 from studies.services.interviews import start_interview
 from studies.services.members import add_member, remove_member
@@ -154,6 +155,7 @@ def test_the_codebook_declares_what_an_interviewer_noted(owner: User) -> None:
     interviewer = _interviewer(study)
     _interviewed(study, interviewer)
     completed(study)
+    open_outcomes(study=study, reason="A test.")
     declared = {v.name: v for v in participant_variables(study)}
     assert declared["interview.label"].identifies == YES
     assert declared["interview.place"].identifies == INDIRECTLY

@@ -110,7 +110,7 @@ def test_a_group_is_the_same_whatever_the_parallelism_and_effects_are_planted_an
     assert planted in (tmp_path / "package" / "README.md").read_text()
     client = Client()
     client.force_login(study.memberships.get().researcher)
-    live = client.get(f"/studies/{study.slug}/live/").content.decode()
+    live = client.get(f"/studies/{study.slug}/live/", headers={"HX-Request": "true"}).content.decode()
     assert live.count(planted) == 1
     assert live.index(planted) > live.index("Simulated participants")
 
