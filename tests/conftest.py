@@ -60,13 +60,24 @@ def movielens_small(shared_dir: Path) -> Path:
     return shared_dir / "data" / "ml-latest-small"
 
 
-@pytest.fixture(scope="session")
-def redis_url() -> str:
-    """A Redis database that nothing else uses: each of the processes that run tests side by side has its own."""
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    """A Redis database that nothing else uses, left as it was found.
+
+    Each of the processes that run tests side by side has its own.
+    """
     if not _listens(6379):
         _missing("no Redis answers at 127.0.0.1:6379", "PARALLAX_REQUIRE_SERVERS")
     number = 13 - int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    return f"redis://127.0.0.1:6379/{number}"
+    url = f"redis://127.0.0.1:6379/{number}"
+    from redis import Redis
+
+    with Redis.from_url(url) as server:
+        before = set(server.keys())
+        yield url
+        # A worker that was killed leaves the messages it held.
+        if left := set(server.keys()) - before:
+            server.delete(*left)
 
 
 @pytest.fixture(scope="module")
