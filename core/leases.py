@@ -31,6 +31,7 @@ GONE_FOR_GOOD = (
     f"{MAX_ATTEMPTS} workers in turn were at this and were gone before it was done. The machine may be out of memory, "
     "or something ends its processes; look at the workers' log, then ask again."
 )
+UNFORESEEN = "Something unforeseen happened; the log of the worker says what."
 NO_LEASE: Mapping[str, Any] = MappingProxyType({"lease": "", "leased_until": None})
 
 

@@ -25,6 +25,7 @@ from analysis.services.plans import AS_PLANNED, Overrides
 from core.errors import ParallaxError
 from core.heartbeat import LeaseLost
 from core.jobs import enqueue_on_commit
+from core.leases import UNFORESEEN
 from core.transitions import move
 from studies.enums import ParticipantStatus
 from studies.models import Study
@@ -139,8 +140,7 @@ def make_requested(*, request_id: int) -> bool:
         return False
     except Exception:
         logger.exception("request failed request=%s", request.pk)
-        problem = "Something unforeseen happened; the log of the worker says what."
-        REQUESTS.finish(request, to=RequestStatus.FAILED, error=problem)
+        REQUESTS.finish(request, to=RequestStatus.FAILED, error=UNFORESEEN)
         raise
     except BaseException:
         # The worker is being stopped: the request need not wait for its lease to run out.

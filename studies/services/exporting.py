@@ -22,7 +22,7 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.heartbeat import LeaseLost
 from core.jobs import enqueue_on_commit
-from core.leases import Leases
+from core.leases import UNFORESEEN, Leases
 from studies.enums import EXPORT_MOVES, ExportStatus
 from studies.exports import FORMATS, Options, exported_modes, write_export, zipped_to
 from studies.models import ExportJob, Study
@@ -120,8 +120,7 @@ def make_export(*, job_id: int) -> bool:
         raise
     except Exception:
         logger.exception("export failed job=%s", job.pk)
-        problem = "Something unforeseen happened; the log of the worker says what."
-        JOBS.finish(job, to=ExportStatus.FAILED, error=problem)
+        JOBS.finish(job, to=ExportStatus.FAILED, error=UNFORESEEN)
         raise
     return True
 
