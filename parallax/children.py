@@ -49,7 +49,7 @@ class Children:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
-    web_workers: int = 2
+    web_workers: int = 3
     threads: int = 4
     _running: list[tuple[str, subprocess.Popen[bytes]]] = field(default_factory=list)
     _logs: list[IO[bytes]] = field(default_factory=list)

@@ -14,7 +14,16 @@ from studies.assignment.quotas import Quota, held, quotas_from
 from studies.enums import HOLDS_SLOT, Mode
 from studies.models import Condition, Participant, Response, Study
 from studies.questionnaires.schema import plain_answer
+from studies.selectors.compiled import Columns
 
+_holders = Participant.objects.order_by()
+_held = Columns(
+    lambda mode, *rest: (
+        _holders.filter(mode=mode, status__in=rest[:-1], study=rest[-1])
+        .values_list("condition_id")
+        .annotate(n=Count("pk"))
+    )
+)
 Held = tuple[str, int | None, int | None]  # stratum, place, and the condition's key
 
 
@@ -35,8 +44,7 @@ def targets(study: Study, conditions: Sequence[Condition], mode: str) -> list[in
 
 def slots_held(study: Study, mode: str) -> dict[int, int]:
     """Slots held in each condition, by the condition's key."""
-    holders = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT).order_by()
-    return dict(holders.values_list("condition_id").annotate(n=Count("pk")))
+    return {condition: n for (condition, n) in _held.columns(mode, *HOLDS_SLOT, study.pk)}  # noqa: C416 -- lists are no pairs
 
 
 def answers_of_holders(study: Study, mode: str, quotas: Sequence[Quota]) -> list[dict[str, object]]:

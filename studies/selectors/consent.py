@@ -10,6 +10,9 @@ from django.db.models import Count
 
 from studies.enums import Mode
 from studies.models import ConsentVersion, Participant, Study
+from studies.selectors.compiled import Compiled
+
+_newest = Compiled(lambda study: ConsentVersion.objects.filter(study=study).order_by("-number")[:1])
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ def consent_texts(texts: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def current_consent(study: Study) -> ConsentVersion | None:
     """The consent text that newcomers are shown; None before the launch."""
-    return study.consent_versions.order_by("-number").first()
+    return _newest.row(study.pk)
 
 
 def consent_lines(study: Study) -> list[VersionLine]:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import F
 
-from studies.models import Participant, ProfileRating, Response, Study
+from studies.models import Condition, Participant, ProfileRating, Response, Study
 from studies.questionnaires.schema import Kept
-from studies.selectors.compiled import Compiled
+from studies.selectors.compiled import Columns, Compiled
 
 STUDIES_KEPT = 64
 
@@ -20,15 +20,23 @@ _lock = Lock()
 _with_study = Participant.objects.annotate(study_changed=F("study__updated_at")).order_by()
 _by_token = Compiled(lambda digest: _with_study.filter(token_digest=digest))
 _locked = Compiled(lambda pk: _with_study.select_for_update(of=("self",)).filter(pk=pk))
-_changed_of_slug = Compiled(lambda slug: Study.objects.filter(slug=slug).only("updated_at").order_by())
-_changed_of_pk = Compiled(lambda pk: Study.objects.filter(pk=pk).only("updated_at").order_by())
+_now = Compiled(lambda pk: _with_study.filter(pk=pk))
+_by_entry = Compiled(lambda digest, study: _with_study.filter(entry_key=digest, study=study))
+_changed = Study.objects.order_by().values_list("pk", "updated_at")
+_changed_of_slug = Columns(lambda slug: _changed.filter(slug=slug))
+_changed_of_pk = Columns(lambda pk: _changed.filter(pk=pk))
+# Only rows that would change the study wait: people giving consent refer to it and need not.
+_changed_locked = Columns(lambda pk: _changed.filter(pk=pk).select_for_update(no_key=True))
+_conditions = Compiled(lambda study: Condition.objects.filter(study=study).order_by("position"))
 _ratings = Compiled(lambda pk: ProfileRating.objects.filter(participant=pk).order_by())
-_read = ("question", "rank", "value", "answered_at")
-_every_answer = Compiled(lambda pk: Response.objects.filter(participant=pk).only(*_read).order_by())
-_of_one_rank = Compiled(lambda pk, rank: Response.objects.filter(participant=pk, rank=rank).only(*_read).order_by())
-_of_two_ranks = Compiled(
-    lambda pk, one, other: Response.objects.filter(participant=pk, rank__in=(one, other)).only(*_read).order_by()
+_every_answer = Columns(
+    lambda pk: (
+        Response.objects.filter(participant=pk).order_by().values_list("question", "rank", "value", "answered_at")
+    )
 )
+_answers = Response.objects.order_by().values_list("question", "rank", "value")
+_of_one_rank = Columns(lambda pk, rank: _answers.filter(participant=pk, rank=rank))
+_of_two_ranks = Columns(lambda pk, one, other: _answers.filter(participant=pk, rank__in=(one, other)))
 
 
 def study_as_of(study_id: int, changed: Any) -> Study:
@@ -62,7 +70,23 @@ def study_now(pk: int) -> Study:
     """Return the study as it is now; raises Study.DoesNotExist."""
     for _pk, changed in _changed_of_pk.columns(pk):
         return study_as_of(pk, changed)
-    raise Study.DoesNotExist(f"There is no study {pk}.")
+    raise _no_study(pk)
+
+
+def _no_study(pk: int) -> Study.DoesNotExist:
+    return Study.DoesNotExist(f"There is no study {pk}.")
+
+
+def locked_study_now(pk: int) -> Study:
+    """Return the study as it is under its lock, not to be changed; raises Study.DoesNotExist."""
+    for _pk, changed in _changed_locked.columns(pk):
+        return study_as_of(pk, changed)
+    raise _no_study(pk)
+
+
+def conditions_of(study: Study) -> list[Condition]:
+    """Return the study's conditions by their position."""
+    return _conditions.rows(study.pk)
 
 
 def _given(participant: Any) -> Participant | None:
@@ -77,11 +101,28 @@ def participant_by_token(digest: str) -> Participant | None:
     return _given(_by_token.row(digest))
 
 
+def participant_by_entry(study: Study, digest: str) -> Participant | None:
+    """Return the participant who entered the study by the key with this digest; None where nobody has."""
+    return _given(_by_entry.row(digest, study.pk))
+
+
+def participant_now(pk: int) -> Participant:
+    """Return the participant's row as it is now, with their study; raises Participant.DoesNotExist."""
+    found = _given(_now.row(pk))
+    if found is None:
+        raise _no_participant(pk)
+    return found
+
+
+def _no_participant(pk: int) -> Participant.DoesNotExist:
+    return Participant.DoesNotExist(f"There is no participant {pk}.")
+
+
 def locked_participant(pk: int) -> Participant:
     """Return the participant's row under its lock, with their study; raises Participant.DoesNotExist."""
     found = _given(_locked.row(pk))
     if found is None:
-        raise Participant.DoesNotExist(f"There is no participant {pk}.")
+        raise _no_participant(pk)
     return found
 
 
@@ -96,7 +137,7 @@ class Given(NamedTuple):
 
 def answers_of(participant: Participant) -> list[Given]:
     """Return everything the participant has answered, in no order."""
-    return [Given(*columns[1:]) for columns in _every_answer.columns(participant.pk)]
+    return [Given(*columns) for columns in _every_answer.columns(participant.pk)]
 
 
 def answers_about(participant: Participant, rank: int) -> dict[str, Any]:
@@ -106,7 +147,7 @@ def answers_about(participant: Participant, rank: int) -> dict[str, Any]:
     else:
         found = _of_one_rank.columns(participant.pk, 0)
     # Those about the item come last, so that one of a question that is asked of both stands.
-    return {question: value for _pk, question, _rank, value, _at in sorted(found, key=lambda row: int(row[2]))}
+    return {question: value for question, _rank, value in sorted(found, key=lambda row: int(row[1]))}
 
 
 def ratings_given(participant: Participant) -> dict[int, ProfileRating]:

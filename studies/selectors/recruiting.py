@@ -13,8 +13,10 @@ from studies.models import Interview, Participant, PersonalLink, Recruiting, Stu
 from studies.recruiting.exits import Exit, exits_from
 from studies.recruiting.panel import Panel
 from studies.recruiting.registry import panel_of
+from studies.selectors.compiled import Compiled
 
 NESTED = "nested"
+_recruiting = Compiled(lambda study: Recruiting.objects.filter(study=study).order_by())
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class HowRecruited:
 
 def recruiting_of(study: Study) -> HowRecruited:
     """How a study recruits."""
-    row = Recruiting.objects.filter(study=study).first()
+    row = _recruiting.row(study.pk)
     if row is None:
         panel = panel_of("none")
         return HowRecruited(panel, Entrance.OPEN, exits_from({}, panel), None)

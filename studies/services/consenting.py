@@ -15,9 +15,10 @@ from django.utils.translation import gettext as _
 from core.errors import ParallaxError
 from studies import flow
 from studies.enums import Mode
-from studies.models import Interview, Participant, Study
+from studies.models import Interview, Participant, Study, StudyVersion
+from studies.selectors.compiled import Columns, Inserted
 from studies.selectors.consent import current_consent
-from studies.selectors.kept import study_now
+from studies.selectors.kept import participant_by_entry, study_now
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services.codes import CODE_LENGTH, drawn_code
 from studies.services.doors import Door, door_of
@@ -31,6 +32,10 @@ logger = logging.getLogger(__name__)
 SHORTEST_ENTRY_KEY = 20
 MOST_PARAMETERS = 50
 LONGEST_PARAMETER = 500
+_new_people = Inserted(Participant)
+_newest_version = Columns(
+    lambda study: StudyVersion.objects.filter(study=study).order_by("-number").values_list("pk")[:1]
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def consent(
         )
     token = token_for(study, entry_key)
     key = digest_of_key(entry_key)
-    participant = Participant.objects.filter(study=study, entry_key=key).first()
+    participant = participant_by_entry(study, key)
     if participant is None:
         recruiting = recruiting or recruiting_of(study)
         said = {name: str(value) for name, value in kept.items()}
@@ -123,7 +128,7 @@ def _made(
             refuse_unless_open(current, mode)
             if has_name and not Participant.objects.filter(study=current, entry_key=key).exists():
                 _refuse_known(current, recruiting, external)
-            version = current.versions.order_by("-number").first() if mode != Mode.PREVIEW else None
+            version = next(iter(_newest_version.columns(current.pk)), (None,))[0] if mode != Mode.PREVIEW else None
             agreed = current_consent(current) if mode != Mode.PREVIEW else None
             if agreed is not None and consent_version is not None and consent_version != agreed.number:
                 raise ParallaxError(
@@ -132,9 +137,9 @@ def _made(
                 )
             try:
                 with transaction.atomic():
-                    participant = Participant.objects.create(
+                    made = Participant(
                         study=current,
-                        version=version,
+                        version_id=version,
                         code=drawn_code(CODE_LENGTH),
                         token_digest=digest_of_token(token),
                         entry_key=key,
@@ -149,6 +154,7 @@ def _made(
                         consented_at=now,
                         last_seen_at=now,
                     )
+                    participant = _new_people.insert(made)
                     keep_external_ids(participant=participant, found=external)
                     if door.link is not None:
                         Interview.objects.filter(link=door.link).update(participant=participant)

@@ -17,12 +17,15 @@ from studies import flow
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance
 from studies.models import Condition, Participant, Response, Study
 from studies.questionnaires.schema import ABOUT, Question, questionnaire_from
+from studies.selectors.compiled import Compiled
+from studies.selectors.kept import locked_participant, locked_study_now
 from studies.services.attention import ended_by_attention, note_checks
 from studies.services.entrance import refuse_unless_open
-from studies.services.slots import full_quota, locked_study, retake_slot, stratum_for, take_slot
+from studies.services.slots import full_quota, retake_slot, stratum_for, take_slot
 from studies.services.standing import not_active
 
 logger = logging.getLogger(__name__)
+_about_them = Compiled(lambda pk, rank: Response.objects.filter(participant=pk, rank=rank).order_by("pk"))
 
 
 def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,8 +69,8 @@ def accept_about(
     attention failed.
     Sent again after that, nothing happens. Raises `study.bad_answers`, `study.not_open`, `study.not_active`.
     """
-    study = locked_study(participant.study_id)
-    current = Participant.objects.select_for_update(of=("self",)).get(pk=participant.pk)
+    study = locked_study_now(participant.study_id)
+    current = locked_participant(participant.pk)
     if current.status != ParticipantStatus.CONSENTED:
         if current.status in (ParticipantStatus.ABANDONED, ParticipantStatus.WITHDRAWN):
             raise not_active(current)
@@ -126,7 +129,7 @@ def _chosen_slot(study: Study, participant: Participant, stratum: str) -> tuple[
 
 def _store_about(participant: Participant, answers: Mapping[str, Any], provenance: str) -> None:
     """Write the answers; one given before and the same again is left as it is."""
-    before = {row.question: row for row in participant.responses.filter(rank=0)}
+    before = {row.question: row for row in _about_them.rows(participant.pk, 0)}
     fresh = []
     for key, value in answers.items():
         row = before.pop(key, None)

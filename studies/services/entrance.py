@@ -8,6 +8,7 @@ from core.errors import ParallaxError
 from studies.enums import Mode, StudyStatus
 from studies.models import Participant, Study
 from studies.selectors.allocation import slots_held, targets
+from studies.selectors.kept import conditions_of
 from studies.services.tokens import digest_of_key
 
 
@@ -25,7 +26,7 @@ def refuse_unless_open(study: Study, mode: str) -> None:
 
 def is_full(study: Study, mode: str) -> bool:
     """Whether every condition has as many participants of that mode as it is to have."""
-    conditions = list(study.conditions.order_by("position"))
+    conditions = conditions_of(study)
     counts = slots_held(study, mode)
     return all(
         target is not None and counts.get(condition.pk, 0) >= target

@@ -15,7 +15,9 @@ from studies import flow
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.flow import Place
 from studies.measures import RATING_HIGH, RATING_LOW
-from studies.models import Condition, Participant, RecommendationList, RecommendedItem
+from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
+from studies.selectors.compiled import Columns
+from studies.selectors.kept import participant_now
 from studies.services.launch import pause_study
 from studies.services.notices import note
 from studies.services.standing import (
@@ -31,13 +33,19 @@ from studies.services.standing import (
 
 logger = logging.getLogger(__name__)
 
+_profiles = Columns(
+    lambda participant: (
+        ProfileRating.objects.filter(participant=participant)
+        .order_by("item__index")
+        .values_list("item__index", "rating")
+    )
+)
 SCALE = (float(RATING_LOW), float(RATING_HIGH), 1.0)
 
 
 def _profile(participant: Participant) -> list[tuple[int, float]]:
     """Item indexes and ratings, by index: the order in which they were given does not matter to a model."""
-    rows = participant.profile.order_by("item__index").values_list("item__index", "rating")
-    return [(index, float(rating)) for index, rating in rows]
+    return [(index, float(rating)) for index, rating in _profiles.columns(participant.pk)]
 
 
 def _served(participant: Participant, profile: list[tuple[int, float]]) -> Served:
@@ -88,7 +96,7 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
     `study.out_of_order`, `study.not_active`.
     """
     while True:
-        current = Participant.objects.select_related("study").get(pk=participant.pk)
+        current = participant_now(participant.pk)
         profile = _profile(current)
         stored = _stored_already(participant, current, len(profile))
         if stored is not None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count
 
 from studies.assignment.draws import Slot
 from studies.assignment.methods import PERMUTED_BLOCKS, Standing, assign, method_from, own_slot
@@ -22,8 +22,28 @@ from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Condition, Interview, Participant, Study
 from studies.questionnaires.schema import plain_answer
 from studies.selectors.allocation import answers_of_holders, assignment_seed, targets
+from studies.selectors.compiled import Columns, Compiled
+from studies.selectors.kept import conditions_of
 
 USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
+_interviews = Compiled(lambda participant: Interview.objects.filter(participant=participant).order_by("pk"))
+_people = Participant.objects.order_by()
+_held = Columns(
+    lambda mode, *rest: (
+        _people.filter(mode=mode, status__in=rest[:-1], study=rest[-1])
+        .values_list("stratum", "condition_id")
+        .annotate(n=Count("pk"))
+    )
+)
+_taken = Columns(
+    lambda mode, stratum, study: _people.filter(mode=mode, stratum=stratum, study=study).values_list("place")
+)
+_log_lines = Allocation.objects.order_by().values_list("place")
+_used_up = Columns(
+    lambda one, other, mode, stratum, study: _log_lines.filter(
+        kind__in=(one, other), mode=mode, stratum=stratum, study=study
+    )
+)
 
 
 def locked_study(study_id: int) -> Study:
@@ -44,15 +64,15 @@ def stratum_for(study: Study, answers: Mapping[str, Any], participant: Participa
     """
     is_merged = method_from(study.settings).name == PERMUTED_BLOCKS
     stratum = strata_from(study.settings).of(_plain(answers), is_merged=is_merged)
-    interview = Interview.objects.filter(participant=participant).first()
+    interview = _interviews.row(participant.pk)
     return stratum if interview is None else with_interviewer(stratum, interview.number)
 
 
 def open_targets(study: Study, conditions: list[Condition], participant: Participant) -> list[int | None]:
     """The targets as they are open to a newcomer: 0 where their interviewer is nested in another condition."""
     every = targets(study, conditions, participant.mode)
-    only = Interview.objects.filter(participant=participant, condition__isnull=False).first()
-    if only is None:
+    only = _interviews.row(participant.pk)
+    if only is None or only.condition_id is None:
         return every
     return [
         target if condition.pk == only.condition_id else 0 for condition, target in zip(conditions, every, strict=True)
@@ -67,24 +87,22 @@ def full_quota(study: Study, mode: str, answers: Mapping[str, Any]) -> Quota | N
 
 def _standing(study: Study, mode: str, stratum: str, conditions: list[Condition]) -> Standing:
     index_of = {condition.pk: index for index, condition in enumerate(conditions)}
-    holders = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT).order_by()
-    rows = holders.values_list("stratum", "condition_id").annotate(n=Count("pk"))
+    rows = _held.columns(mode, *HOLDS_SLOT, study.pk)
     held = {(name, index_of[condition_id]): n for name, condition_id, n in rows}
     margins = margins_of(stratum, held, len(conditions))
-    places = Participant.objects.filter(study=study, mode=mode, stratum=stratum).order_by()
-    last = _used(study, mode, stratum).aggregate(last=Max("place"))["last"]
+    used = _used(study, mode, stratum)
     return Standing(
         targets=targets(study, conditions, mode),
         counts=margins[-1],
         margins=margins,
-        taken=frozenset(place for place in places.values_list("place", flat=True) if place is not None),
-        next_place=0 if last is None else last + 1,
+        taken=frozenset(place for (place,) in _taken.columns(mode, stratum, study.pk) if place is not None),
+        next_place=max(used, default=-1) + 1,
     )
 
 
-def _used(study: Study, mode: str, stratum: str) -> Any:
-    """The lines of the log by which places of a stratum were used up."""
-    return Allocation.objects.filter(study=study, mode=mode, stratum=stratum, kind__in=USES_UP).order_by()
+def _used(study: Study, mode: str, stratum: str) -> set[int]:
+    """The places of a stratum that the log has as used up."""
+    return {place for (place,) in _used_up.columns(*USES_UP, mode, stratum, study.pk)}
 
 
 def _log(
@@ -115,7 +133,7 @@ def take_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[
 
     The caller holds the study's lock and writes condition, stratum and place to the participant.
     """
-    conditions = list(study.conditions.order_by("position"))
+    conditions = conditions_of(study)
     mode = participant.mode
     seen = open_targets(study, conditions, participant)
     found = assign(
@@ -126,7 +144,7 @@ def take_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[
     )
     if found is None:
         return None
-    used = set(_used(study, mode, stratum).values_list("place", flat=True))
+    used = _used(study, mode, stratum)
     lines = [
         _log(study, None, mode, stratum, AllocationKind.SKIPPED, slot, conditions, seen)
         for slot in found.passed_over
@@ -146,7 +164,7 @@ def release_slot(*, participant: Participant) -> None:
     if participant.place is None or participant.condition is None:
         return
     study, mode, stratum = participant.study, participant.mode, participant.stratum
-    conditions = list(study.conditions.order_by("position"))
+    conditions = conditions_of(study)
     line = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, place=participant.place).first()
     index = next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id)
     slot = Slot(participant.place, line.block if line else 0, index)
@@ -158,7 +176,7 @@ def retake_slot(*, study: Study, participant: Participant) -> int | None:
 
     The caller holds the study's lock and writes the place to the participant.
     """
-    conditions = list(study.conditions.order_by("position"))
+    conditions = conditions_of(study)
     mode, stratum = participant.mode, participant.stratum
     released = Allocation.objects.filter(participant=participant, kind=AllocationKind.RELEASED).order_by("-id")
     slot = own_slot(
@@ -171,7 +189,7 @@ def retake_slot(*, study: Study, participant: Participant) -> int | None:
     )
     if slot is None:
         return None
-    is_used = _used(study, mode, stratum).filter(place=slot.place).exists()
+    is_used = slot.place in _used(study, mode, stratum)
     # A slot ahead in the sequence counts as assigned: it is used up for everybody else.
     kind = AllocationKind.RETAKEN if is_used else AllocationKind.ASSIGNED
     _log(study, participant, mode, stratum, kind, slot, conditions).save()

@@ -13,9 +13,11 @@ from studies import flow
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.flow import Place
 from studies.models import Participant, RecommendationList
+from studies.selectors.compiled import Updated
 from studies.selectors.kept import locked_participant
 
 SEEN_EVERY = timedelta(seconds=15)
+_people = Updated(Participant)
 
 
 def place_of(participant: Participant) -> Place:
@@ -47,7 +49,7 @@ def touch(participant: Participant, **changes: Any) -> None:
     now = timezone.now()
     if not changes and now - participant.last_seen_at < SEEN_EVERY:
         return
-    Participant.objects.filter(pk=participant.pk).update(last_seen_at=now, updated_at=now, **changes)
+    _people.update(participant.pk, last_seen_at=now, updated_at=now, **changes)
     participant.last_seen_at = now
     for name, value in changes.items():
         setattr(participant, name, value)

@@ -17,11 +17,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.errors import ParallaxError
 from studies.enums import Mode, StudyStatus
-from studies.models import Participant, Study
+from studies.models import Study
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.selectors.consent import current_consent
-from studies.selectors.kept import study_by_slug
+from studies.selectors.kept import participant_by_entry, study_by_slug
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services import consenting, doors, entrance, resuming, tokens
@@ -189,8 +189,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
 
 def _has_entered(study: Study, entry_key: str) -> bool:
     """Whether a consent form was sent before: pressed twice, it leads to the same participant."""
-    digest = tokens.digest_of_key(entry_key)
-    return bool(entry_key) and Participant.objects.filter(study=study, entry_key=digest).exists()
+    return bool(entry_key) and participant_by_entry(study, tokens.digest_of_key(entry_key)) is not None
 
 
 def _welcome_back(

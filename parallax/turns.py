@@ -1,0 +1,36 @@
+"""One participant's request at a time in each web process, beside as many of the console's as there are threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Any
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class OneAtATime:
+    """A WSGI application in which requests under a path take turns.
+
+    Participants' requests are short and nearly all of them write. Where several run in one process, each waits for
+    the interpreter's lock between two statements of a transaction, and everybody else waits for what it has locked
+    in the database: taking turns, they are done sooner. What is long, as a report, goes on beside them.
+
+    Parameters
+    ----------
+    application : callable
+        The WSGI application.
+    path : str
+        What the paths of those requests begin with.
+    """
+
+    def __init__(self, application: Application, path: str) -> None:
+        self._application = application
+        self._path = path
+        self._turn = Lock()
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if not environ["PATH_INFO"].startswith(self._path):
+            return self._application(environ, start_response)
+        with self._turn:
+            return self._application(environ, start_response)
