@@ -111,7 +111,7 @@ def _constant_text(node: Node, template: Template) -> str | None:
     try:
         # The tag itself is asked. What the page escapes is not known here, so both have to agree.
         texts = {_rendered(node, template, autoescape=escaping) for escaping in (True, False)}
-    except TemplateSyntaxError:  # a faulty translation, which may stand where nobody comes
+    except ValueError:  # a file that a manifest lacks: the tag says so itself, to whoever comes by
         return None
     return texts.pop() if len(texts) == 1 else None
 

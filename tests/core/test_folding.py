@@ -15,6 +15,7 @@ from django.template.base import TextNode
 from django.template.defaulttags import LoadNode
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 from django.templatetags.static import StaticNode
+from django.test import override_settings
 from django.utils import translation
 
 from core.folding import Folded
@@ -33,7 +34,8 @@ SNIPPETS = {
     "between": 'a{% translate "Continue" %}b{# seen by nobody #}c{% comment %}d{% endcomment %}e',
     "special": """{% translate "Fish & <chips> 'n' “tea” è 100% 5%% %s %(n)s" %}""",
     "quotes": r"""{% translate 'She said \'so\' & "so"' %}""",
-    "filtered": '{% translate "Continue"|upper %}{% translate name %}{% translate "a&b"|force_escape %}',
+    "filtered": '{% translate "Continue"|add:name %}{% static "a.css"|add:msgid %}'
+    '{% translate "Continue"|upper %}{% translate name %}{% translate "a&b"|force_escape %}',
     "by variable": "{% translate msgid %}|{% translate missing %}",
     "as": '{% translate "Continue" as there %}[{{ there }}]{% static "a.css" as style %}[{{ style }}]',
     "noop": '{% translate "Continue" noop %}',
@@ -129,6 +131,23 @@ def test_address_that_escaping_changes_is_left() -> None:
     folded = engine(FOLDED, {"page": """{% load static %}{% static "its.css" %}"""}).get_template("page").nodelist
     assert nodes.get_nodes_by_type(StaticNode)
     assert not folded.get_nodes_by_type(StaticNode)
+
+
+def test_file_that_a_manifest_lacks_fails_where_it_is_shown(tmp_path: Path) -> None:
+    manifest = {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"}
+    page = '{% load static %}{% if name %}{% static "nowhere.css" %}{% endif %}'
+    folded = engine(FOLDED, {"page": page})
+    with override_settings(STORAGES=settings.STORAGES | {"staticfiles": manifest}, STATIC_ROOT=tmp_path):
+        assert folded.render_to_string("page") == ""
+        with pytest.raises(ValueError, match=r"nowhere\.css"):
+            folded.render_to_string("page", CONTEXT)
+
+
+def test_address_that_another_storage_makes_is_left() -> None:
+    elsewhere = {"BACKEND": "django.core.files.storage.InMemoryStorage", "OPTIONS": {"base_url": "/signed/"}}
+    with override_settings(STORAGES=settings.STORAGES | {"staticfiles": elsewhere}):
+        nodes = engine(FOLDED, {"page": '{% load static %}{% static "a.css" %}'}).get_template("page").nodelist
+    assert nodes.get_nodes_by_type(StaticNode)
 
 
 def test_every_branch_is_folded() -> None:
