@@ -1,24 +1,22 @@
-"""Pages over HTTP, on one kept connection of the standard library.
+"""Pages over HTTP, on one connection that libcurl keeps.
 
-Hundreds of walks share the processor with the server that they load: this takes a third of the time that httpx
-takes over a request. What can go wrong is raised as httpx names it.
+Hundreds of walks share the processor with the server that they load, and libcurl reads and writes HTTP outside
+Python. What can go wrong is raised as httpx names it.
 """
 
 from __future__ import annotations
 
-import http.client
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Protocol
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin
 
 import httpx
+import pycurl
 
 MOST_REDIRECTS = 10
 TO_GET = (301, 302, 303)
 REDIRECTS = (*TO_GET, 307, 308)
-FORM = "application/x-www-form-urlencoded"
 
 
 class Response(Protocol):
@@ -29,7 +27,7 @@ class Response(Protocol):
     @property
     def is_error(self) -> bool: ...
     @property
-    def text(self) -> str: ...
+    def content(self) -> bytes: ...
     @property
     def url(self) -> Any: ...
     @property
@@ -78,10 +76,15 @@ class PlainClient:
 
     def __init__(self, base_url: str, timeout: float) -> None:
         self.base_url = base_url
-        self._timeout = timeout
-        self._cookies: dict[str, str] = {}
-        self._connection: http.client.HTTPConnection | None = None
-        self._origin = ("", "")
+        self._handle = pycurl.Curl()
+        for option, value in (
+            (pycurl.TIMEOUT_MS, round(timeout * 1000)),
+            (pycurl.NOSIGNAL, 1),  # walks run in threads, and signals reach the first one only
+            (pycurl.COOKIEFILE, ""),  # cookies are kept, and none are read
+            (pycurl.NOPROXY, "*"),  # whatever the environment says
+            (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),  # a redirect opens no file
+        ):
+            self._handle.setopt(option, value)
 
     def __enter__(self) -> PlainClient:
         return self
@@ -91,9 +94,7 @@ class PlainClient:
 
     def close(self) -> None:
         """Let go of the connection."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._handle.close()
 
     def get(
         self,
@@ -109,8 +110,8 @@ class PlainClient:
         ------
         httpx.ConnectError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.TooManyRedirects
         """
-        asked = f"{url}?{urlencode(params)}" if params else url
-        return self._answered("GET", asked, None, headers or {}, follow_redirects)
+        self._handle.setopt(pycurl.HTTPGET, 1)
+        return self._answered(f"{url}?{urlencode(params)}" if params else url, headers or {}, follow_redirects)
 
     def post(
         self,
@@ -121,89 +122,33 @@ class PlainClient:
         follow_redirects: bool = True,
     ) -> PlainResponse:
         """Send a form; raises what `get` raises."""
-        return self._answered("POST", url, urlencode(data or {}, doseq=True).encode(), headers or {}, follow_redirects)
+        self._handle.setopt(pycurl.POSTFIELDS, urlencode(data or {}, doseq=True))
+        return self._answered(url, headers or {}, follow_redirects)
 
-    def _answered(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], follow_redirects: bool
-    ) -> PlainResponse:
+    def _answered(self, url: str, headers: Mapping[str, str], follow_redirects: bool) -> PlainResponse:
+        """Ask what the handle is set to, and follow: libcurl would do so by itself, and not say by which addresses."""
+        handle, at = self._handle, urljoin(self.base_url, url)
         history: tuple[str, ...] = ()
-        at = urljoin(self.base_url, url)
+        # A large form is sent at once, without asking first whether it may be.
+        handle.setopt(pycurl.HTTPHEADER, ["Expect:", *(f"{name}: {value}" for name, value in headers.items())])
         while True:
-            status, location, content = self._sent(method, at, body, headers)
-            if status not in REDIRECTS or not location or not follow_redirects:
+            handle.setopt(pycurl.URL, at)
+            try:
+                # On a kept connection that the server has let go of, libcurl tries once more on a new one.
+                content = handle.perform_rb()
+            except pycurl.error as problem:
+                raise self._told(problem) from problem
+            status, onward = handle.getinfo(pycurl.RESPONSE_CODE), handle.getinfo(pycurl.REDIRECT_URL)
+            if status not in REDIRECTS or not onward or not follow_redirects:
                 return PlainResponse(status, at, content, history)
             if len(history) == MOST_REDIRECTS:
                 raise httpx.TooManyRedirects(f"{url} led on more than {MOST_REDIRECTS} times.")
-            history, at = (*history, at), urljoin(at, location)
+            history, at = (*history, at), onward
             if status in TO_GET:
-                method, body = "GET", None
+                handle.setopt(pycurl.HTTPGET, 1)
 
-    def _sent(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> tuple[int, str | None, bytes]:
-        """Send one request; on a kept connection that the server has let go of meanwhile, once more on a new one."""
-        parts = urlsplit(url)
-        if self._origin != (parts.scheme, parts.netloc):
-            self.close()
-            self._origin = (parts.scheme, parts.netloc)
-        target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-        whole = {"Accept-Encoding": "identity", **headers}
-        if body is not None:
-            whole["Content-Type"] = FORM
-        if self._cookies:
-            whole["Cookie"] = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-        is_kept = self._connection is not None
-        try:
-            return self._exchanged(method, target, body, whole)
-        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as problem:
-            self.close()
-            if not is_kept:
-                raise _told(problem) from problem
-        except (http.client.HTTPException, OSError) as problem:
-            self.close()
-            raise _told(problem) from problem
-        try:
-            return self._exchanged(method, target, body, whole)
-        except (http.client.HTTPException, OSError) as problem:
-            self.close()
-            raise _told(problem) from problem
-
-    def _exchanged(
-        self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> tuple[int, str | None, bytes]:
-        if self._connection is None:
-            self._connection = self._opened()
-        self._connection.request(method, target, body=body, headers=headers)
-        answer = self._connection.getresponse()
-        for line in answer.headers.get_all("Set-Cookie", ()):
-            self._keep(line)
-        return answer.status, answer.headers["Location"], answer.read()
-
-    def _opened(self) -> http.client.HTTPConnection:
-        scheme, place = self._origin
-        kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
-        fresh = kind(place, timeout=self._timeout)
-        try:
-            fresh.connect()
-        except OSError as problem:
-            raise httpx.ConnectError(str(problem)) from problem
-        return fresh
-
-    def _keep(self, line: str) -> None:
-        """Keep or forget a cookie, as the site says; it is the only site there is, so whose it is need not be asked."""
-        try:
-            said = SimpleCookie(line)
-        except CookieError:
-            return
-        for name, cookie in said.items():
-            if cookie["max-age"] == "0":
-                self._cookies.pop(name, None)
-            else:
-                self._cookies[name] = cookie.coded_value
-
-
-def _told(problem: Exception) -> httpx.TransportError:
-    if isinstance(problem, httpx.TransportError):
-        return problem
-    kind = httpx.ReadTimeout if isinstance(problem, TimeoutError) else httpx.RemoteProtocolError
-    return kind(str(problem))
+    def _told(self, problem: pycurl.error) -> httpx.TransportError:
+        code, text = problem.args[0], self._handle.errstr()
+        if code == pycurl.E_COULDNT_CONNECT or not self._handle.getinfo(pycurl.REQUEST_SIZE):  # nothing was sent
+            return httpx.ConnectError(text)
+        return (httpx.ReadTimeout if code == pycurl.E_OPERATION_TIMEDOUT else httpx.RemoteProtocolError)(text)

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
 
-from lxml import html
+from lxml import etree, html
 
 from core.errors import ParallaxError
+
+# The site writes UTF-8, and what htmx puts into a page does not say so.
+PARSER = html.HTMLParser(encoding="utf-8")
+
+_compiled = lru_cache(maxsize=512)(etree.XPath)
+
+
+def xpath(element: html.HtmlElement, expression: str) -> Any:
+    """Return what the XPath names as seen from an element; walks ask the same of many pages, so it is kept compiled."""
+    return _compiled(expression)(element)
 
 
 @dataclass
 class Page:
-    """A page as it came: its address and its parsed tree."""
+    """A page as it came; it is parsed when somebody looks at it, and few look at what a rating is answered with."""
 
     url: str
-    tree: html.HtmlElement
+    content: bytes
+
+    @cached_property
+    def tree(self) -> html.HtmlElement:
+        """The parsed page."""
+        return html.document_fromstring(self.content, parser=PARSER)
 
     def find(self, expression: str) -> html.HtmlElement:
         """Return the one element that the XPath names.
 
         Raises ParallaxError `walker.not_found`: the page is not as a participant needs it.
         """
-        found = self.tree.xpath(expression)
+        found = xpath(self.tree, expression)
         if not isinstance(found, list) or not found:
             title = self.tree.findtext(".//title", default="").strip()
             raise ParallaxError(
@@ -37,4 +54,4 @@ class Page:
 
     def has(self, expression: str) -> bool:
         """Return whether the XPath names anything."""
-        return bool(self.tree.xpath(expression))
+        return bool(xpath(self.tree, expression))

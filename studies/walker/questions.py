@@ -11,6 +11,7 @@ import numpy as np
 from lxml import html
 
 from studies.answer_model import SimulatedPerson
+from studies.walker.pages import xpath
 
 DECLINED = "--declined"
 OTHER = "other"
@@ -28,7 +29,7 @@ def _says(text: str, label: str) -> bool:
 
 def _in_own_words(question: html.HtmlElement, name: str) -> dict[str, str]:
     """What is written beside the answer that says it in one's own words, where there is a field for it."""
-    return dict.fromkeys(question.xpath(f"{OWN_WORDS}[@name='{name}.{OTHER}']/@name"), IN_WORDS)
+    return dict.fromkeys(xpath(question, f"{OWN_WORDS}[@name='{name}.{OTHER}']/@name"), IN_WORDS)
 
 
 def key_of(question: html.HtmlElement) -> str:
@@ -38,34 +39,34 @@ def key_of(question: html.HtmlElement) -> str:
 
 def is_optional_text(question: html.HtmlElement) -> bool:
     """Whether it asks for words that may be left out."""
-    return bool(question.xpath("./label/span[@class='quiet']")) and not question.xpath(".//input | .//select")
+    return bool(xpath(question, "./label/span[@class='quiet']")) and not xpath(question, ".//input | .//select")
 
 
 def is_answered(question: html.HtmlElement) -> bool:
     """Whether every group of buttons, list and field of the question holds something."""
-    if question.xpath(f".//input[@checked][@value='{DECLINED}' or contains(@name, '{DECLINED}')]"):
+    if xpath(question, f".//input[@checked][@value='{DECLINED}' or contains(@name, '{DECLINED}')]"):
         return True
-    radios = set(question.xpath(".//input[@type='radio']/@name"))
-    if radios != set(question.xpath(".//input[@type='radio'][@checked]/@name")):
+    radios = set(xpath(question, ".//input[@type='radio']/@name"))
+    if radios != set(xpath(question, ".//input[@type='radio'][@checked]/@name")):
         return False
-    has_other = question.xpath(f".//input[@checked][@value='{OTHER}']")
-    if has_other and question.xpath(f"{OWN_WORDS}[not(@value) or @value='']"):
+    has_other = xpath(question, f".//input[@checked][@value='{OTHER}']")
+    if has_other and xpath(question, f"{OWN_WORDS}[not(@value) or @value='']"):
         return False
-    boxes = question.xpath(BOXES)
+    boxes = xpath(question, BOXES)
     if boxes and not any(box.get("checked") is not None for box in boxes):
         return False
-    if question.xpath(".//select[not(option[@selected][@value != ''])]"):
+    if xpath(question, ".//select[not(option[@selected][@value != ''])]"):
         return False
-    fields = question.xpath(".//input[@type='text'][not(ancestor::label)]")
+    fields = xpath(question, ".//input[@type='text'][not(ancestor::label)]")
     return all(field.get("value") for field in fields) and all(
-        (area.text or "").strip() for area in question.xpath(".//textarea")
+        (area.text or "").strip() for area in xpath(question, ".//textarea")
     )
 
 
 def filled(form: html.HtmlElement) -> dict[str, Any]:
     """What the form holds already, as a browser sends it."""
     found: dict[str, Any] = {}
-    for control in form.xpath(f"{QUESTIONS}[not(@hidden)]//input | {QUESTIONS}[not(@hidden)]//select"):
+    for control in xpath(form, f"{QUESTIONS}[not(@hidden)]//input | {QUESTIONS}[not(@hidden)]//select"):
         name, kind = control.get("name"), control.get("type")
         if not name or kind == "hidden":
             continue
@@ -73,7 +74,7 @@ def filled(form: html.HtmlElement) -> dict[str, Any]:
             if control.get("checked") is not None:
                 found.setdefault(name, []).append(control.get("value", ""))
         elif control.tag == "select":
-            found[name] = control.xpath("string(option[@selected]/@value)")
+            found[name] = xpath(control, "string(option[@selected]/@value)")
         else:
             found[name] = control.get("value", "")
     return found
@@ -95,13 +96,13 @@ class Respondent:
         """What the person says to a question, read from its controls."""
         told = " ".join(str(question.text_content()).split())
         data: dict[str, Any] = {}
-        for name in dict.fromkeys(question.xpath(".//input[@type='radio']/@name")):
+        for name in dict.fromkeys(xpath(question, ".//input[@type='radio']/@name")):
             data[name] = self._button(question, name, told, is_about=is_about)
             if data[name] == OTHER:
                 data |= _in_own_words(question, name)
-        boxes = question.xpath(f"{BOXES}[not(@data-exclusive)]")
+        boxes = xpath(question, f"{BOXES}[not(@data-exclusive)]")
         if boxes:
-            (around,) = question.xpath(".//div[contains(@class, 'rows')]")
+            (around,) = xpath(question, ".//div[contains(@class, 'rows')]")
             least, most = int(around.get("data-least", 1)), int(around.get("data-most", len(boxes)))
             values = [box.get("value", "") for box in boxes]
             n = int(self.rng.integers(max(1, least), min(most, len(values)) + 1))
@@ -109,12 +110,12 @@ class Respondent:
             data[name] = [values[i] for i in sorted(self.rng.permutation(len(values))[:n])]
             if OTHER in data[name]:
                 data |= _in_own_words(question, name)
-        for control in question.xpath(".//select"):
+        for control in xpath(question, ".//select"):
             name = control.get("name", "")
-            offered = [value for value in control.xpath(".//option/@value") if value not in ("", DECLINED)]
+            offered = [value for value in xpath(control, ".//option/@value") if value not in ("", DECLINED)]
             data[name] = str(self.facts[name]) if name in self.facts else str(self.rng.choice(offered))
-        is_optional = bool(question.xpath("./label/span[@class='quiet']"))
-        for control in question.xpath(".//input[@type='text'][not(ancestor::label)] | .//textarea"):
+        is_optional = bool(xpath(question, "./label/span[@class='quiet']"))
+        for control in xpath(question, ".//input[@type='text'][not(ancestor::label)] | .//textarea"):
             name, mode = control.get("name", ""), control.get("inputmode")
             if name in self.facts:
                 data[name] = str(self.facts[name])
@@ -125,7 +126,7 @@ class Respondent:
         return data
 
     def _button(self, question: html.HtmlElement, name: str, told: str, *, is_about: bool) -> str:
-        buttons = [b for b in question.xpath(f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
+        buttons = [b for b in xpath(question, f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
         labels = {str(b.get("value", "")): " ".join(b.getparent().text_content().split()) for b in buttons}
         legend, _first_label, _rest = told.partition(next(iter(labels.values()), "\n"))
         # A statement such as "Choose 'Agree' here" is read as it is meant.
@@ -143,7 +144,7 @@ class Respondent:
         return str(self.rng.choice(list(labels)))
 
     def _number(self, question: html.HtmlElement, field: html.HtmlElement) -> str:
-        ranges = question.xpath(".//input[@type='range']")
+        ranges = xpath(question, ".//input[@type='range']")
         if ranges:
             low, high = float(ranges[0].get("min", 0)), float(ranges[0].get("max", 100))
             step = float(ranges[0].get("step", 1))

@@ -17,7 +17,7 @@ from lxml import html
 from core.errors import ParallaxError
 from studies.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.walker.client import Client, Response
-from studies.walker.pages import Page
+from studies.walker.pages import Page, xpath
 from studies.walker.questions import QUESTIONS, Respondent, filled, is_answered, is_optional_text, key_of
 from studies.walker.turns import Turn
 
@@ -119,14 +119,14 @@ class Walker:
     def _at_consent(self, page: Page) -> Page:
         form = page.find("//form[@method='post']")
         data = self._hidden(form)
-        data["box"] = [box.get("value", "") for box in form.xpath(".//input[@name='box']")]
+        data["box"] = [box.get("value", "") for box in xpath(form, ".//input[@name='box']")]
         return self._post(page.url, {**data, "choice": "yes"}, MODELLED)
 
     def _at_about(self, page: Page) -> Page:
         self.walk.code = page.text("//footer//*[@class='code']")
         form = page.find("//form[@method='post']")
         data = {**self._hidden(form), **filled(form)}
-        for question in form.xpath(f"{QUESTIONS}[not(@hidden)]"):
+        for question in xpath(form, f"{QUESTIONS}[not(@hidden)]"):
             if not is_answered(question):
                 data |= self.respondent.answer_to(question, is_about=True)
         self.turn.wait()
@@ -183,10 +183,10 @@ class Walker:
         if person is None:
             person = self._met(page)
             person.profile(self.ratings_asked)
-            for thumb in page.tree.xpath("//ol[@class='thumbs']/li"):
+            for thumb in xpath(page.tree, "//ol[@class='thumbs']/li"):
                 if "now" in thumb.get("class", ""):
                     break
-                before = self._get(thumb.xpath("string(a/@href)"))
+                before = self._get(xpath(thumb, "string(a/@href)"))
                 person.about_item(self.item_indexes[self._item_of(before)])
             self.respondent.person = person
         return person
@@ -204,13 +204,13 @@ class Walker:
 
     def _answer_the_rest(self, page: Page) -> Page:
         """Answer what the page asks beside the study's own measures, as long as answers open more."""
-        questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
+        questions = xpath(page.tree, f"//form[@id='questions']{QUESTIONS[1:]}")
         if not any(key_of(question) not in CORE and not is_optional_text(question) for question in questions):
             return page
         for _ in range(MOST_ROUNDS):
             page = self._get(page.url)
             form = page.find("//form[@id='questions']")
-            asked = [q for q in form.xpath(f"{QUESTIONS}[not(@hidden)]") if key_of(q) not in CORE]
+            asked = [q for q in xpath(form, f"{QUESTIONS}[not(@hidden)]") if key_of(q) not in CORE]
             data: dict[str, Any] = {}
             for question in asked:
                 if not is_answered(question):
@@ -232,7 +232,7 @@ class Walker:
     @staticmethod
     def _hidden(form: html.HtmlElement) -> dict[str, Any]:
         own = f".//input[@type='hidden'][not(ancestor::*[{QUESTIONS.partition('[')[2]})]"
-        return {field.get("name", ""): field.get("value", "") for field in form.xpath(own)}
+        return {field.get("name", ""): field.get("value", "") for field in xpath(form, own)}
 
     def _get(self, url: str, query: Mapping[str, str] | None = None, *, is_htmx: bool = False) -> Page:
         headers = {"HX-Request": "true"} if is_htmx else {}
@@ -254,7 +254,7 @@ class Walker:
 
     @staticmethod
     def _page(response: Response) -> Page:
-        return Page(str(response.url), html.document_fromstring(response.text))
+        return Page(str(response.url), response.content)
 
     def _checked(self, method: str, response: Response) -> Response:
         self.walk.n_requests += 1 + len(response.history)

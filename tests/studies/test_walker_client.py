@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +15,8 @@ import pytest
 from studies.walker.client import MOST_REDIRECTS, PlainClient
 
 pytestmark = pytest.mark.unit
+
+LONG = "lunga è la via " * 100_000
 
 
 class Site(BaseHTTPRequestHandler):
@@ -38,6 +41,10 @@ class Site(BaseHTTPRequestHandler):
             self._say(200, "gone", Set_Cookie="who=; Max-Age=0; Path=/")
         elif path == "/circle":
             self._say(302, Location="/circle")
+        elif path == "/away":
+            self._say(302, Location="file:///etc/hostname")
+        elif path == "/long":
+            self._say(200, LONG)
         elif path == "/hang-up":
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -50,6 +57,10 @@ class Site(BaseHTTPRequestHandler):
             self._say(307, Location="/form")
         elif self.path == "/on":
             self._say(303, Location="/page?on=1")
+        elif self.path == "/kept":
+            self._say(204, HX_Redirect="/page")
+        elif self.path == "/long":
+            self._say(200, f"{len(body)} {self.headers.get('Expect')}")
         else:
             self._say(200, f"{sorted(parse_qs(body).items())} {self.headers['Content-Type']}")
             if self.headers.get("X-Last"):
@@ -74,6 +85,28 @@ def url() -> Iterator[str]:
 def client(url: str) -> Iterator[PlainClient]:
     with PlainClient(url, 5) as made:
         yield made
+
+
+@contextmanager
+def server_that(*connections: Sequence[str]) -> Iterator[str]:
+    """A server that reads every request, and on each connection answers it, hangs up, or goes for good."""
+
+    def serve() -> None:
+        for acts in connections:
+            connection, _ = listening.accept()
+            with connection:
+                for act in acts:
+                    connection.recv(65536)
+                    if act == "answers":
+                        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    elif act == "goes":
+                        listening.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread.join()
 
 
 def test_forms_are_sent_as_a_browser_sends_them(client: PlainClient) -> None:
@@ -103,6 +136,47 @@ def test_one_connection_is_kept_and_one_that_was_let_go_is_made_anew(client: Pla
     assert client.get("/page").text.rpartition(" ")[2] not in ports
 
 
+@pytest.mark.parametrize("is_form", [False, True])
+def test_a_request_that_a_kept_connection_lost_is_sent_once_more(is_form: bool) -> None:
+    def ask(client: PlainClient) -> str:
+        return (client.post("/", data={"a": "1"}) if is_form else client.get("/")).text
+
+    with server_that(["answers", "hangs up"], ["answers"]) as url, PlainClient(url, 5) as client:
+        assert [ask(client), ask(client)] == ["ok", "ok"]
+    with server_that(["answers", "hangs up"], ["hangs up"]) as url, PlainClient(url, 5) as client:
+        ask(client)
+        with pytest.raises(httpx.RemoteProtocolError):
+            ask(client)
+    with server_that(["answers", "goes"]) as url, PlainClient(url, 5) as client:
+        ask(client)
+        with pytest.raises(httpx.ConnectError):
+            ask(client)
+
+
+def test_an_empty_answer_is_one_and_what_is_meant_for_htmx_leads_nowhere(client: PlainClient, url: str) -> None:
+    kept = client.post("/kept", data={"a": "1"}, headers={"HX-Request": "true"})
+    assert (kept.status_code, kept.is_error, kept.text, kept.url, kept.history) == (204, False, "", f"{url}/kept", ())
+
+
+def test_words_of_every_alphabet_may_stand_in_an_address(client: PlainClient, url: str) -> None:
+    found = client.get("/page", params={"q": "perché 100% & 東京"})
+    assert found.url == f"{url}/page?q=perch%C3%A9+100%25+%26+%E6%9D%B1%E4%BA%AC"
+    assert parse_qs(urlsplit(found.text.partition(" ")[0]).query) == {"q": ["perché 100% & 東京"]}
+    assert client.get("/page?q=a%2Fb").text.startswith("/page?q=a%2Fb ")
+
+
+def test_long_pages_come_whole_and_long_forms_go_at_once(client: PlainClient) -> None:
+    assert client.get("/long").text == LONG
+    assert client.post("/long", data={"a": "1" * 2_000_000}).text == "2000002 None"
+
+
+def test_no_proxy_stands_between_and_no_file_is_read(client: PlainClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert client.get("/page").status_code == 200
+    with pytest.raises(httpx.TransportError, match="file"):
+        client.get("/away")
+
+
 def test_faults_have_names(client: PlainClient, url: str) -> None:
     with pytest.raises(httpx.TooManyRedirects, match=f"more than {MOST_REDIRECTS} times"):
         client.get("/circle")
@@ -118,3 +192,15 @@ def test_faults_have_names(client: PlainClient, url: str) -> None:
         port = mute.getsockname()[1]
         with pytest.raises(httpx.ReadTimeout), PlainClient(f"http://127.0.0.1:{port}", 0.2) as waiting:
             waiting.get("/page")
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        waiting_already = [socket.socket() for _ in range(3)]
+        for one in waiting_already:
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        with (
+            pytest.raises(httpx.ConnectError),
+            PlainClient(f"http://127.0.0.1:{full.getsockname()[1]}", 0.2) as unheard,
+        ):
+            unheard.get("/page")
+        for one in waiting_already:
+            one.close()
