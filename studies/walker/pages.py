@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, Self
 
 from lxml import etree, html
 
@@ -23,15 +23,15 @@ def xpath(element: html.HtmlElement, expression: str) -> Any:
 
 @dataclass
 class Page:
-    """A page as it came; it is parsed when somebody looks at it, and few look at what a rating is answered with."""
+    """A page as it came: its address and its parsed tree."""
 
     url: str
-    content: bytes
+    tree: html.HtmlElement
 
-    @cached_property
-    def tree(self) -> html.HtmlElement:
-        """The parsed page."""
-        return html.document_fromstring(self.content, parser=PARSER)
+    @classmethod
+    def read(cls, url: str, content: bytes) -> Self:
+        """Parse a page, or the part of one that htmx asked for."""
+        return cls(url, html.document_fromstring(content, parser=PARSER))
 
     def find(self, expression: str) -> html.HtmlElement:
         """Return the one element that the XPath names.

@@ -254,7 +254,7 @@ class Walker:
 
     @staticmethod
     def _page(response: Response) -> Page:
-        return Page(str(response.url), response.content)
+        return Page.read(str(response.url), response.content)
 
     def _checked(self, method: str, response: Response) -> Response:
         self.walk.n_requests += 1 + len(response.history)
