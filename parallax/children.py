@@ -21,6 +21,7 @@ from django.conf import settings
 
 from core.errors import ParallaxError
 from core.leader import LEADER
+from parallax.web import THREADS, WORKERS
 
 STOP_SECONDS = 10.0
 START_SECONDS = 60.0
@@ -49,8 +50,8 @@ class Children:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
-    web_workers: int = 3
-    threads: int = 4
+    web_workers: int = WORKERS
+    threads: int = THREADS
     _running: list[tuple[str, subprocess.Popen[bytes]]] = field(default_factory=list)
     _logs: list[IO[bytes]] = field(default_factory=list)
 

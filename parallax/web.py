@@ -10,6 +10,8 @@ from granian.server.mp import MPServer
 
 from core.leader import lead, watch_leader
 
+WORKERS = 3  # processes; in each one participant's request is answered at a time, see parallax.turns
+THREADS = 4  # of each process: the console's requests go on beside the participants'
 KEPT_SECONDS = 600  # of a thread without requests: it holds a connection to the database
 STOP_SECONDS = 8  # for requests in hand, when told to stop
 
@@ -37,8 +39,8 @@ def main() -> None:
     options = ArgumentParser(description=__doc__)
     options.add_argument("--host", default="127.0.0.1")
     options.add_argument("--port", type=int, default=8000)
-    options.add_argument("--workers", type=int, default=2, help="processes")
-    options.add_argument("--threads", type=int, default=4, help="requests that each process answers at a time")
+    options.add_argument("--workers", type=int, default=WORKERS, help="processes")
+    options.add_argument("--threads", type=int, default=THREADS, help="requests that each process answers at a time")
     chosen = options.parse_args()
     watch_leader()
     lead()

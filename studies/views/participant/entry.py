@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.errors import ParallaxError
@@ -29,6 +28,7 @@ from studies.services.entry_links import PARAMETER, read_entry
 from studies.services.external_ids import known_id
 from studies.services.previewing import choose_condition, chosen_ticket
 from studies.views.participant import language as spoken
+from studies.views.participant.caching import never_kept
 from studies.views.participant.calm import calm_page, titled
 from studies.views.participant.visit import METHODS, Visit, of_participant
 
@@ -38,7 +38,7 @@ NOT_KEPT = (PARAMETER, spoken.PARAMETER)  # parameters of ours: what else the li
 
 
 @login_not_required
-@never_cache
+@never_kept
 @require_http_methods(METHODS)
 def consent(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the researcher's text; only the press of the button makes a participant."""
@@ -46,7 +46,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_not_required
-@never_cache
+@never_kept
 @require_http_methods(METHODS)
 def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """The same by a link that enrols one participant; once it has, it leads to them."""
@@ -54,7 +54,7 @@ def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 
 
 @login_not_required
-@never_cache
+@never_kept
 @require_safe
 def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Between interviewer and interviewee: nobody is signed in on this device any more, and nothing has begun."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from core.errors import ParallaxError
 from studies.services import resuming
 from studies.services.events import LARGEST_BODY, events_of_body, take_events
+from studies.views.participant.caching import never_kept
 
 STATUSES = {"study.unknown_link": 404, "events.erased": 410, "events.too_large": 413}
 
 
 @login_not_required
 @csrf_exempt  # as on every page of a participant the address opens it and no cookie does; see docs/adr/0003
-@never_cache
+@never_kept
 @require_http_methods(["POST"])
 def events(request: HttpRequest, token: str) -> HttpResponse:
     """Take a batch of events; the reply says which were refused, and the others are stored.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.utils import translation
@@ -53,10 +54,10 @@ def switches(request: HttpRequest, study: Study, language: str) -> tuple[Switch,
     offered = written.languages_of(study)
     if len(offered) < 2:
         return ()
-    query = request.GET.copy()
+    others = [(name, value) for name, values in request.GET.lists() if name != PARAMETER for value in values]
     found = []
     for code in offered:
-        query[PARAMETER] = code
+        url = f"{request.path}?{urlencode([*others, (PARAMETER, code)])}"
         name = get_language_info(code)["name_local"]
-        found.append(Switch(code, name[:1].upper() + name[1:], f"{request.path}?{query.urlencode()}", code == language))
+        found.append(Switch(code, name[:1].upper() + name[1:], url, code == language))
     return tuple(found)

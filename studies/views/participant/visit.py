@@ -14,7 +14,6 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -29,6 +28,7 @@ from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.services import languages, leaving, resuming, standing
 from studies.services.events import client_time, record_event
+from studies.views.participant.caching import never_kept
 from studies.views.participant.calm import calm_page, is_part, outcome, titled
 from studies.views.participant.language import browser_language, switches, without_language
 
@@ -176,7 +176,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
 
     @login_not_required
     @csrf_exempt
-    @never_cache
+    @never_kept
     @require_http_methods(METHODS)
     @wraps(view)
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:

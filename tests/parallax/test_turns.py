@@ -1,0 +1,72 @@
+"""Participants' requests take turns in a process; the console's go on beside them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from parallax.turns import OneAtATime
+
+pytestmark = pytest.mark.unit
+
+SOON = 5.0  # seconds; nothing here takes long
+
+
+class Site:
+    """Answers that wait until they are let go, and how many of them were under way at once."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Semaphore(0)
+        self.may_end = threading.Semaphore(0)
+        self.lock = threading.Lock()
+        self.at_once: dict[str, int] = {}
+        self.most: dict[str, int] = {}
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        kind = environ["PATH_INFO"].split("/")[1]
+        with self.lock:
+            self.at_once[kind] = self.at_once.get(kind, 0) + 1
+            self.most[kind] = max(self.most.get(kind, 0), self.at_once[kind])
+        self.begun.release()
+        try:
+            assert self.may_end.acquire(timeout=SOON)
+            if environ["PATH_INFO"].endswith("/fault/"):
+                raise RuntimeError("a fault")
+            return [b"done"]
+        finally:
+            with self.lock:
+                self.at_once[kind] -= 1
+
+
+def test_participants_take_turns_and_the_console_goes_on_beside_them() -> None:
+    site = Site()
+    asked = OneAtATime(site, "/s/")
+
+    def ask(path: str) -> list[bytes]:
+        return list(asked({"PATH_INFO": path}, lambda *_what: None))
+
+    with ThreadPoolExecutor(max_workers=6) as threads:
+        answers = [threads.submit(ask, path) for path in ("/s/p/one/", "/s/p/two/", "/s/study/")]
+        assert site.begun.acquire(timeout=SOON)  # one participant is under way, and two wait for their turn
+        console = [threads.submit(ask, path) for path in ("/studies/", "/studies/load/")]
+        for _ in console:
+            assert site.begun.acquire(timeout=SOON)
+        assert not site.begun.acquire(timeout=0.2)
+        for _ in range(5):
+            site.may_end.release()
+        assert [each.result(timeout=SOON) for each in (*answers, *console)] == [[b"done"]] * 5
+    assert site.most == {"s": 1, "studies": 2}
+
+
+def test_a_fault_ends_its_turn() -> None:
+    site = Site()
+    asked = OneAtATime(site, "/s/")
+    for _ in range(2):
+        site.may_end.release()
+    with pytest.raises(RuntimeError, match="a fault"):
+        asked({"PATH_INFO": "/s/fault/"}, lambda *_what: None)
+    assert asked({"PATH_INFO": "/s/p/one/"}, lambda *_what: None) == [b"done"]
