@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.db import transaction
+from django.utils import timezone
 
 from catalog.models import Item
 from catalog.selectors.ratings import ratings_of
@@ -16,7 +17,20 @@ from evaluation.selectors import cases as run_cases
 from studies.answer_model import SourceUser, TrainingSide
 from studies.enums import Mode
 from studies.models import Participant, Study
-from studies.services.slots import locked_study
+from studies.selectors.compiled import Columns, Compiled, Updated
+from studies.selectors.kept import locked_study_now
+
+_of_code = Compiled(
+    lambda code, mode, study: (
+        Participant.objects.select_for_update(of=("self",)).filter(code=code, mode=mode, study=study).order_by()
+    )
+)
+_used = Columns(
+    lambda mode, study: (
+        Participant.objects.filter(mode=mode, study=study).order_by().values_list("source_user", "condition_id")
+    )
+)
+_people = Updated(Participant)
 
 
 @dataclass(frozen=True)
@@ -88,15 +102,17 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
     No user serves twice in a condition; across conditions those used least come first. Called again, it
     returns the same user.
     """
-    locked_study(study.pk)
-    participant = Participant.objects.select_for_update(of=("self",)).get(study=study, code=code, mode=Mode.SIMULATED)
+    locked_study_now(study.pk)
+    participant = _of_code.row(code, Mode.SIMULATED, study.pk)
+    if participant is None:
+        raise Participant.DoesNotExist(f"There is no simulated participant {code}.")
     if participant.source_user:
         return str(participant.source_user)
     if participant.condition_id is None:
         raise ParallaxError("pilot.no_condition", f"Participant {code} has no condition yet.")
-    others = Participant.objects.filter(study=study, mode=Mode.SIMULATED).exclude(source_user="")
-    uses = Counter(others.values_list("source_user", flat=True))
-    here = set(others.filter(condition=participant.condition_id).values_list("source_user", flat=True))
+    used = [(user, where) for user, where in _used.columns(Mode.SIMULATED, study.pk) if user]
+    uses = Counter(user for user, _where in used)
+    here = {user for user, where in used if where == participant.condition_id}
     order = rng_for(study.seed, "source-users", int(participant.condition_id)).permutation(len(external_ids))
     free = [external_ids[i] for i in order if external_ids[i] not in here]
     if not free:
@@ -104,6 +120,5 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
             "pilot.too_few_users", "Every reserved user serves in this condition already; reserve more users."
         )
     chosen: str = min(free, key=lambda user: uses[user])  # the first of the least used, in the drawn order
-    participant.source_user = chosen
-    participant.save(update_fields=["source_user", "updated_at"])
+    _people.update(participant.pk, source_user=chosen, updated_at=timezone.now())
     return chosen
