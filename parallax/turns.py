@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from io import BytesIO
 from threading import Lock
 from typing import Any
+
+from django.conf import settings
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -32,5 +35,14 @@ class OneAtATime:
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if not environ["PATH_INFO"].startswith(self._path):
             return self._application(environ, start_response)
+        # What is sent has come before the turn is taken: nobody waits for somebody else's network.
+        _wait_for_body(environ)
         with self._turn:
             return self._application(environ, start_response)
+
+
+def _wait_for_body(environ: dict[str, Any]) -> None:
+    length = environ.get("CONTENT_LENGTH", "")
+    # Django refuses what is larger, or has no length of its own, without reading it.
+    if length.isdecimal() and 0 < int(length) <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        environ["wsgi.input"] = BytesIO(environ["wsgi.input"].read(int(length)))

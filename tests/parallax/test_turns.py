@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -70,3 +71,38 @@ def test_a_fault_ends_its_turn() -> None:
     with pytest.raises(RuntimeError, match="a fault"):
         asked({"PATH_INFO": "/s/fault/"}, lambda *_what: None)
     assert asked({"PATH_INFO": "/s/p/one/"}, lambda *_what: None) == [b"done"]
+
+
+class Slow:
+    """A form that comes when it is let go."""
+
+    def __init__(self) -> None:
+        self.asked, self.comes = threading.Event(), threading.Event()
+
+    def read(self, n: int) -> bytes:
+        self.asked.set()
+        assert self.comes.wait(SOON)
+        return b"a=1"[:n]
+
+
+def test_nobody_waits_for_somebody_elses_network() -> None:
+    asked = OneAtATime(lambda environ, _start: [environ["wsgi.input"].read()], "/s/")
+    slow, quick = Slow(), BytesIO(b"b=2")
+
+    def ask(body: Any, length: str = "3") -> list[bytes]:
+        environ = {"PATH_INFO": "/s/p/one/", "CONTENT_LENGTH": length, "wsgi.input": body}
+        return list(asked(environ, lambda *_what: None))
+
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        waiting = threads.submit(ask, slow)
+        assert slow.asked.wait(SOON)
+        assert ask(quick) == [b"b=2"]
+        slow.comes.set()
+        assert waiting.result(timeout=SOON) == [b"a=1"]
+
+
+@pytest.mark.parametrize("length", ["", "-1", "none", "99999999999"])
+def test_what_has_no_length_or_too_much_is_left_to_the_application(length: str) -> None:
+    left = object()
+    asked = OneAtATime(lambda environ, _start: [str(environ["wsgi.input"] is left).encode()], "/s/")
+    assert asked({"PATH_INFO": "/s/x/", "CONTENT_LENGTH": length, "wsgi.input": left}, print) == [b"True"]
