@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -16,11 +17,11 @@ from studies.models import Condition, Participant, Response, Study
 from studies.questionnaires.schema import plain_answer
 from studies.selectors.compiled import Columns
 
-_holders = Participant.objects.order_by()
 _held = Columns(
     lambda mode, *rest: (
-        _holders.filter(mode=mode, status__in=rest[:-1], study=rest[-1])
-        .values_list("condition_id")
+        Participant.objects.filter(mode=mode, status__in=rest[:-1], study=rest[-1])
+        .order_by()
+        .values_list("stratum", "condition_id")
         .annotate(n=Count("pk"))
     )
 )
@@ -42,9 +43,17 @@ def targets(study: Study, conditions: Sequence[Condition], mode: str) -> list[in
     return [condition.target for condition in conditions]
 
 
+def slots_held_by_stratum(study: Study, mode: str) -> dict[tuple[str, int], int]:
+    """Slots held, by the stratum and the condition's key."""
+    return {(stratum, condition): n for stratum, condition, n in _held.columns(mode, *HOLDS_SLOT, study.pk)}
+
+
 def slots_held(study: Study, mode: str) -> dict[int, int]:
     """Slots held in each condition, by the condition's key."""
-    return {condition: n for (condition, n) in _held.columns(mode, *HOLDS_SLOT, study.pk)}  # noqa: C416 -- lists are no pairs
+    in_all: Counter[int] = Counter()
+    for (_stratum, condition), n in slots_held_by_stratum(study, mode).items():
+        in_all[condition] += n
+    return dict(in_all)
 
 
 def answers_of_holders(study: Study, mode: str, quotas: Sequence[Quota]) -> list[dict[str, object]]:

@@ -11,32 +11,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Count
-
 from studies.assignment.draws import Slot
 from studies.assignment.methods import PERMUTED_BLOCKS, Standing, assign, method_from, own_slot
 from studies.assignment.quotas import Quota, first_full, quotas_from
 from studies.assignment.strata import strata_from
 from studies.assignment.traits import margins_of, with_interviewer
-from studies.enums import HOLDS_SLOT, AllocationKind, Mode
+from studies.enums import AllocationKind, Mode
 from studies.models import Allocation, Condition, Interview, Participant, Study
 from studies.questionnaires.schema import plain_answer
-from studies.selectors.allocation import answers_of_holders, assignment_seed, targets
+from studies.selectors.allocation import answers_of_holders, assignment_seed, slots_held_by_stratum, targets
 from studies.selectors.compiled import Columns, Compiled
 from studies.selectors.kept import conditions_of
 
 USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
 _interviews = Compiled(lambda participant: Interview.objects.filter(participant=participant).order_by("pk"))
-_people = Participant.objects.order_by()
-_held = Columns(
-    lambda mode, *rest: (
-        _people.filter(mode=mode, status__in=rest[:-1], study=rest[-1])
-        .values_list("stratum", "condition_id")
-        .annotate(n=Count("pk"))
-    )
-)
 _taken = Columns(
-    lambda mode, stratum, study: _people.filter(mode=mode, stratum=stratum, study=study).values_list("place")
+    lambda mode, stratum, study: (
+        Participant.objects.filter(mode=mode, stratum=stratum, study=study).order_by().values_list("place")
+    )
 )
 _log_lines = Allocation.objects.order_by().values_list("place")
 _used_up = Columns(
@@ -87,8 +79,8 @@ def full_quota(study: Study, mode: str, answers: Mapping[str, Any]) -> Quota | N
 
 def _standing(study: Study, mode: str, stratum: str, conditions: list[Condition]) -> Standing:
     index_of = {condition.pk: index for index, condition in enumerate(conditions)}
-    rows = _held.columns(mode, *HOLDS_SLOT, study.pk)
-    held = {(name, index_of[condition_id]): n for name, condition_id, n in rows}
+    by_stratum = slots_held_by_stratum(study, mode)
+    held = {(name, index_of[condition_id]): n for (name, condition_id), n in by_stratum.items()}
     margins = margins_of(stratum, held, len(conditions))
     used = _used(study, mode, stratum)
     return Standing(

@@ -12,7 +12,7 @@ NEVER = "max-age=0, no-cache, no-store, must-revalidate, private"
 
 
 def never_kept(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Say so with every answer; Django's `never_cache` says the same and the hour, in four times the time."""
+    """Say so with every answer; Django's `never_cache` says the same and the hour, in more time."""
 
     @wraps(view)
     def said(*args: Any, **kwargs: Any) -> HttpResponse:
