@@ -25,15 +25,20 @@ class OneAtATime:
         The WSGI application.
     path : str
         What the paths of those requests begin with.
+    long : str
+        What the paths of forms among them end with that go on beside the others, because a model may have to be
+        opened for one.
     """
 
-    def __init__(self, application: Application, path: str) -> None:
+    def __init__(self, application: Application, path: str, long: str) -> None:
         self._application = application
         self._path = path
+        self._long = long
         self._turn = Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if not environ["PATH_INFO"].startswith(self._path):
+        path, is_form = environ["PATH_INFO"], environ["REQUEST_METHOD"] == "POST"
+        if not path.startswith(self._path) or (is_form and path.endswith(self._long)):
             return self._application(environ, start_response)
         # What is sent has come before the turn is taken: nobody waits for somebody else's network.
         _wait_for_body(environ)

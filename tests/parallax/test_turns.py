@@ -45,32 +45,34 @@ class Site:
 
 def test_participants_take_turns_and_the_console_goes_on_beside_them() -> None:
     site = Site()
-    asked = OneAtATime(site, "/s/")
+    asked = OneAtATime(site, "/s/", long="/rate/")
 
-    def ask(path: str) -> list[bytes]:
-        return list(asked({"PATH_INFO": path}, lambda *_what: None))
+    def ask(path: str, method: str = "GET") -> list[bytes]:
+        return list(asked({"PATH_INFO": path, "REQUEST_METHOD": method}, lambda *_what: None))
 
     with ThreadPoolExecutor(max_workers=6) as threads:
-        answers = [threads.submit(ask, path) for path in ("/s/p/one/", "/s/p/two/", "/s/study/")]
+        answers = [threads.submit(ask, path) for path in ("/s/p/one/", "/s/p/two/", "/s/p/two/rate/")]
         assert site.begun.acquire(timeout=SOON)  # one participant is under way, and two wait for their turn
         console = [threads.submit(ask, path) for path in ("/studies/", "/studies/load/")]
         for _ in console:
             assert site.begun.acquire(timeout=SOON)
         assert not site.begun.acquire(timeout=0.2)
-        for _ in range(5):
+        listed = threads.submit(ask, "/s/p/two/rate/", "POST")  # a model works, and nobody waits behind it
+        assert site.begun.acquire(timeout=SOON)
+        for _ in range(6):
             site.may_end.release()
-        assert [each.result(timeout=SOON) for each in (*answers, *console)] == [[b"done"]] * 5
-    assert site.most == {"s": 1, "studies": 2}
+        assert [each.result(timeout=SOON) for each in (*answers, *console, listed)] == [[b"done"]] * 6
+    assert site.most == {"s": 2, "studies": 2}
 
 
 def test_a_fault_ends_its_turn() -> None:
     site = Site()
-    asked = OneAtATime(site, "/s/")
+    asked = OneAtATime(site, "/s/", long="/rate/")
     for _ in range(2):
         site.may_end.release()
     with pytest.raises(RuntimeError, match="a fault"):
-        asked({"PATH_INFO": "/s/fault/"}, lambda *_what: None)
-    assert asked({"PATH_INFO": "/s/p/one/"}, lambda *_what: None) == [b"done"]
+        asked({"PATH_INFO": "/s/fault/", "REQUEST_METHOD": "GET"}, lambda *_what: None)
+    assert asked({"PATH_INFO": "/s/p/one/", "REQUEST_METHOD": "GET"}, lambda *_what: None) == [b"done"]
 
 
 class Slow:
@@ -86,11 +88,11 @@ class Slow:
 
 
 def test_nobody_waits_for_somebody_elses_network() -> None:
-    asked = OneAtATime(lambda environ, _start: [environ["wsgi.input"].read()], "/s/")
+    asked = OneAtATime(lambda environ, _start: [environ["wsgi.input"].read()], "/s/", long="/rate/")
     slow, quick = Slow(), BytesIO(b"b=2")
 
     def ask(body: Any, length: str = "3") -> list[bytes]:
-        environ = {"PATH_INFO": "/s/p/one/", "CONTENT_LENGTH": length, "wsgi.input": body}
+        environ = {"PATH_INFO": "/s/p/one/", "REQUEST_METHOD": "POST", "CONTENT_LENGTH": length, "wsgi.input": body}
         return list(asked(environ, lambda *_what: None))
 
     with ThreadPoolExecutor(max_workers=1) as threads:
@@ -104,5 +106,7 @@ def test_nobody_waits_for_somebody_elses_network() -> None:
 @pytest.mark.parametrize("length", ["", "-1", "none", "99999999999"])
 def test_what_has_no_length_or_too_much_is_left_to_the_application(length: str) -> None:
     left = object()
-    asked = OneAtATime(lambda environ, _start: [str(environ["wsgi.input"] is left).encode()], "/s/")
-    assert asked({"PATH_INFO": "/s/x/", "CONTENT_LENGTH": length, "wsgi.input": left}, print) == [b"True"]
+    asked = OneAtATime(lambda environ, _start: [str(environ["wsgi.input"] is left).encode()], "/s/", long="/rate/")
+    assert asked(
+        {"PATH_INFO": "/s/x/", "REQUEST_METHOD": "POST", "CONTENT_LENGTH": length, "wsgi.input": left}, print
+    ) == [b"True"]
