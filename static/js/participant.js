@@ -108,6 +108,17 @@
   }, true);
   document.addEventListener("change", showDependants, true); // before the form is sent, and after what it takes back
 
+  /* What a question says untouched stands in a field beside it, so that a page that is older than another tab's
+     answers takes none of them back. Once the server has what the page says, that is what it says untouched. */
+  const said = (data, key) => [...data].filter(([name]) => name === key || name === `${key}--declined` || name.startsWith(`${key}.`))
+    .map(([name, value]) => [name, value.trim().replaceAll("\r\n", "\n")]).filter(([, value]) => value)
+    .map(([name, value]) => `${name}=${value}`).sort().join("\n");
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const { elt, requestConfig, successful } = event.detail;
+    if (!successful || !(elt instanceof HTMLFormElement) || requestConfig.verb !== "post") return;
+    elt.querySelectorAll("[name^='was.']").forEach((was) => { was.value = said(requestConfig.formData, was.name.slice(4)); });
+  });
+
   /* A form that came back wanting an answer begins at the first that is missing. */
   const wanting = [...document.querySelectorAll(".question:has(.problem)")].find((part) => !part.hidden);
   if (wanting) (wanting.querySelector("[aria-invalid]") || wanting.querySelector("input:not([type=hidden], [hidden]), select, textarea")).focus();
@@ -116,7 +127,7 @@
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
   /* A save that did not reach the server is said where it is seen, and tried again until it does: the form
      still holds the answer. */
-  const waiting = new Map();
+  const waiting = new Map(); // by form: what is to be pressed or sent again
   const note = (text) => {
     let shown = document.getElementById("unsaved");
     if (!text) { if (shown) shown.remove(); return; }
@@ -132,12 +143,14 @@
   const later = (event) => {
     note(document.body.dataset.unsaved);
     const form = event.detail.elt.closest("form");
-    if (!form || form.method !== "post" || waiting.has(form.id)) return;
-    waiting.set(form.id, setTimeout(() => {
+    if (!form || form.method !== "post") return;
+    if (!waiting.has(form.id)) setTimeout(() => {
+      const again = document.getElementById(waiting.get(form.id));
       waiting.delete(form.id);
-      const again = document.getElementById(form.id);
-      if (again) again.dispatchEvent(new Event("change", { bubbles: true }));
-    }, 2000));
+      if (again && again.matches("button")) again.click(); // a rating that is taken back
+      else if (again) again.dispatchEvent(new Event("change", { bubbles: true }));
+    }, 2000);
+    waiting.set(form.id, event.detail.elt.id || form.id);
   };
   document.addEventListener("htmx:sendError", later);
   document.addEventListener("htmx:responseError", (event) => {

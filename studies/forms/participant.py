@@ -9,7 +9,7 @@ from typing import Any
 from django.http import QueryDict
 
 from studies.questionnaires import schema
-from studies.selectors.asking import DECLINE_RAW
+from studies.selectors.asking import DECLINE_RAW, WAS, in_one
 
 YES, NO = "yes", "no"
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
@@ -83,10 +83,26 @@ def _own_words(question: schema.Question, data: QueryDict) -> dict[str, str] | N
     return {schema.OTHER: words} if schema.OTHER in pressed or (words and may_speak) else None
 
 
+def _is_untouched(question: schema.Question, data: QueryDict) -> bool:
+    """Whether the form says of the question what its page was drawn with, which may be older than what is stored."""
+    key = question.key
+    if f"{WAS}{key}" not in data:
+        return False
+    names = [name for name in data if name in (key, f"{key}--declined") or name.startswith(f"{key}.")]
+    said = in_one((name, value) for name in names for value in data.getlist(name))
+    return said == str(data[f"{WAS}{key}"]).replace("\r\n", "\n")
+
+
 def posted_answers(questions: Iterable[schema.Question], data: QueryDict) -> dict[str, Any]:
-    """Return what a form says of the questions it holds: by key, None for what is left empty."""
+    """Return what a form says of the questions it holds: by key, None for what is left empty.
+
+    A question that was left as its page showed it is not among them: another tab, or another device, may have
+    answered it since, and who comes back by an id of another site is not shown what stands there.
+    """
     found = {}
     for question in questions:
+        if _is_untouched(question, data):
+            continue
         is_there, value = _posted(question, data)
         if is_there:
             found[question.key] = value

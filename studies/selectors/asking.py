@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from studies import flow
 from studies.questionnaires import schema
 
 DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
+WAS = "was."  # and a question's key: the field that says what its page was drawn with
 SHORT_TEXT = 200  # a longer one gets a field that grows
 MOST_ROWS = 7  # more choices are folded into a list
 AUTOCOMPLETE = {"age": "off", "nationality": "country-name", "gender": "sex"}
@@ -58,7 +59,7 @@ class Asked:
     """A question as a page asks it; where it has several wordings, one of them shows at a time.
 
     `when` is what the page's script looks at, as of `Conditional`; `condition` the same of nested conditions, as
-    JSON. `layout` says which template draws it.
+    JSON. `layout` says which template draws it. `was` is what its controls say as long as nobody touches them.
     """
 
     key: str
@@ -73,6 +74,7 @@ class Asked:
     ends: tuple[str, str] | None = None
     problem: Any = ""
     value: str = ""
+    was: str = ""
     unit: str = ""
     is_required: bool = True
     longest: int = 0
@@ -110,6 +112,12 @@ class Asked:
 def raw(value: Any) -> str:
     """Return an answer as its control says it."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def in_one(said: Iterable[tuple[str, str]]) -> str:
+    """Return what controls say, by name and value, as one text; the page's script writes it the same way."""
+    filled = ((name, value.strip().replace("\r\n", "\n")) for name, value in said)
+    return "\n".join(sorted(f"{name}={value}" for name, value in filled if value))
 
 
 def holds(when: str, answers: Mapping[str, Any]) -> bool:
@@ -186,12 +194,14 @@ class Page:
             options, decline = (*options, decline), None
             layout = "rows" if layout == "likert" else layout
         ends = in_language(question.ends, self.language) if question.ends else None
+        rows = self._rows(question, {} if is_declined or not isinstance(given, Mapping) else given)
+        own_words = self._own_words(question, given)
         return Asked(
             key=question.key,
             wordings=wordings,
             layout=layout,
             options=options,
-            rows=self._rows(question, {} if is_declined or not isinstance(given, Mapping) else given),
+            rows=rows,
             when=when,
             condition=condition,
             is_hidden=is_hidden,
@@ -199,6 +209,7 @@ class Page:
             ends=tuple(ends) if ends else None,
             problem=self.problems.get(question.key, ""),
             value=self._value(question, None if is_declined else given),
+            was=self._was(question, given, options, rows, decline, own_words),
             unit=in_language(question.unit, self.language),
             is_required=question.required,
             longest=question.max_length,
@@ -208,7 +219,7 @@ class Page:
             autocomplete=AUTOCOMPLETE.get(question.key, "off"),
             decline=decline,
             has_words=bool(question.choices or question.labels),
-            own_words=self._own_words(question, given),
+            own_words=own_words,
         )
 
     def _layout(self, question: schema.Question) -> str:
@@ -276,6 +287,26 @@ class Page:
         if question.key in self.raw_values:
             return str(self.raw_values[question.key])
         return "" if given is None or isinstance(given, list | Mapping) else raw(given)
+
+    @staticmethod
+    def _was(
+        question: schema.Question,
+        given: Any,
+        options: tuple[Option, ...],
+        rows: tuple[AskedRow, ...],
+        decline: Option | None,
+        own_words: Option | None,
+    ) -> str:
+        """What the controls say of the stored answer; what was typed and could not be stored is none."""
+        said = [(question.key, option.value) for option in options if option.is_chosen]
+        said += [(row.name, option.value) for row in rows for option in row.options if option.is_chosen]
+        if decline is not None and decline.is_chosen:
+            said.append((f"{question.key}--declined", "1"))
+        if own_words is not None:
+            said.append((f"{question.key}.{schema.OTHER}", own_words.value))
+        if not options and not rows and given is not None and not isinstance(given, list | Mapping):
+            said.append((question.key, raw(given)))
+        return in_one(said)
 
     def _own_words(self, question: schema.Question, given: Any) -> Option | None:
         if not question.other:

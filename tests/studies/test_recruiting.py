@@ -36,6 +36,7 @@ from studies.services.privacy import withdraw
 from studies.services.recruiting import close_unused_links, make_links, set_exits, set_guests, set_panel
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, enter, items_of, make_study
+from tests.studies.test_older_pages import sent
 from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -300,6 +301,10 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
     page = stranger.get("overall/")
     assert "secret words" not in page.text
     assert not tree(page).xpath("//input[@checked]")
+    # What the page does not show them, it does not take back either.
+    stranger.post("overall/", sent(page, satisfaction="3"), headers=HTMX)
+    assert dict(Response.objects.filter(rank=0, question__in=["satisfaction", "comment"]).values_list(
+        "question", "value")) == {"satisfaction": 3, "comment": "secret words"}  # fmt: skip
     first.post("overall/", {"satisfaction": "5", "comment": "secret words", "continue": "1"})
     end = _back(study).get("", follow=True)
     assert first.me.completion_code in end.text

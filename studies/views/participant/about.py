@@ -12,6 +12,7 @@ from studies import flow
 from studies.forms.participant import posted_answers
 from studies.questionnaires.schema import ABOUT, questionnaire_from
 from studies.selectors import asking
+from studies.selectors.kept import answers_about
 from studies.services import drafts, enrolment
 from studies.services.orders import shown_orders
 from studies.views.participant.visit import Visit, of_participant, true_step
@@ -28,7 +29,7 @@ def about(visit: Visit) -> HttpResponse:
     if visit.is_htmx:
         drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
-    answers = {key: value for key, value in posted.items() if value is not None}
+    answers = {key: value for key, value in {**_stored(visit), **posted}.items() if value is not None}
     try:
         after = enrolment.accept_about(participant=visit.participant, answers=answers, provenance=visit.provenance)
     except ParallaxError as refusal:
@@ -40,6 +41,11 @@ def about(visit: Visit) -> HttpResponse:
         return _about_page(visit, posted, before, problems)
     moved = Visit(visit.request, after, visit.token, visit.since)
     return moved.over() or moved.lead_to(moved.here)
+
+
+def _stored(visit: Visit) -> dict[str, Any]:
+    """What is kept of the form, from this page or another."""
+    return answers_about(visit.participant, 0)
 
 
 def _given(visit: Visit) -> dict[str, Any]:
