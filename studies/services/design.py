@@ -20,6 +20,8 @@ from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.presets.loader import Preset, check_design, load_preset
 from studies.services.archiving import refuse_archived
+from studies.services.launch import design_snapshot
+from studies.services.simulated import drop_trial
 
 MOST_PER_CONDITION = 10_000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -182,13 +184,15 @@ def change_design(
 ) -> Study:
     """Change parts of a draft; what is None stays. `texts` are Markdown by language and name.
 
-    `targets` are of single conditions, by position, and go before `per_condition`.
+    `targets` are of single conditions, by position, and go before `per_condition`. Simulated participants who walked
+    the design as it was are removed.
 
     Raises `studies.not_draft`, `study.archived`, `study.bad_settings`, `study.bad_target`.
     """
     current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     refuse_archived(current)
     require_draft(current)
+    before = design_snapshot(current)
     if title is not None:
         current.title = title
     if per_condition is not None:
@@ -209,4 +213,6 @@ def change_design(
         raise ParallaxError("study.bad_settings", str(problem)) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])
     record(current, reason="Design changed.", actor=actor)
+    if design_snapshot(current) != before:
+        drop_trial(study=current, actor=actor)
     return current

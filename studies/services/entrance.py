@@ -11,13 +11,20 @@ from studies.selectors.allocation import slots_held, targets
 from studies.selectors.kept import conditions_of
 from studies.services.tokens import digest_of_key
 
+MAY_TRY: dict[str, tuple[StudyStatus, ...]] = {
+    Mode.PREVIEW: (StudyStatus.DRAFT, StudyStatus.PAUSED),
+    Mode.SIMULATED: (StudyStatus.DRAFT,),
+}
+
+
+def is_trial(study: Study, mode: str) -> bool:
+    """Whether people of that mode may walk a study that takes nobody else."""
+    return study.archived_at is None and study.status in MAY_TRY.get(mode, ())
+
 
 def refuse_unless_open(study: Study, mode: str) -> None:
-    """Raise `study.not_open` unless people of that mode may enter now; a preview may before the launch."""
-    if study.status == StudyStatus.LIVE:
-        return
-    may_preview = study.archived_at is None and study.status in (StudyStatus.DRAFT, StudyStatus.PAUSED)
-    if mode == Mode.PREVIEW and may_preview:
+    """Raise `study.not_open` unless people of that mode may enter now; before the launch those of a trial may."""
+    if study.status == StudyStatus.LIVE or is_trial(study, mode):
         return
     raise ParallaxError(
         "study.not_open", _("This study takes no participants at the moment."), {"status": study.status}

@@ -21,6 +21,7 @@ from studies.presets.loader import check_design, metric_profile
 from studies.questionnaires.schema import NUMBER, questionnaire_from
 from studies.services.archiving import refuse_archived
 from studies.services.consent_versions import keep_consent
+from studies.services.simulated import take_over_trial
 
 logger = logging.getLogger(__name__)
 
@@ -185,8 +186,8 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         design_hash=design_hash,
         launched_at=timezone.now(),
     )
-    keep_consent(study=current, actor=actor, why=why or "Launched.")
-    return StudyVersion.objects.create(
+    consent = keep_consent(study=current, actor=actor, why=why or "Launched.")
+    version = StudyVersion.objects.create(
         study=current,
         number=current.versions.count() + 1,
         design_hash=design_hash,
@@ -194,6 +195,8 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         made_by=actor,
         why=why,
     )
+    take_over_trial(study=current, version=version, consent=consent)
+    return version
 
 
 def pause_study(*, study: Study, actor: Any = None, reason: str = "") -> Study:

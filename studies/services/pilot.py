@@ -14,12 +14,13 @@ from django.db import connection
 from core.errors import ParallaxError
 from core.provenance import digest_of, rng_for
 from studies.answer_model import SimulatedPerson, demographics
-from studies.enums import Mode, ParticipantStatus
+from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.planted_effects import AffectedPerson, Effect
 from studies.questionnaires.schema import questionnaire_from
 from studies.scales import negative_members, scales_of
 from studies.services.entry_links import entry_link
+from studies.services.launch import launch_problems
 from studies.services.simulated import set_simulated_target
 from studies.services.source_users import Pool, assign_source_user, pool_of
 from studies.services.tokens import digest_of_key
@@ -60,9 +61,16 @@ def walk_group(
     """Walk simulated participants through the pages at `base_url` until every condition stands at its target.
 
     Participant number n of a seed is the same person every time, in the same condition and with the same answers,
-    however many walk at the same time; a group that was interrupted goes on where it was. Raises ParallaxError of
-    the first walk that failed, after the others ended.
+    however many walk at the same time; a group that was interrupted goes on where it was. A draft is walked as it
+    would be launched. Raises `pilot.not_ready` where it could not be; ParallaxError of the first walk that failed,
+    after the others ended.
     """
+    if study.status == StudyStatus.DRAFT and (problems := launch_problems(study)):
+        raise ParallaxError(
+            "pilot.not_ready",
+            "The draft cannot be walked yet, as it could not be launched. " + " ".join(problems),
+            {"problems": problems},
+        )
     study = set_simulated_target(study=study, per_condition=per_condition, effects=effects)
     pool = pool_of(study)
     wanted = per_condition * study.conditions.count()

@@ -19,6 +19,7 @@ from studies.questionnaires.document import read_document
 from studies.questionnaires.problems import QuestionnaireProblems
 from studies.questionnaires.schema import BLOCKS
 from studies.services.design import require_draft
+from studies.services.simulated import drop_trial
 
 UP, DOWN = "up", "down"
 Data = dict[str, Any]
@@ -31,7 +32,7 @@ def _refused(problem: ParameterError) -> ParallaxError:
 
 @transaction.atomic
 def _changed(*, study: Study, actor: Any, reason: str, change: Callable[[Data], None]) -> Study:
-    """Apply a change to a copy, check the whole design, store and log it.
+    """Apply a change to a copy, check the whole design, store and log it; who walked it as it was is removed.
 
     Raises `studies.not_draft`, `questionnaire.problems`.
     """
@@ -46,6 +47,7 @@ def _changed(*, study: Study, actor: Any, reason: str, change: Callable[[Data], 
     current.questionnaire = made
     current.save(update_fields=["questionnaire", "updated_at"])
     record(current, reason=f"Questionnaire changed: {reason}", actor=actor)
+    drop_trial(study=current, actor=actor)
     study.questionnaire = made
     return current
 

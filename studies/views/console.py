@@ -135,6 +135,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "are_outcomes_open": are_outcomes_open(study),
             "is_shut": are_outcomes_shut(study),
             "is_draft": study.status == StudyStatus.DRAFT,
+            "base_url": request.build_absolute_uri("/"),
             # In pieces, so that the page can break the line between them on a phone.
             "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
         }

@@ -222,6 +222,10 @@ def test_a_sixth_rating_is_refused_in_words_and_the_stars_are_emptied(study: Stu
     assert "take one back first" in page.text
     assert not tree(page).xpath(f"//form[@id='rating-{sixth.pk}']//input[@checked]")
     assert ProfileRating.objects.count() == 5
+    # Without the script it is a whole page at the rating's address; a search from there is one of the catalogue.
+    plain = tree(person.post(f"rate/{sixth.pk}/", {"rating": "4"}))
+    assert "take one back first" in plain.text_content()
+    assert plain.xpath("string(//form[@role='search']/@action)") == f"{person.base}rate/"
 
 
 @pytest.mark.parametrize("page", ["rate", "details", "trailer"])

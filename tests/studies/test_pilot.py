@@ -14,13 +14,18 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from analysis.narrative.verdict import simulated_notice
+from analysis.services.building import build_report
+from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Mode
 from studies.exports import Options, write_export
 from studies.models import Allocation, Participant, Study
 from studies.selectors.outcomes import outcomes_of
-from studies.services.launch import design_snapshot
+from studies.services.design import change_design
+from studies.services.entrance import refuse_unless_open
+from studies.services.launch import design_snapshot, launch_study
 from studies.services.pilot import entry_key_of
+from studies.services.questionnaires import delete_question
 from studies.services.tokens import digest_of_key
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import completed, make_study
@@ -113,6 +118,50 @@ def test_a_group_is_the_same_whatever_the_parallelism_and_effects_are_planted_an
     live = client.get(f"/studies/{study.slug}/live/", headers={"HX-Request": "true"}).content.decode()
     assert live.count(planted) == 1
     assert live.index(planted) > live.index("Simulated participants")
+
+
+def test_a_draft_is_walked_before_its_launch_and_anew_once_its_design_has_changed(live_server: Any) -> None:
+    study = make_study(status="draft", per_condition=5, run=make_run_at("succeeded", reserve=0.3))
+    walk = ("simulate_participants", study.slug, "--per-condition", "1", "--base-url", live_server.url)
+    call_command(*walk, stdout=StringIO())
+    trial = Participant.objects.filter(study=study, mode=Mode.SIMULATED)
+    assert trial.filter(status="completed").count() == 2
+    client = Client()
+    client.force_login(study.memberships.get().researcher)
+    page = client.get(f"/studies/{study.slug}/").content.decode()
+    assert f"simulate_participants {study.slug} --per-condition 2 --base-url http://testserver/" in page
+
+    change_design(study=study, per_condition=5, title="Another name")  # no part of the design
+    assert trial.count() == 2
+    change_design(study=study, per_condition=6)
+    assert (trial.count(), Allocation.objects.count()) == (0, 0)
+    call_command(*walk, stdout=StringIO())
+    delete_question(study=study, key="comment")
+    assert trial.count() == 0
+    study.refresh_from_db()
+    assert "simulated_per_condition" not in study.settings
+    call_command(*walk, stdout=StringIO())
+
+    # Launched as they walked it: they are of its first version, and stay apart from people.
+    launch_study(study=study)
+    study.refresh_from_db()
+    version, consent = study.versions.get(), study.consent_versions.get()
+    assert set(trial.values_list("version_id", "consent_version_id")) == {(version.pk, consent.pk)}
+    assert [line.n for line in outcomes_of(study, Mode.SIMULATED)] == [1, 1]
+    assert [line.n for line in outcomes_of(study)] == [0, 0]
+    assert build_report(study=study).results["flow"]["analysed"] == 2
+
+
+def test_a_draft_that_could_not_be_launched_is_not_walked_and_nobody_else_enters_it() -> None:
+    study = make_study(status="draft", run=make_run_at("succeeded", reserve=0.3))
+    study.conditions.update(target=0)
+    with pytest.raises(CommandError, match=r"The draft cannot be walked yet.*TopPop needs a target of at least one"):
+        call_command("simulate_participants", study.slug, "--per-condition", "1")
+    with pytest.raises(ParallaxError, match="takes no participants at the moment"):
+        refuse_unless_open(study, Mode.LIVE)
+    paused = make_study(slug="paused", status="paused")
+    with pytest.raises(CommandError, match="is paused: simulated participants walk drafts and live studies"):
+        call_command("simulate_participants", paused.slug, "--per-condition", "1")
 
 
 def test_a_report_says_first_what_was_planted() -> None:

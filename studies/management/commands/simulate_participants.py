@@ -22,9 +22,9 @@ from studies.services.simulated import remove_simulated
 
 class Command(BaseCommand):
     help = (
-        "Walk simulated participants through the real pages of a launched study, over HTTP. They answer from the "
-        "ratings of users reserved from every model; what is modelled is marked, and none of it is evidence "
-        "about people."
+        "Walk simulated participants through the real pages of a study, over HTTP, launched or a draft that could be. "
+        "They answer from the ratings of users reserved from every model; what is modelled is marked, and none of it "
+        "is evidence about people."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

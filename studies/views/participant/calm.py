@@ -10,10 +10,11 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.enums import ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
+from studies.services.entrance import is_trial
 from studies.services.leaving import WayOut
 from studies.views.participant.language import switches
 
@@ -84,7 +85,7 @@ def outcome(
         return calm_page(request, _("Thank you"), participant=participant, **out, **words)
     if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
         return None
-    if participant.mode == Mode.PREVIEW and study.archived_at is None:
+    if is_trial(study, participant.mode):
         return None
     if study.status == StudyStatus.CLOSED:
         return calm_page(
