@@ -360,6 +360,22 @@ def test_a_film_of_rank_nought_leads_to_the_true_step(study: Study) -> None:
     assert leads(Person(study).to("items").get("films/0/")) == "films/1"
 
 
+@pytest.mark.parametrize("rank", [6, 9, 10**30])
+def test_a_film_beyond_the_list_leads_to_the_true_step(study: Study, rank: int) -> None:
+    study.questionnaire["after"] = [{"key": "where", "kind": "text", "text": {"en": "Where?"}}]
+    study.save()
+    person = Person(study).to("overall")
+    for step in ("overall", "after"):
+        assert leads(person.get(f"films/{rank}/")) == step
+        for sent in ({}, {"continue": "1"}, {"watched": "yes", "rating": "4"}, {"watched": "yes", "continue": "1"}):
+            assert leads(person.post(f"films/{rank}/", sent)) == step
+        assert person.post(f"films/{rank}/", {"watched": "no"}, headers=HTMX)["HX-Redirect"].endswith(f"/{step}/")
+        for aside in ("details", "trailer"):
+            assert person.get(f"{aside}/{10**30}/").status_code == 404
+        person.post("overall/", {"satisfaction": "5", "continue": "1"})
+    assert Response.objects.filter(rank__gt=5).count() == 0
+
+
 def test_going_back_keeps_and_changes_answers_until_the_end(study: Study) -> None:
     person = Person(study).to("overall")
     page = tree(person.get("films/2/"))

@@ -250,7 +250,7 @@ def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     def guarded(visit: Visit, **kwargs: Any) -> HttpResponse:
-        if kwargs.get("rank") == 0:  # ranks begin at 1
+        if "rank" in kwargs and not 1 <= kwargs["rank"] <= standing.list_length(visit.participant):
             return visit.lead_to(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
         if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here):
