@@ -16,11 +16,13 @@ from django.db.models.functions import Cast
 
 from catalog.models import Item
 from studies.enums import Provenance
+from studies.flow import RECOMMENDATIONS, STEPS
 from studies.models import Condition, Event, Participant, ProfileRating, RecommendedItem, Response, Study
 from studies.questionnaires import schema
 from studies.questionnaires.schema import Questionnaire
 
 WHOLE = (schema.ABOUT, schema.OVERALL, schema.AFTER)  # the blocks that are not about items
+WITH_LIST = STEPS[STEPS.index(RECOMMENDATIONS) :]  # the steps of somebody who has a list
 MOST_KEPT = 1000  # different answers that are kept read
 
 
@@ -133,8 +135,9 @@ class Gatherer:
         return self._read[written]
 
     def _looked_at(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
+        """Events of items from the list on: who rates what they know may have met the same items there."""
         looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
-        events = Event.objects.filter(participant__in=keys, kind__in=self.looked_at).order_by("pk")
+        events = Event.objects.filter(participant__in=keys, kind__in=self.looked_at, page__in=WITH_LIST).order_by("pk")
         for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
             looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
         return looked

@@ -342,13 +342,30 @@ def test_a_study_with_simulated_participants_alone_says_so() -> None:
     assert len(_table(study, "long", include_simulated=True)) == 5
 
 
+def _of_the_list(study: Study, column: str) -> list[str]:
+    """What the long file says of the five films of whoever looks at their list."""
+    rows = _table(study, "long")
+    return [row[column] for row in rows if row["participant.step"] == "recommendations"][-5:]
+
+
 def test_opened_details_and_trailers_are_told_item_by_item(study: Study) -> None:
     person = rated(study, gender="man")
     slots = list(standing.recommendation_list(person).slots.all())
-    events.record_event(participant=person, kind="trailer_opened", facts={"item": slots[1].item.external_id})
-    rows = [row for row in _table(study, "long") if row["participant.step"] == "recommendations"][-5:]
-    assert [row["item.trailer_opened"] for row in rows] == ["0", "1", "0", "0", "0"]
-    assert {row["item.details_opened"] for row in rows} == {"0"}
+    facts = {"item": slots[1].item.external_id}
+    events.record_event(participant=person, kind="trailer_opened", page="items", rank=1, facts=facts)
+    assert _of_the_list(study, "item.trailer_opened") == ["0", "1", "0", "0", "0"]
+    assert _of_the_list(study, "item.details_opened") == ["0"] * 5
+
+
+def test_what_was_opened_before_the_list_was_there_is_not_told_of_its_items(study: Study) -> None:
+    person = rated(study, gender="man")
+    slots = list(standing.recommendation_list(person).slots.all())
+    for rank, page in enumerate(("rate", "recommendations", "items", "overall", "after"), start=1):
+        facts = {"item": slots[rank - 1].item.external_id}
+        for kind in ("details_opened", "trailer_opened"):
+            events.record_event(participant=person, kind=kind, page=page, facts=facts)
+    assert _of_the_list(study, "item.details_opened") == ["0", "1", "1", "1", "1"]
+    assert _of_the_list(study, "item.trailer_opened") == ["0", "1", "1", "1", "1"]
 
 
 @pytest.mark.parametrize(
