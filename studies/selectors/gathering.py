@@ -41,6 +41,7 @@ class Slot(NamedTuple):
     item: Item
     score: float | None
     is_filled: bool
+    has_trailer: bool | None
 
 
 class Bundle(NamedTuple):
@@ -156,12 +157,12 @@ class Gatherer:
         rows = list(
             RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
             .order_by("recommendation_list_id", "rank")
-            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled")
+            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled", "has_trailer")
         )
-        self._read_items([item for _, _, item, _, _ in rows])
+        self._read_items([item for _, _, item, *_ in rows])
         found: dict[int, list[Slot]] = defaultdict(list)
-        for owner, rank, item, score, is_filled in rows:
-            found[owner].append(Slot(rank, self.items[item], score, is_filled))
+        for owner, rank, item, score, is_filled, has_trailer in rows:
+            found[owner].append(Slot(rank, self.items[item], score, is_filled, has_trailer))
         return found
 
     def _read_items(self, keys: Sequence[int]) -> None:
