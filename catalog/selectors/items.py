@@ -11,6 +11,8 @@ from datetime import datetime
 from threading import Lock
 from typing import Generic, TypeVar
 
+from django.db.models import BigIntegerField
+
 from catalog.models import DatasetVersion, Feature, Item
 
 __all__ = ["Headline", "facts_of_item", "headlines_at", "item_with_key", "items_at", "keep_all"]
@@ -101,6 +103,8 @@ def headlines_at(version: DatasetVersion, indexes: Sequence[int]) -> dict[int, H
 
 def item_with_key(version: DatasetVersion, key: int) -> Item | None:
     """The item with that primary key, or None where the version has none; the row is shared and not to be changed."""
+    if key > BigIntegerField.MAX_BIGINT:  # no key of ours, and no number that a database takes
+        return None
     return _by_key.of(version, [key]).get(key)
 
 

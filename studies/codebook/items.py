@@ -17,6 +17,8 @@ from studies.questionnaires.schema import questionnaire_from
 from studies.scales import ScaleOfStudy, scales_of
 from studies.selectors.responses import Recommended
 
+FROM_EVENTS = "from the events since the list was there"
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -73,9 +75,12 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
                  values=(("1", "neither watched nor heard of"), ("0", "else")),
                  derivation="1 where item.watched and item.heard are both 0", direction="high is newer"),
         Variable("item.details_opened", "Whether its details were opened", "boolean",
-                 lambda i: "details_opened" in i.looked_at, values=YES_NO, derivation="from the events"),
+                 lambda i: "details_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
+        Variable("item.has_trailer", "Whether there was a trailer of it when the list was made", "boolean",
+                 lambda i: i.slot.has_trailer, values=YES_NO,
+                 allowed="an item without one is asked about by its details; empty where that is not known"),
         Variable("item.trailer_opened", "Whether its trailer was opened", "boolean",
-                 lambda i: "trailer_opened" in i.looked_at, values=YES_NO, derivation="from the events"),
+                 lambda i: "trailer_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
         Variable("item.rating_provenance", "Where the rating comes from", "category",
                  lambda i: i.provenance.get("rating"), values=same_as(Provenance.values)),
     )  # fmt: skip

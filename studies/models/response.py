@@ -64,13 +64,18 @@ class RecommendationList(models.Model):
 
 
 class RecommendedItem(models.Model):
-    """One slot of the list. `is_filled` marks what popularity filled because the algorithm had no score."""
+    """One slot of the list. `is_filled` marks what popularity filled because the algorithm had no score.
+
+    `has_trailer` is what the item had when the list was made, None where that is not known: without one it is asked
+    about by its details.
+    """
 
     recommendation_list = models.ForeignKey(RecommendationList, on_delete=models.CASCADE, related_name="slots")
     rank = models.PositiveSmallIntegerField()
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
     score = models.FloatField(null=True)  # None where popularity filled the slot
     is_filled = models.BooleanField(default=False)
+    has_trailer = models.BooleanField(null=True)
 
     class Meta:
         ordering = ["recommendation_list_id", "rank"]

@@ -32,8 +32,8 @@ VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,59}")
 RESERVED_KEYS = frozenset({"continue", "csrfmiddlewaretoken", "order", "lang"})
 RESERVED_ITEM_KEYS = frozenset(
     {
-        "rank", "id", "title", "score", "is_filled", "branch", "fon", "son", "details_opened", "trailer_opened",
-        "rating_provenance", "scale",
+        "rank", "id", "title", "score", "is_filled", "branch", "fon", "son", "details_opened", "has_trailer",
+        "trailer_opened", "rating_provenance", "scale",
     }
 )  # fmt: skip
 RESERVED_PARTS = frozenset({"missing", "order", "other", "passed"})

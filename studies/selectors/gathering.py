@@ -16,11 +16,13 @@ from django.db.models.functions import Cast
 
 from catalog.models import Item
 from studies.enums import Provenance
+from studies.flow import RECOMMENDATIONS, STEPS
 from studies.models import Condition, Event, Participant, ProfileRating, RecommendedItem, Response, Study
 from studies.questionnaires import schema
 from studies.questionnaires.schema import Questionnaire
 
 WHOLE = (schema.ABOUT, schema.OVERALL, schema.AFTER)  # the blocks that are not about items
+WITH_LIST = STEPS[STEPS.index(RECOMMENDATIONS) :]  # the steps of somebody who has a list
 MOST_KEPT = 1000  # different answers that are kept read
 
 
@@ -39,6 +41,7 @@ class Slot(NamedTuple):
     item: Item
     score: float | None
     is_filled: bool
+    has_trailer: bool | None
 
 
 class Bundle(NamedTuple):
@@ -133,8 +136,9 @@ class Gatherer:
         return self._read[written]
 
     def _looked_at(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
+        """Events of items from the list on: who rates what they know may have met the same items there."""
         looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
-        events = Event.objects.filter(participant__in=keys, kind__in=self.looked_at).order_by("pk")
+        events = Event.objects.filter(participant__in=keys, kind__in=self.looked_at, page__in=WITH_LIST).order_by("pk")
         for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
             looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
         return looked
@@ -153,12 +157,12 @@ class Gatherer:
         rows = list(
             RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
             .order_by("recommendation_list_id", "rank")
-            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled")
+            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled", "has_trailer")
         )
-        self._read_items([item for _, _, item, _, _ in rows])
+        self._read_items([item for _, _, item, *_ in rows])
         found: dict[int, list[Slot]] = defaultdict(list)
-        for owner, rank, item, score, is_filled in rows:
-            found[owner].append(Slot(rank, self.items[item], score, is_filled))
+        for owner, rank, item, score, is_filled, has_trailer in rows:
+            found[owner].append(Slot(rank, self.items[item], score, is_filled, has_trailer))
         return found
 
     def _read_items(self, keys: Sequence[int]) -> None:

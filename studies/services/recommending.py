@@ -138,15 +138,17 @@ def _kept(participant: Participant, profile: list[tuple[int, float]], served: Se
         return recommendation_list(current)
     if _profile(current) != profile:
         return None
-    by_index = dict(current.study.dataset_version.items.filter(index__in=served.items).values_list("index", "pk"))
+    found = current.study.dataset_version.items.filter(index__in=served.items)
+    by_index = {index: (pk, url) for index, pk, url in found.values_list("index", "pk", "trailer_url")}
     made = RecommendationList.objects.create(participant=current, model_digest=served.digest, seconds=served.seconds)
     RecommendedItem.objects.bulk_create(
         RecommendedItem(
             recommendation_list=made,
             rank=rank,
-            item_id=by_index[int(index)],
+            item_id=by_index[int(index)][0],
             score=score if score is not None and math.isfinite(score) else None,
             is_filled=is_filled,
+            has_trailer=bool(by_index[int(index)][1]),
         )
         for rank, (index, score, is_filled) in enumerate(
             zip(served.items, served.scores, served.is_filled, strict=True), start=1

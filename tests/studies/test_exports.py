@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import importlib
 import io
 import json
 import re
@@ -13,12 +14,14 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 
+from catalog.models import Item
 from core.errors import ParallaxError
 from studies.codebook import cell, wide_variables
 from studies.enums import Mode, Provenance
 from studies.exports import FORMATS, Options, Written, write_export, zipped_to
-from studies.models import ExternalId, Participant, Study
+from studies.models import ExternalId, Participant, RecommendedItem, Study
 from studies.selectors import responses
 from studies.selectors.frames import items_frame, participants_frame
 from studies.selectors.responses import public_ids
@@ -342,13 +345,59 @@ def test_a_study_with_simulated_participants_alone_says_so() -> None:
     assert len(_table(study, "long", include_simulated=True)) == 5
 
 
+def _of_the_list(study: Study, column: str) -> list[str]:
+    """What the long file says of the five films of whoever looks at their list."""
+    rows = _table(study, "long")
+    return [row[column] for row in rows if row["participant.step"] == "recommendations"][-5:]
+
+
 def test_opened_details_and_trailers_are_told_item_by_item(study: Study) -> None:
     person = rated(study, gender="man")
     slots = list(standing.recommendation_list(person).slots.all())
-    events.record_event(participant=person, kind="trailer_opened", facts={"item": slots[1].item.external_id})
-    rows = [row for row in _table(study, "long") if row["participant.step"] == "recommendations"][-5:]
-    assert [row["item.trailer_opened"] for row in rows] == ["0", "1", "0", "0", "0"]
-    assert {row["item.details_opened"] for row in rows} == {"0"}
+    facts = {"item": slots[1].item.external_id}
+    events.record_event(participant=person, kind="trailer_opened", page="items", rank=1, facts=facts)
+    assert _of_the_list(study, "item.trailer_opened") == ["0", "1", "0", "0", "0"]
+    assert _of_the_list(study, "item.details_opened") == ["0"] * 5
+
+
+def test_whether_a_film_had_a_trailer_is_kept_from_the_day_of_the_list(study: Study) -> None:
+    films = study.dataset_version.items
+    films.filter(index__in=range(0, 40, 2)).update(trailer_url="https://example.org/trailer")
+    person = rated(study, gender="man")
+    slots = list(standing.recommendation_list(person).slots.all())
+    had = ["1" if slot.item.index % 2 == 0 else "0" for slot in slots]
+    assert {"0", "1"} == set(had)
+    films.update(trailer_url="")
+    assert _of_the_list(study, "item.has_trailer") == had
+    assert _of_the_list(study, "item.trailer_opened") == ["0"] * 5
+    one = _table(study, "wide")[-1]
+    assert [one[f"item.{rank}.has_trailer"] for rank in range(1, 6)] == had
+    told = json.loads(Exported(study, "json").text("json_data.json"))["participants"][-1]
+    assert [item["item.has_trailer"] for item in told["items"]] == [value == "1" for value in had]
+    described = json.loads(Exported(study, "psych-ds").content["dataset_description.json"])
+    assert "item.has_trailer" in {variable["name"] for variable in described["variableMeasured"]}
+
+
+def test_lists_from_before_say_what_their_items_have(study: Study) -> None:
+    slots = RecommendedItem.objects.all()
+    chosen = slots.filter(rank=2)[0].item
+    Item.objects.filter(pk=chosen.pk).update(trailer_url="https://example.org/trailer")
+    slots.update(has_trailer=None)
+    assert {row["item.has_trailer"] for row in _table(study, "long")} == {""}
+    importlib.import_module("studies.migrations.0009_trailers_of_lists").keep_which_have_trailers(apps, None)
+    assert set(slots.filter(has_trailer=True)) == set(slots.filter(item=chosen))
+    assert not slots.filter(has_trailer=None).exists()
+
+
+def test_what_was_opened_before_the_list_was_there_is_not_told_of_its_items(study: Study) -> None:
+    person = rated(study, gender="man")
+    slots = list(standing.recommendation_list(person).slots.all())
+    for rank, page in enumerate(("rate", "recommendations", "items", "overall", "after"), start=1):
+        facts = {"item": slots[rank - 1].item.external_id}
+        for kind in ("details_opened", "trailer_opened"):
+            events.record_event(participant=person, kind=kind, page=page, facts=facts)
+    assert _of_the_list(study, "item.details_opened") == ["0", "1", "1", "1", "1"]
+    assert _of_the_list(study, "item.trailer_opened") == ["0", "1", "1", "1", "1"]
 
 
 @pytest.mark.parametrize(

@@ -364,6 +364,22 @@ def test_a_film_of_rank_nought_leads_to_the_true_step(study: Study) -> None:
     assert leads(Person(study).to("items").get("films/0/")) == "films/1"
 
 
+@pytest.mark.parametrize("rank", [6, 9, 10**30])
+def test_a_film_beyond_the_list_leads_to_the_true_step(study: Study, rank: int) -> None:
+    study.questionnaire["after"] = [{"key": "where", "kind": "text", "text": {"en": "Where?"}}]
+    study.save()
+    person = Person(study).to("overall")
+    for step in ("overall", "after"):
+        assert leads(person.get(f"films/{rank}/")) == step
+        for sent in ({}, {"continue": "1"}, {"watched": "yes", "rating": "4"}, {"watched": "yes", "continue": "1"}):
+            assert leads(person.post(f"films/{rank}/", sent)) == step
+        assert person.post(f"films/{rank}/", {"watched": "no"}, headers=HTMX)["HX-Redirect"].endswith(f"/{step}/")
+        for aside in ("details", "trailer"):
+            assert person.get(f"{aside}/{10**30}/").status_code == 404
+        person.post("overall/", {"satisfaction": "5", "continue": "1"})
+    assert Response.objects.filter(rank__gt=5).count() == 0
+
+
 def test_going_back_keeps_and_changes_answers_until_the_end(study: Study) -> None:
     person = Person(study).to("overall")
     page = tree(person.get("films/2/"))
@@ -372,6 +388,51 @@ def test_going_back_keeps_and_changes_answers_until_the_end(study: Study) -> Non
     assert leads(person.post("films/2/", {"continue": "1"})) == "films/3"
     assert Response.objects.get(rank=2, question="rating").value == 1
     assert leads(person.get("")) == "overall"
+
+
+def marked(response: HttpResponse) -> list[str]:
+    return tree(response).xpath("//fieldset[not(@hidden)][.//*[@role='alert']]/@id")
+
+
+@pytest.mark.parametrize("block", ["overall", "after"])
+def test_the_end_leads_to_a_film_that_was_opened_again_and_back(study: Study, block: str) -> None:
+    if block == "after":
+        study.questionnaire["after"] = [{"key": "where", "kind": "text", "text": {"en": "Where?"}}]
+        study.save()
+    person = Person(study).to("overall")
+    last = {"satisfaction": "5", "continue": "1"}
+    if block == "after":
+        person.post("overall/", last)
+        last = {"where": "Here", "continue": "1"}
+    person.post("films/2/", {"watched": "no"}, headers=HTMX)
+    person.post("films/4/", {"watched": "no"}, headers=HTMX)
+    for rank in (2, 4):
+        page = person.post(f"{block}/", last, follow=True)
+        assert page.request["PATH_INFO"] == f"{person.base}films/{rank}/"
+        assert marked(page) == ["question-heard", "question-trailer_seen"]
+        assert tree(page).xpath("string(//input[@name='rating'][@checked]/@value)") == "4"
+        action = tree(page).xpath("string(//form[@id='questions']/@action)")
+        person.client.post(action, {"heard": "no", "watched": "no"}, headers=HTMX)
+        early = person.client.post(action, {"heard": "no", "watched": "no", "continue": "1"})
+        assert marked(early) == ["question-trailer_seen"]
+        assert tree(early).xpath("string(//form[@id='questions']/@action)") == action
+        assert leads(person.client.post(action, {"trailer_seen": "no", "continue": "1"})) == block
+    assert leads(person.get("")) == block
+    assert leads(person.post(f"{block}/", last)) == "thanks"
+
+
+def test_the_end_leads_to_the_whole_list_where_that_lacks_an_answer(study: Study) -> None:
+    study.questionnaire["after"] = [{"key": "where", "kind": "text", "text": {"en": "Where?"}}]
+    study.save()
+    person = Person(study).to("overall")
+    person.post("overall/", {"satisfaction": "5", "continue": "1"})
+    answers.take_back(participant=person.me, question="satisfaction")
+    page = person.post("after/", {"where": "Here", "continue": "1"}, follow=True)
+    assert page.request["PATH_INFO"] == f"{person.base}overall/"
+    assert marked(page) == ["question-satisfaction"]
+    action = tree(page).xpath("string(//form[@id='questions']/@action)")
+    assert leads(person.client.post(action, {"satisfaction": "4", "continue": "1"})) == "after"
+    assert leads(person.post("after/", {"continue": "1"})) == "thanks"
 
 
 def test_the_end_needs_satisfaction_and_shows_the_code(study: Study) -> None:

@@ -41,6 +41,7 @@ from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
+MARKED = "//fieldset[not(@hidden)][.//*[@role='alert']]/@id"
 PROLIFIC = "PROLIFIC_PID=Ab1&STUDY_ID=st&SESSION_ID=se&utm=mail"
 
 
@@ -310,6 +311,46 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
     assert first.me.completion_code in end.text
     for hidden in (first.base, "secret words", "/withdraw/"):
         assert hidden not in end.text
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_by_an_id_one_completes_the_film_that_keeps_the_study_from_its_end(study: Study, has_script: bool) -> None:
+    _on(study)
+    first = Person(study)
+    first.consent(f"/s/{study.slug}/?{PROLIFIC}")
+    first.post("about/", ABOUT)
+    first.rate_five()
+    first.post("rate/")
+    first.post("recommendations/")
+    for rank in range(1, 6):
+        first.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
+    first.post("films/2/", {"watched": "no"}, headers=HTMX)
+    again, last = _back(study), {"satisfaction": "5", "continue": "1"}
+    assert leads(again.get("films/2/")) == "overall"
+    page = again.post("overall/", last, follow=True)
+    assert page.request["PATH_INFO"] == f"{again.base}films/2/"
+    here = page.request["QUERY_STRING"]
+    shown = tree(page)
+    assert not shown.xpath("//input[@checked]")  # what was given before stays behind the personal link
+    assert shown.xpath(MARKED) == ["question-watched"]
+    for rank in (1, 3, 4, 5):
+        assert leads(again.get(f"films/{rank}/?{here}")) == "overall"
+        assert leads(again.post(f"films/{rank}/?{here}", {"watched": "no", "continue": "1"})) == "overall"
+    action = shown.xpath("string(//form[@id='questions']/@action)")
+    assert tree(again.client.post(action, {"continue": "1"})).xpath(MARKED) == ["question-watched"]
+    given = {"watched": "no"}
+    for key in ("heard", "trailer_seen"):
+        if has_script:
+            assert again.client.post(action, {**given, key: "no"}, headers=HTMX).status_code == 204
+        else:
+            page = again.client.post(action, {**given, "continue": "1"})
+            assert f"question-{key}" in tree(page).xpath(MARKED)
+            assert not tree(page).xpath("//input[@name='rating'][@checked]")
+        given[key] = "no"
+    assert leads(again.client.post(action, {**given, "continue": "1"})) == "overall"
+    assert leads(again.post("overall/", last)) == "thanks"
+    of_film = dict(Response.objects.filter(rank=2).values_list("question", "value"))
+    assert of_film == {"watched": False, "heard": False, "trailer_seen": False, "rating": 4}
 
 
 def test_a_rating_hidden_from_who_came_by_an_id_still_counts_and_can_be_given_anew(study: Study) -> None:

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from core.errors import ParallaxError
 from studies import flow
 from studies.questionnaires.schema import AFTER, OVERALL
 from studies.recruiting import exits
@@ -17,7 +18,7 @@ from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
 from studies.services import events, finishing, leaving, privacy
 from studies.views.participant.calm import calm_page, outcome
-from studies.views.participant.questions import Sent, asked_of, slots_of, taken
+from studies.views.participant.questions import Sent, asked_of, marked, slots_of, taken
 from studies.views.participant.visit import Visit, of_participant, true_step
 
 
@@ -42,7 +43,12 @@ def _last_questions(visit: Visit, block: str) -> HttpResponse:
     sent = taken(visit, block, 0)
     if sent.may_leave:
         if visit.here.step == block:
-            finishing.finish(participant=visit.participant)
+            try:
+                finishing.finish(participant=visit.participant)
+            except ParallaxError as refusal:
+                if refusal.code != "study.missing_answers":
+                    raise
+                return visit.lead_back(refusal.extra["missing"])  # a page before was opened again and left
         return visit.over() or visit.lead_to(visit.here)
     if visit.is_htmx and sent.problems:
         return HttpResponse(sent.first_problem, status=409, content_type="text/plain; charset=utf-8")
@@ -50,7 +56,7 @@ def _last_questions(visit: Visit, block: str) -> HttpResponse:
         return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
     if sent.problems or "continue" in visit.request.POST:
         return _last_page(visit, block, sent)
-    return visit.lead_to(flow.Place(block))
+    return visit.go(visit.address_of(flow.Place(block)))
 
 
 def _last_page(visit: Visit, block: str, sent: Sent | None = None) -> HttpResponse:
@@ -59,8 +65,8 @@ def _last_page(visit: Visit, block: str, sent: Sent | None = None) -> HttpRespon
     is_last = block == AFTER or not visit.study.questionnaire.get("after")
     context = {
         "step": block,
-        "questions": asked_of(visit, block, sent=sent),
-        "here_url": visit.links.to(flow.Place(block)),
+        "questions": asked_of(visit, block, sent=marked(visit, flow.Place(block), sent)),
+        "here_url": visit.address_of(flow.Place(block)),
         "back_url": "" if visit.is_limited else visit.links.to(before),
         "thumbs": visit.thumbs(slots, 0) if block == OVERALL else (),
         "is_last": is_last,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,10 +103,38 @@ def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
     given = answers_about(visit.participant, rank)
     if not visit.is_limited:
         return given
-    own = {question.key for question in questionnaire_from(visit.study.questionnaire).block(block)}
+    own = {question.key: question for question in questionnaire_from(visit.study.questionnaire).block(block)}
     lately = visit.given()
-    may_see = {**lately.get(0, {}), **lately.get(rank, {})}
+    may_see = {*lately.get(0, {}), *lately.get(rank, {})}
+    for key, value in posted_answers(own.values(), visit.request.POST).items():
+        with suppress(ParameterError):  # what the form says just as it was stored before is theirs as well
+            if value is not None and _is_same(own[key].check(value), given.get(key)):
+                may_see.add(key)
     return {key: value for key, value in given.items() if key not in own or key in may_see}
+
+
+def marked(visit: Visit, place: flow.Place, sent: Sent | None) -> Sent | None:
+    """What came of a form, with what is missing marked on a page that the end led back to.
+
+    Whoever does not see the answers given before may be asked for more than is missing, so that they can go on.
+    """
+    if sent is None:
+        return Sent(_wanting(visit, place), {}) if visit.is_wanted(place) else None
+    if visit.is_limited and sent.problems:
+        sent.problems = {**_wanting(visit, place), **sent.problems}
+    return sent
+
+
+def _wanting(visit: Visit, place: flow.Place) -> dict[str, str]:
+    """What is said beside the questions of a page that lack an answer, of those that this visit is shown."""
+    questionnaire = questionnaire_from(visit.study.questionnaire)
+    questions = {question.key: question for question in questionnaire.block(place.step)}
+    shown, stored = _shown(visit, place.step, place.rank), answers_about(visit.participant, place.rank)
+    known, lacking = questionnaire.known(place.step, shown), questionnaire.missing(place.step, stored)
+    seen = [key for key in lacking if asking.visible(questions[key], known)]
+    if lacking and not seen:
+        seen = [key for key in questionnaire.missing(place.step, shown) if asking.visible(questions[key], known)]
+    return {key: asking.wanting_text(questions[key], shown.get(key)) for key in seen}
 
 
 def asked_of(
@@ -128,20 +157,21 @@ def asked_of(
 @true_step
 def item(visit: Visit, rank: int) -> HttpResponse:
     """The questions about one recommended item; each answer is stored as it is given."""
+    place = flow.Place(flow.ITEMS, rank)
     if visit.request.method != "POST":
         return _item_page(visit, rank)
     sent = taken(visit, ITEMS, rank)
     if sent.may_leave:
         finishing.finish_item(participant=visit.participant, rank=rank)
         length = int(visit.study.settings["list_length"])
-        return visit.over() or visit.lead_to(flow.next_place(flow.Place(flow.ITEMS, rank), length))
+        return visit.over() or visit.lead_to(visit.here if visit.is_wanted(place) else flow.next_place(place, length))
     if visit.is_htmx and sent.problems:
         return HttpResponse(sent.first_problem, status=409, content_type="text/plain; charset=utf-8")
     if visit.is_htmx:
         return HttpResponse(status=204)  # the page shows the answer already
     if sent.problems or "continue" in visit.request.POST:
         return _item_page(visit, rank, sent)
-    return visit.lead_to(flow.Place(flow.ITEMS, rank))
+    return visit.go(visit.address_of(place))
 
 
 def _item_page(visit: Visit, rank: int, sent: Sent | None = None) -> HttpResponse:
@@ -152,8 +182,8 @@ def _item_page(visit: Visit, rank: int, sent: Sent | None = None) -> HttpRespons
         "step": "item",
         "rank": rank,
         "slot": slots[rank - 1],
-        "questions": asked_of(visit, ITEMS, rank, sent, _hints(slots[rank - 1])),
-        "here_url": visit.links.to(place),
+        "questions": asked_of(visit, ITEMS, rank, marked(visit, place, sent), _hints(slots[rank - 1])),
+        "here_url": visit.address_of(place),
         "back_url": "" if visit.is_limited else visit.links.to(before),
         "thumbs": visit.thumbs(slots, rank),
     }

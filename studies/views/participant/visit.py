@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
+from django.core.signing import Signer
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -35,6 +37,7 @@ from studies.views.participant.language import browser_language, switches, witho
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages beside the way
 CLIENT_TIME_HEADER = "X-Client-Time"
+WANTING = "wanting"  # in the address of a page that the end led back to
 METHODS = ["GET", "HEAD", "POST"]
 
 
@@ -114,6 +117,30 @@ class Visit:
     def go(self, url: str) -> HttpResponse:
         """Send them to an address of theirs."""
         return HttpResponse(headers={"HX-Redirect": url}) if self.is_htmx else HttpResponseRedirect(url)
+
+    def lead_back(self, missing: Mapping[str, Any]) -> HttpResponse:
+        """Send them from the end to the first place that wants an answer; `missing` are the questions by rank."""
+        ranks = sorted(int(rank) for rank in missing if rank != "0")
+        if ranks:
+            place = flow.Place(flow.ITEMS, ranks[0])
+        else:
+            of_list = {question.key for question in questionnaire_from(self.study.questionnaire).block(flow.OVERALL)}
+            place = flow.Place(flow.AFTER if of_list.isdisjoint(missing["0"]) else flow.OVERALL)
+        return self.go(f"{self.links.to(place)}?{WANTING}={self._mark_of(place)}")
+
+    def is_wanted(self, place: flow.Place) -> bool:
+        """Whether the end led them back to this place: the address says so, and nobody else can make it."""
+        said = self.request.GET.get(WANTING, "")
+        if not said or self.here.step not in (flow.OVERALL, flow.AFTER):
+            return False
+        return constant_time_compare(said, self._mark_of(place))
+
+    def address_of(self, place: flow.Place) -> str:
+        """The address of the page they are at, which still says that the end led them back there."""
+        return self.request.get_full_path() if self.is_wanted(place) else self.links.to(place)
+
+    def _mark_of(self, place: flow.Place) -> str:
+        return Signer(salt="parallax.wanting").signature(f"{self.token} {place.step} {place.rank}")
 
     def over(self) -> HttpResponse | None:
         """The calm page of someone who can't go on, or None; a part of a page makes the whole page show it."""
@@ -250,10 +277,10 @@ def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     def guarded(visit: Visit, **kwargs: Any) -> HttpResponse:
-        if kwargs.get("rank") == 0:  # ranks begin at 1
+        if "rank" in kwargs and not 1 <= kwargs["rank"] <= standing.list_length(visit.participant):
             return visit.lead_to(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
-        if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here):
+        if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_wanted(at)):
             return visit.lead_to(visit.here)
         return view(visit, **kwargs)
 
