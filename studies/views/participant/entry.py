@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_not_required
@@ -17,13 +18,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.errors import ParallaxError
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
+from studies.recruiting import exits
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.selectors.consent import current_consent
 from studies.selectors.kept import participant_by_entry, study_by_slug
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import HowRecruited, recruiting_of
-from studies.services import consenting, doors, entrance, resuming, tokens
+from studies.services import consenting, doors, entrance, leaving, resuming, tokens
 from studies.services.entry_links import PARAMETER, read_entry
 from studies.services.external_ids import known_id
 from studies.services.previewing import choose_condition, chosen_ticket
@@ -129,7 +131,11 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         except ParallaxError as refusal:
             heading = _("This study is by invitation")
             return calm_page(request, heading, text=refusal.message, study=study, language=language)
-    if request.POST.get("choice") != "no" and not has_entered and (shut := _shut(request, study, language, mode)):
+    if (
+        request.POST.get("choice") != "no"
+        and not has_entered
+        and (shut := _shut(request, study, language, mode, recruiting, said))
+    ):
         return shut
     if request.method != "POST":
         if request.method == "GET" and not is_looking:
@@ -212,14 +218,22 @@ def _welcome_back(
     return redirect("participant:resume", token=token)
 
 
-def _shut(request: HttpRequest, study: Study, language: str, mode: str) -> HttpResponse | None:
-    """The calm page of a study that takes nobody now, or None."""
+def _shut(
+    request: HttpRequest, study: Study, language: str, mode: str, recruiting: HowRecruited, said: dict[str, str]
+) -> HttpResponse | None:
+    """The calm page of a study that takes nobody now, or None; from a full one it leads back to the panel."""
     try:
         entrance.refuse_unless_room(study=study, mode=mode)
     except ParallaxError as refusal:
         texts = written.texts_of(study, language)
+        out: dict[str, Any] = {}
         if refusal.code == "study.full":
-            heading, words = _("Thank you for your interest"), texts.get("quota_full", "")
+            way = leaving.way_out_at_the_door(
+                recruiting=recruiting, outcome=exits.QUOTA_FULL, parameters=said, mode=mode
+            )
+            out = {"way_out": way, "exit_url": way.url}
+            heading = _("Thank you for your interest")
+            words = way.text.get(language) or texts.get("quota_full", "")
         elif study.status == StudyStatus.CLOSED:
             heading, words = _("This study has ended"), texts.get("closed", "")
         elif study.archived_at is not None:
@@ -229,7 +243,7 @@ def _shut(request: HttpRequest, study: Study, language: str, mode: str) -> HttpR
         else:
             heading, words = _("This study has not begun"), ""
         shown = {"markdown": words} if words else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
-        return calm_page(request, heading, study=study, language=language, **shown)
+        return calm_page(request, heading, study=study, language=language, **shown, **out)
     return None
 
 

@@ -1,0 +1,88 @@
+"""At the door: a study that is full, a no that counts once, languages that are kept, and doors that close again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from core.errors import ParallaxError
+from studies.models import ExternalId, Study
+from studies.recruiting.exits import Exit
+from studies.services.recruiting import set_exits, set_panel
+from tests.factories.studies import assigned, make_study
+from tests.studies.test_pages import tree
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+PROLIFIC = "PROLIFIC_PID=Ab1&STUDY_ID=st&SESSION_ID=se"
+
+
+@pytest.fixture
+def study() -> Study:
+    return make_study(per_condition=6)
+
+
+def _full(panel: str, exit_: Exit, **given: Any) -> Study:
+    study = make_study(per_condition=1)
+    set_panel(study=study, panel=panel, entrance="open", **given)
+    set_exits(study=study, exits={"quota_full": exit_})
+    for _ in range(2):
+        assigned(study)
+    return study
+
+
+def _sent(page: HttpResponse, choice: str, *boxes: str) -> dict[str, Any]:
+    fields = {f.get("name"): f.get("value") for f in tree(page).xpath("//form//input[@type='hidden']")}
+    return {**fields, "choice": choice, "box": list(boxes)}
+
+
+def _counts(study: Study) -> tuple[int, int]:
+    study.refresh_from_db()
+    return study.n_declined, study.participants.count()
+
+
+# A full study
+
+
+@pytest.mark.parametrize("language", ["en", "it"])
+def test_who_finds_the_study_full_gets_its_words_code_and_way_back(language: str) -> None:
+    study = _full("prolific", Exit("static", "FULL1", text={"en": "Full *now*", "it": "Ormai *piena*"}))
+    study.refresh_from_db()
+    page = tree(Client().get(f"/s/{study.slug}/?{PROLIFIC}&lang={language}"))
+    assert page.xpath("string(//em)") == {"en": "now", "it": "piena"}[language]
+    assert page.xpath("string(//*[@id='completion-code'])") == "FULL1"
+    out = page.xpath("//a[@id='exit']")[0]
+    assert out.get("href") == "https://app.prolific.com/submissions/complete?cc=FULL1"
+    assert out.get("rel") == "noreferrer"
+    assert out.text == {"en": "Go back to Prolific", "it": "Torna su Prolific"}[language]
+    assert (_counts(study), study.n_opened) == ((0, 2), 0)
+    assert not ExternalId.objects.exists()
+
+
+def test_the_way_back_from_a_full_study_is_filled_from_the_link_and_leads_to_its_own_host() -> None:
+    study = _full("sona", Exit(url="https://x.example/full?survey_code={id}&from={utm}"))
+    path = f"/s/{study.slug}/?id=47%2611&utm=%40evil.example%2F%23"
+    link = "https://x.example/full?survey_code=47%2611&from=%40evil.example%2F%23"
+    page = Client().get(path)
+    assert tree(page).xpath("string(//a[@id='exit']/@href)") == link
+    assert "We have just reached the number" in page.text  # the study's own text for this ending
+    pressed = Client().post(f"/s/{study.slug}/", {"choice": "yes", "param:id": "47&11", "param:utm": "@evil.example/#"})
+    assert tree(pressed).xpath("string(//a[@id='exit']/@href)") == link
+    assert not tree(Client().get(f"/s/{study.slug}/?id=47")).xpath("//a[@id='exit']")  # half an address leads nowhere
+    with pytest.raises(ParallaxError, match="host of an address is fixed"):
+        set_exits(study=study, exits={"quota_full": Exit(url="https://{utm}/full")})
+
+
+def test_a_code_of_ones_own_is_for_who_has_a_row_and_words_and_address_for_everybody() -> None:
+    study = _full("mturk", Exit("unique", url="https://x.example/full?w={workerId}", text={"en": "Full *now*"}))
+    page = tree(Client().get(f"/s/{study.slug}/?workerId=W1&assignmentId=A1&hitId=H1"))
+    assert page.xpath("string(//em)") == "now"
+    assert not page.xpath("//*[@id='completion-code']")
+    assert page.xpath("string(//a[@id='exit']/@href)") == "https://x.example/full?w=W1"
+    set_exits(study=study, exits={"quota_full": Exit("unique", url="https://x.example/full?c={code}")})
+    page = tree(Client().get(f"/s/{study.slug}/?workerId=W1"))
+    assert not page.xpath("//a[@id='exit'] | //*[@id='completion-code']")
+    assert "Thank you for your interest" in page.xpath("string(//h1)")
