@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from core.errors import ParallaxError
 from studies.models import ExternalId, Study
 from studies.recruiting.exits import Exit
-from studies.services.recruiting import set_exits, set_panel
+from studies.services.consenting import DECLINED_KEPT_DAYS, forget_declined
+from studies.services.recruiting import make_links, set_exits, set_panel
 from tests.factories.studies import assigned, make_study
-from tests.studies.test_pages import tree
+from tests.studies.test_pages import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -86,3 +89,62 @@ def test_a_code_of_ones_own_is_for_who_has_a_row_and_words_and_address_for_every
     page = tree(Client().get(f"/s/{study.slug}/?workerId=W1"))
     assert not page.xpath("//a[@id='exit'] | //*[@id='completion-code']")
     assert "Thank you for your interest" in page.xpath("string(//h1)")
+
+
+# A no
+
+
+def test_a_no_is_counted_once_for_each_form_and_its_page_can_be_loaded_again(study: Study) -> None:
+    client, path = Client(), f"/s/{study.slug}/"
+    no = _sent(client.get(f"{path}?{PROLIFIC}&lang=it"), "no")
+    first = client.post(path, no)
+    assert first.status_code == 302
+    assert "Ab1" not in first.headers["Location"]
+    assert client.post(path, no).headers["Location"] == first.headers["Location"]
+    assert Client().post(path, no).status_code == 302  # whichever browser or process it reaches
+    for _ in range(2):
+        page = client.get(first.headers["Location"])
+        assert "Non abbiamo registrato nulla di te" in page.text
+        assert not tree(page).xpath("//main//form")
+    assert _counts(study) == (1, 0)
+    client.post(path, _sent(client.get(path), "no"))
+    assert _counts(study) == (2, 0)
+
+
+def test_a_no_that_no_form_of_ours_sends_is_answered_and_not_counted(study: Study) -> None:
+    page = Client().post(f"/s/{study.slug}/", {"choice": "no"}, follow=True)
+    assert "Nothing about you was stored" in page.text
+    assert _counts(study) == (0, 0)
+
+
+def test_a_no_to_a_personal_link_is_counted_once_and_is_not_told_of_the_link(study: Study) -> None:
+    ((link, key),) = make_links(study=study, text="anna")
+    path = f"/s/{study.slug}/link/{key}/"
+    for _ in range(2):
+        client = Client()
+        client.post(path, _sent(client.get(path), "no"))
+    assert _counts(study) == (1, 0)
+    assert link.digest not in str(list(study.declined_forms.values()))
+
+
+def test_whoever_takes_part_already_is_led_to_their_step_and_did_not_decline(study: Study) -> None:
+    person = Person(study)
+    path = f"/s/{study.slug}/"
+    here, other_tab = person.client.get(path), person.client.get(path)
+    agreed = person.client.post(path, _sent(here, "yes", "1", "2"))
+    for tab in (here, other_tab):
+        assert person.client.post(path, _sent(tab, "no")).headers["Location"] == agreed.headers["Location"]
+    assert _counts(study) == (0, 1)
+    assert "About you" in person.client.get(agreed.headers["Location"], follow=True).text
+
+
+def test_the_sweep_forgets_the_forms_and_keeps_the_count(study: Study) -> None:
+    path = f"/s/{study.slug}/"
+    for _ in range(2):
+        Client().post(path, _sent(Client().get(path), "no"))
+    old = study.declined_forms.first()
+    then = timezone.now().date() - timedelta(days=DECLINED_KEPT_DAYS + 1)
+    study.declined_forms.filter(pk=old.pk).update(declined_on=then)
+    assert (forget_declined(), forget_declined()) == (1, 0)
+    assert _counts(study) == (2, 0)
+    assert study.declined_forms.count() == 1

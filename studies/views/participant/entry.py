@@ -75,6 +75,24 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     return _at_the_door(request, slug, page)
 
 
+@login_not_required
+@never_kept
+@require_safe
+def declined(request: HttpRequest, slug: str) -> HttpResponse:
+    """Thank whoever said no. Loaded again, it counts nobody."""
+
+    def page(study: Study, language: str) -> HttpResponse:
+        return calm_page(
+            request,
+            _("Thank you all the same"),
+            markdown=written.texts_of(study, language).get("declined", "") or _("Nothing about you was stored."),
+            study=study,
+            language=language,
+        )
+
+    return _at_the_door(request, slug, page)
+
+
 def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
     """A page before consent, in the language that the link, the browser or the study says."""
     study = study_by_slug(slug)
@@ -143,14 +161,15 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         entry_key = key or tokens.new_entry_key()
         return _consent_page(request, study, language, entry_key, parameters, is_looking=is_looking)
     if request.POST.get("choice") == "no":
-        consenting.decline(study=study, mode=mode)
-        return calm_page(
-            request,
-            _("Thank you all the same"),
-            markdown=texts.get("declined", "") or _("Nothing about you was stored."),
-            study=study,
-            language=language,
-        )
+        back = tokens.link_token(study=study, entry_key=entry_key) if has_entered else ""
+        if not back and mode == Mode.LIVE and not key:  # they may have agreed in another tab
+            back = _remembered(request, study, recruiting, said)
+        if back:
+            return redirect("participant:resume", token=back)
+        if not is_looking:
+            consenting.decline(study=study, entry_key=entry_key, mode=mode)
+        done = reverse("participant:declined", args=[study.slug])
+        return redirect(f"{done}?{urlencode({spoken.PARAMETER: language})}")
     ticked = request.POST.getlist("box")
     if len(set(ticked)) < len(texts.get("consent_boxes", ())):
         error = _("To take part, please tick every box.")
