@@ -148,3 +148,26 @@ def test_the_sweep_forgets_the_forms_and_keeps_the_count(study: Study) -> None:
     assert (forget_declined(), forget_declined()) == (1, 0)
     assert _counts(study) == (2, 0)
     assert study.declined_forms.count() == 1
+
+
+# Languages
+
+
+def test_the_language_chosen_at_the_hand_over_is_that_of_the_consent_page(study: Study) -> None:
+    ((_link, key),) = make_links(study=study, n=1)
+    path = f"/s/{study.slug}/link/{key}/"
+    page = tree(Client().get(f"{path}hand-over/?lang=it"))
+    onward = page.xpath("string(//a[@class='go']/@href)")
+    assert tree(Client().get(onward)).get("lang") == "it"
+    assert tree(Client().get(f"{path}hand-over/")).xpath("string(//a[@class='go']/@href)") == path
+
+
+def test_a_used_personal_link_keeps_the_language_that_it_asks_for(study: Study) -> None:
+    ((_link, key),) = make_links(study=study, n=1)
+    path = f"/s/{study.slug}/link/{key}/"
+    person = Person(study)
+    person.consent(path)
+    assert person.me.language == "en"
+    assert Client().get(path).headers["Location"] == person.base
+    page = Client().get(f"{path}?lang=it", follow=True)
+    assert (tree(page).get("lang"), person.me.language) == ("it", "it")

@@ -68,7 +68,7 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
             text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
             study=study,
             language=language,
-            action_url=reverse("participant:personal", args=[slug, key]),
+            action_url=spoken.with_language(request, reverse("participant:personal", args=[slug, key])),
             action_text=_("I am the one who takes part"),
         )
 
@@ -113,7 +113,7 @@ def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], H
 
 def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
     if token := tokens.link_token(study=study, entry_key=key):
-        return redirect("participant:resume", token=token)
+        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     if not doors.is_personal(study=study, entry_key=key):
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
         return calm_page(request, _("This link does not work"), text=text, study=study, language=language, status=404)
@@ -134,9 +134,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
     said = {name: value for name, value in parameters if name not in NOT_KEPT}
     recruiting = recruiting_of(study)
     if not is_post and mode == Mode.LIVE and not key and (token := _remembered(request, study, recruiting, said)):
-        back = reverse("participant:resume", args=[token])
-        asked = request.GET.get(spoken.PARAMETER)
-        return redirect(f"{back}?{urlencode({spoken.PARAMETER: asked})}" if asked else back)
+        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     entry_key = key or request.POST.get("entry_key", "")
     is_known = mode == Mode.LIVE and known_id(study=study, panel=recruiting.panel, parameters=said) is not None
     has_entered = _has_entered(study, entry_key)
