@@ -11,12 +11,14 @@ from django.test import Client
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from studies.models import ExternalId, Study
+from studies.models import ExternalId, Participant, Study
 from studies.recruiting.exits import Exit
+from studies.selectors.recruiting import recruiting_of
+from studies.services import resuming
 from studies.services.consenting import DECLINED_KEPT_DAYS, forget_declined
 from studies.services.recruiting import make_links, set_exits, set_panel
 from tests.factories.studies import assigned, make_study
-from tests.studies.test_pages import Person, tree
+from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -171,3 +173,56 @@ def test_a_used_personal_link_keeps_the_language_that_it_asks_for(study: Study) 
     assert Client().get(path).headers["Location"] == person.base
     page = Client().get(f"{path}?lang=it", follow=True)
     assert (tree(page).get("lang"), person.me.language) == ("it", "it")
+
+
+# Doors that close behind somebody
+
+
+def _by_id(study: Study, **panel: Any) -> Person:
+    """Somebody who came, and came again by their id in another browser."""
+    set_panel(study=study, panel="prolific", entrance="open", **panel)
+    first = Person(study)
+    first.consent(f"/s/{study.slug}/?{PROLIFIC}")
+    token = resuming.resume_known(study=study, recruiting=recruiting_of(study), parameters={"PROLIFIC_PID": "Ab1"})
+    again = Person(study)
+    again.base = f"/s/p/{token}/"
+    return again
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "away for longer"), ("it", "più tempo di quanto")])
+def test_a_tab_opened_by_an_id_is_held_to_the_longest_gap_too(study: Study, language: str, words: str) -> None:
+    again = _by_id(study, longest_gap_minutes=30)
+    Participant.objects.update(language=language)
+    assert again.get("about/").status_code == 200
+    gone = timezone.now() - timedelta(minutes=31)
+    Participant.objects.update(last_seen_at=gone)
+    page = again.get("about/")
+    assert words in page.text
+    assert tree(page).get("lang") == language
+    assert page.headers["Content-Language"] == language
+    assert again.me.code not in page.text
+    saved = again.post("about/", ABOUT, headers=HTMX)
+    assert (saved.status_code, words in saved.text, "<" in saved.text) == (409, True, False)
+    assert (again.me.last_seen_at, again.me.status) == (gone, "consented")  # nobody is brought back by it
+    Participant.objects.update(status="completed", step="thanks")
+    assert words not in again.get("thanks/").text  # whose part is over is not away
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "open the study again from the site"), ("it", "apri di nuovo lo studio dal sito")]
+)
+def test_a_tab_opened_by_an_id_says_after_half_a_day_what_to_do(
+    study: Study, language: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = _by_id(study)
+    Participant.objects.update(language=language)
+    monkeypatch.setattr(resuming, "VALID_SECONDS", -1)
+    page = again.get("about/")
+    assert words in " ".join(tree(page).xpath("string(//main)").split())
+    assert "belongs to no participant" not in page.text
+    other = {"en": "it", "it": "en"}[language]
+    assert tree(again.get(f"about/?lang={other}")).get("lang") == other
+    events = again.client.post(f"{again.base}events/", "[]", content_type="application/json")
+    assert (events.status_code, events.json()["code"]) == (410, "study.visit_expired")
+    ExternalId.objects.all().delete()
+    assert again.get("about/").status_code == 404  # of somebody whose id is erased nothing is told
