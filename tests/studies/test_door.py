@@ -17,6 +17,7 @@ from studies.selectors.recruiting import recruiting_of
 from studies.services import resuming
 from studies.services.consenting import DECLINED_KEPT_DAYS, forget_declined
 from studies.services.recruiting import make_links, set_exits, set_panel
+from studies.services.submissions import load_submissions
 from tests.factories.studies import assigned, make_study
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
@@ -226,3 +227,21 @@ def test_a_tab_opened_by_an_id_says_after_half_a_day_what_to_do(
     assert (events.status_code, events.json()["code"]) == (410, "study.visit_expired")
     ExternalId.objects.all().delete()
     assert again.get("about/").status_code == 404  # of somebody whose id is erased nothing is told
+
+
+# A submission that timed out
+
+
+@pytest.mark.parametrize("language", ["en", "it"])
+def test_who_timed_out_is_not_told_that_they_gave_their_place_back(study: Study, language: str) -> None:
+    set_panel(study=study, panel="prolific", entrance="open")
+    people = {}
+    for name in ("late", "gone"):
+        people[name] = Person(study)
+        people[name].consent(f"/s/{study.slug}/?PROLIFIC_PID={name}&lang={language}")
+    rows = b"Submission id,Participant id,Status\ns1,late,RETURNED\ns2,late,TIMED-OUT\ns3,gone,RETURNED\n"
+    assert load_submissions(study=study, data=rows).n_returned == 2
+    told = {name: person.get("").text for name, person in people.items()}
+    gave, ran_out = {"en": ("gave your place back", "has run out"), "it": ("rinunciato", "scaduto")}[language]
+    assert [gave in told["gone"], ran_out in told["gone"]] == [True, False]
+    assert [gave in told["late"], ran_out in told["late"]] == [False, True]
