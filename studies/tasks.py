@@ -6,6 +6,7 @@ import logging
 
 from celery import shared_task
 
+from studies.services.consenting import forget_declined
 from studies.services.exporting import bring_back_exports, clean_exports, make_export
 from studies.services.idle import release_idle
 from studies.services.notice_mail import send_due
@@ -27,6 +28,7 @@ def sweep() -> None:
     erase_expired()
     bring_back_exports()
     clean_exports()
+    forget_declined()
     look_around()
     send_due()
 

@@ -67,6 +67,7 @@ console_urlpatterns = [
 ]
 # The token in the address is the participant's own link.
 participant_urlpatterns = [
+    path("<slug:slug>/declined/", entry.declined, name="declined"),  # first, for a study called p
     path("p/<str:token>/", entry.resume_by_link, name="resume"),
     path("p/<str:token>/about/", about.about, name="about"),
     path("p/<str:token>/rate/", rating.rate, name="rate"),

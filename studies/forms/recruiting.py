@@ -136,6 +136,11 @@ class ExitForm(forms.Form):
         initial: dict[str, Any] = {"code": exit_.code, "static_code": exit_.static_code, "url": exit_.url}
         initial |= {f"text_{language}": exit_.text.get(language, "") for language in self.languages}
         super().__init__(data, initial=initial, prefix=outcome)
+        if outcome == exits.QUOTA_FULL:
+            self.fields["code"].help_text = (
+                "Most people find the study full before they begin. They have no code of their own: give one for "
+                "everybody, or they see words and address alone, and no address with {code} in it."
+            )
         for language in self.languages:
             self.fields[f"text_{language}"] = forms.CharField(
                 label=f"Own words ({language})",

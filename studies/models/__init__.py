@@ -5,12 +5,13 @@ from studies.models.participant import Allocation, Participant
 from studies.models.quality import Exclusion, ExportJob, ExternalId
 from studies.models.recruiting import Guest, Interview, PersonalLink, Recruiting, Submission
 from studies.models.response import Event, ProfileRating, RecommendationList, RecommendedItem, Response
-from studies.models.study import Condition, ConsentVersion, Study, StudyMembership, StudyVersion
+from studies.models.study import Condition, ConsentVersion, DeclinedForm, Study, StudyMembership, StudyVersion
 
 __all__ = [
     "Allocation",
     "Condition",
     "ConsentVersion",
+    "DeclinedForm",
     "Event",
     "Exclusion",
     "ExportJob",

@@ -152,3 +152,17 @@ class Condition(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+
+class DeclinedForm(models.Model):
+    """A consent form that was declined, so that it counts once. Nothing of a person: neither who, nor by which link."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="declined_forms")
+    digest = models.CharField(max_length=64, unique=True)  # of the form's key; unlike that of a personal link
+    declined_on = models.DateField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"Declined form {self.pk} of {self.study}"

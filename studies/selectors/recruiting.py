@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from studies.enums import Entrance, Mode, Role
-from studies.models import Interview, Participant, PersonalLink, Recruiting, Study, StudyMembership
+from studies.models import Interview, Participant, PersonalLink, Recruiting, Study, StudyMembership, Submission
 from studies.recruiting.exits import Exit, exits_from
-from studies.recruiting.panel import Panel
+from studies.recruiting.panel import TIMED_OUT, Panel
 from studies.recruiting.registry import panel_of
 from studies.selectors.compiled import Compiled
 
@@ -73,6 +73,12 @@ def entrance_counts(study: Study) -> list[tuple[str, int]]:
     people = Participant.objects.filter(study=study, mode=Mode.LIVE).order_by()
     found = dict(people.values_list("entrance").annotate(n=Count("pk")))
     return [(str(label), found.get(value, 0)) for value, label in Entrance.choices]
+
+
+def has_timed_out(participant: Participant) -> bool:
+    """Whether the panel told last that the participant's submission timed out, rather than that they returned it."""
+    states = Submission.objects.filter(participant=participant).order_by("-pk").values_list("state", flat=True)
+    return states.first() == TIMED_OUT
 
 
 def is_nested(study: Study) -> bool:

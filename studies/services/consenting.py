@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -15,7 +16,7 @@ from django.utils.translation import gettext as _
 from core.errors import ParallaxError
 from studies import flow
 from studies.enums import Mode
-from studies.models import Interview, Participant, Study, StudyVersion
+from studies.models import DeclinedForm, Interview, Participant, Study, StudyVersion
 from studies.selectors.compiled import Columns, Inserted
 from studies.selectors.consent import current_consent
 from studies.selectors.kept import participant_by_entry, study_now
@@ -25,11 +26,12 @@ from studies.services.doors import Door, door_of
 from studies.services.entrance import refuse_unless_open
 from studies.services.external_ids import keep_external_ids, known_id, parted
 from studies.services.slots import locked_study
-from studies.services.tokens import digest_of_key, digest_of_token, token_for
+from studies.services.tokens import digest_of_declined, digest_of_key, digest_of_token, token_for
 
 logger = logging.getLogger(__name__)
 
 SHORTEST_ENTRY_KEY = 20
+DECLINED_KEPT_DAYS = 2  # a press again, or a reload; whoever declines anew days later has thought about it anew
 MOST_PARAMETERS = 50
 LONGEST_PARAMETER = 500
 _new_people = Inserted(Participant)
@@ -52,10 +54,28 @@ def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
         Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
 
 
-def decline(*, study: Study, mode: str = Mode.LIVE) -> None:
-    """Count someone who said no; nothing else is kept."""
-    if mode == Mode.LIVE:
-        Study.objects.filter(pk=study.pk).update(n_declined=F("n_declined") + 1)
+@transaction.atomic
+def decline(*, study: Study, entry_key: str, mode: str = Mode.LIVE) -> None:
+    """Count someone who said no, once for each form; nothing of the person is kept.
+
+    Pressed twice, also at the same instant, the second time changes nothing. A key that is no form's counts nobody.
+    """
+    if mode != Mode.LIVE or len(entry_key) < SHORTEST_ENTRY_KEY:
+        return
+    try:
+        with transaction.atomic():
+            DeclinedForm.objects.create(
+                study=study, digest=digest_of_declined(study, entry_key), declined_on=timezone.now().date()
+            )
+    except IntegrityError:
+        return
+    Study.objects.filter(pk=study.pk).update(n_declined=F("n_declined") + 1)
+
+
+def forget_declined(*, now: datetime | None = None) -> int:
+    """Delete what tells old forms apart, and count them; the count of those who declined stays."""
+    limit = (now or timezone.now()).date() - timedelta(days=DECLINED_KEPT_DAYS)
+    return DeclinedForm.objects.filter(declined_on__lt=limit).delete()[0]
 
 
 def consent(

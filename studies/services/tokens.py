@@ -31,6 +31,11 @@ def token_for(study: Study, entry_key: str) -> str:
     return urlsafe_base64_encode(made.digest())
 
 
+def digest_of_declined(study: Study, entry_key: str) -> str:
+    """What is kept of the key of a form that was declined: no personal link's row can be told by it."""
+    return salted_hmac("parallax.declined", f"{study.pk}:{entry_key}", algorithm="sha256").hexdigest()
+
+
 def digest_of_token(token: str) -> str:
     """What is kept of a personal link's token."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -71,6 +71,14 @@ def one_list(study: Study) -> dict[str, Any]:
     }
 
 
+def one_form(study: Study) -> dict[str, Any]:
+    """One consent form declined forty times at the same instant, and forty others."""
+    same = at_once([lambda: consenting.decline(study=study, entry_key="k" * 43)] * N)
+    each = at_once([lambda k=k: consenting.decline(study=study, entry_key=f"{k:043d}") for k in range(N)])
+    study.refresh_from_db()
+    return {"faults": faults(same) + faults(each), "declined": study.n_declined}
+
+
 def main() -> None:
     call_command("migrate", run_syncdb=True, verbosity=0, interactive=False)
     call_command("flush", verbosity=0, interactive=False)  # another program was here before
@@ -80,6 +88,7 @@ def main() -> None:
         "one_link": one_link(first),
         "one_id": one_id(study_of_seven("one-id", 20, first)),
         "one_list": one_list(study_of_seven("one-list", 20, first)),
+        "one_form": one_form(study_of_seven("one-form", 20, first)),
     }
     sys.stdout.write(json.dumps(found))
 

@@ -202,7 +202,7 @@ def test_a_second_press_by_who_entered_as_the_last_leads_on(study: Study) -> Non
     assert Client().post(f"/s/{study.slug}/", sent).headers["Location"] == first.headers["Location"]
     fresh = {**sent, "entry_key": "k" * 43}
     assert "reached the number" in Client().post(f"/s/{study.slug}/", fresh).text
-    assert "Nothing about you was stored" in Client().post(f"/s/{study.slug}/", {"choice": "no"}).text
+    assert "Nothing about you was stored" in Client().post(f"/s/{study.slug}/", {"choice": "no"}, follow=True).text
 
 
 @pytest.mark.parametrize("stop", [pause_study, close_study])

@@ -109,8 +109,10 @@ def test_a_changed_secret_gives_a_new_link_that_works(study: Study, settings: py
 
 
 def test_declining_is_counted_and_nothing_else_is_kept(study: Study) -> None:
-    consenting.decline(study=study)
-    consenting.decline(study=study, mode=Mode.PREVIEW)
+    for _press in range(2):
+        consenting.decline(study=study, entry_key="k" * 43)
+    consenting.decline(study=study, entry_key="p" * 43, mode=Mode.PREVIEW)
+    consenting.decline(study=study, entry_key="short")
     study.refresh_from_db()
     assert study.n_declined == 1
     assert not study.participants.exists()

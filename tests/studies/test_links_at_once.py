@@ -43,3 +43,7 @@ def test_forty_devices_with_one_id_are_one_participant(found: dict[str, Any]) ->
 
 def test_a_list_loaded_by_eight_at_once_is_taken_in_once(found: dict[str, Any]) -> None:
     assert found["one_list"] == {"faults": [], "returned": 10, "new": 10, "released": 10}
+
+
+def test_a_form_declined_by_forty_presses_at_once_is_counted_once(found: dict[str, Any]) -> None:
+    assert found["one_form"] == {"faults": [], "declined": 41}

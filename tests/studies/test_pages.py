@@ -117,7 +117,7 @@ def test_consent_needs_every_box_and_keeps_what_was_ticked(study: Study) -> None
 
 
 def test_declining_stores_the_count_alone(study: Study) -> None:
-    page = Client().post(f"/s/{study.slug}/", {"choice": "no"})
+    page = Client().post(f"/s/{study.slug}/", {"choice": "no", "entry_key": "k" * 43}, follow=True)
     assert "Nothing about you was stored" in page.text
     study.refresh_from_db()
     assert (study.n_declined, Participant.objects.count()) == (1, 0)

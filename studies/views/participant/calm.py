@@ -14,6 +14,7 @@ from studies.enums import ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
+from studies.selectors.recruiting import has_timed_out
 from studies.services.entrance import is_trial
 from studies.services.leaving import WayOut
 from studies.views.participant.language import switches
@@ -26,6 +27,7 @@ OUTCOMES = {
     ParticipantStatus.RETURNED: gettext_lazy("You gave your place back, so the study ends here for you."),
     ParticipantStatus.ATTENTION_FAILED: gettext_lazy("The study ends here for you."),
 }
+TIMED_OUT = gettext_lazy("The time that the site you came from gives has run out, so the study ends here for you.")
 
 
 def is_part(request: HttpRequest) -> bool:
@@ -78,8 +80,11 @@ def outcome(
     study, status = participant.study, participant.status
     texts = written.texts_of(study, participant.language)
     if status in OUTCOMES:
-        own = (way.text.get(participant.language) if way else "") or texts.get(status, "")
-        words: dict[str, Any] = {"markdown": own} if own else {"text": OUTCOMES[ParticipantStatus(status)]}
+        # A panel's timed-out submissions are among those returned; nobody gave anything back.
+        is_late = status == ParticipantStatus.RETURNED and has_timed_out(participant)
+        own = (way.text.get(participant.language) if way else "") or texts.get("timed_out" if is_late else status, "")
+        said = TIMED_OUT if is_late else OUTCOMES[ParticipantStatus(status)]
+        words: dict[str, Any] = {"markdown": own} if own else {"text": said}
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
         out: dict[str, Any] = {"way_out": way, "exit_url": exit_url, "withdraw_url": left}
         return calm_page(request, _("Thank you"), participant=participant, **out, **words)

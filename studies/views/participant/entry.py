@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_not_required
@@ -17,13 +18,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.errors import ParallaxError
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
+from studies.recruiting import exits
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.selectors.consent import current_consent
 from studies.selectors.kept import participant_by_entry, study_by_slug
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import HowRecruited, recruiting_of
-from studies.services import consenting, doors, entrance, resuming, tokens
+from studies.services import consenting, doors, entrance, leaving, resuming, tokens
 from studies.services.entry_links import PARAMETER, read_entry
 from studies.services.external_ids import known_id
 from studies.services.previewing import choose_condition, chosen_ticket
@@ -66,8 +68,26 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
             text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
             study=study,
             language=language,
-            action_url=reverse("participant:personal", args=[slug, key]),
+            action_url=spoken.with_language(request, reverse("participant:personal", args=[slug, key])),
             action_text=_("I am the one who takes part"),
+        )
+
+    return _at_the_door(request, slug, page)
+
+
+@login_not_required
+@never_kept
+@require_safe
+def declined(request: HttpRequest, slug: str) -> HttpResponse:
+    """Thank whoever said no. Loaded again, it counts nobody."""
+
+    def page(study: Study, language: str) -> HttpResponse:
+        return calm_page(
+            request,
+            _("Thank you all the same"),
+            markdown=written.texts_of(study, language).get("declined", "") or _("Nothing about you was stored."),
+            study=study,
+            language=language,
         )
 
     return _at_the_door(request, slug, page)
@@ -93,7 +113,7 @@ def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], H
 
 def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
     if token := tokens.link_token(study=study, entry_key=key):
-        return redirect("participant:resume", token=token)
+        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     if not doors.is_personal(study=study, entry_key=key):
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
         return calm_page(request, _("This link does not work"), text=text, study=study, language=language, status=404)
@@ -114,9 +134,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
     said = {name: value for name, value in parameters if name not in NOT_KEPT}
     recruiting = recruiting_of(study)
     if not is_post and mode == Mode.LIVE and not key and (token := _remembered(request, study, recruiting, said)):
-        back = reverse("participant:resume", args=[token])
-        asked = request.GET.get(spoken.PARAMETER)
-        return redirect(f"{back}?{urlencode({spoken.PARAMETER: asked})}" if asked else back)
+        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     entry_key = key or request.POST.get("entry_key", "")
     is_known = mode == Mode.LIVE and known_id(study=study, panel=recruiting.panel, parameters=said) is not None
     has_entered = _has_entered(study, entry_key)
@@ -129,7 +147,11 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         except ParallaxError as refusal:
             heading = _("This study is by invitation")
             return calm_page(request, heading, text=refusal.message, study=study, language=language)
-    if request.POST.get("choice") != "no" and not has_entered and (shut := _shut(request, study, language, mode)):
+    if (
+        request.POST.get("choice") != "no"
+        and not has_entered
+        and (shut := _shut(request, study, language, mode, recruiting, said))
+    ):
         return shut
     if request.method != "POST":
         if request.method == "GET" and not is_looking:
@@ -137,14 +159,15 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         entry_key = key or tokens.new_entry_key()
         return _consent_page(request, study, language, entry_key, parameters, is_looking=is_looking)
     if request.POST.get("choice") == "no":
-        consenting.decline(study=study, mode=mode)
-        return calm_page(
-            request,
-            _("Thank you all the same"),
-            markdown=texts.get("declined", "") or _("Nothing about you was stored."),
-            study=study,
-            language=language,
-        )
+        back = tokens.link_token(study=study, entry_key=entry_key) if has_entered else ""
+        if not back and mode == Mode.LIVE and not key:  # they may have agreed in another tab
+            back = _remembered(request, study, recruiting, said)
+        if back:
+            return redirect("participant:resume", token=back)
+        if not is_looking:
+            consenting.decline(study=study, entry_key=entry_key, mode=mode)
+        done = reverse("participant:declined", args=[study.slug])
+        return redirect(f"{done}?{urlencode({spoken.PARAMETER: language})}")
     ticked = request.POST.getlist("box")
     if len(set(ticked)) < len(texts.get("consent_boxes", ())):
         error = _("To take part, please tick every box.")
@@ -212,14 +235,22 @@ def _welcome_back(
     return redirect("participant:resume", token=token)
 
 
-def _shut(request: HttpRequest, study: Study, language: str, mode: str) -> HttpResponse | None:
-    """The calm page of a study that takes nobody now, or None."""
+def _shut(
+    request: HttpRequest, study: Study, language: str, mode: str, recruiting: HowRecruited, said: dict[str, str]
+) -> HttpResponse | None:
+    """The calm page of a study that takes nobody now, or None; from a full one it leads back to the panel."""
     try:
         entrance.refuse_unless_room(study=study, mode=mode)
     except ParallaxError as refusal:
         texts = written.texts_of(study, language)
+        out: dict[str, Any] = {}
         if refusal.code == "study.full":
-            heading, words = _("Thank you for your interest"), texts.get("quota_full", "")
+            way = leaving.way_out_at_the_door(
+                recruiting=recruiting, outcome=exits.QUOTA_FULL, parameters=said, mode=mode
+            )
+            out = {"way_out": way, "exit_url": way.url}
+            heading = _("Thank you for your interest")
+            words = way.text.get(language) or texts.get("quota_full", "")
         elif study.status == StudyStatus.CLOSED:
             heading, words = _("This study has ended"), texts.get("closed", "")
         elif study.archived_at is not None:
@@ -229,7 +260,7 @@ def _shut(request: HttpRequest, study: Study, language: str, mode: str) -> HttpR
         else:
             heading, words = _("This study has not begun"), ""
         shown = {"markdown": words} if words else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
-        return calm_page(request, heading, study=study, language=language, **shown)
+        return calm_page(request, heading, study=study, language=language, **shown, **out)
     return None
 
 

@@ -12,7 +12,7 @@ from studies.services import resuming
 from studies.services.events import LARGEST_BODY, events_of_body, take_events
 from studies.views.participant.caching import never_kept
 
-STATUSES = {"study.unknown_link": 404, "events.erased": 410, "events.too_large": 413}
+STATUSES = {"study.unknown_link": 404, "study.visit_expired": 410, "events.erased": 410, "events.too_large": 413}
 
 
 @login_not_required

@@ -49,6 +49,12 @@ def without_language(request: HttpRequest) -> str:
     return f"{request.path}?{query.urlencode()}" if query else request.path
 
 
+def with_language(request: HttpRequest, url: str) -> str:
+    """An address that carries on the language which the link asks for, where it asks for one."""
+    asked = request.GET.get(PARAMETER)
+    return f"{url}?{urlencode({PARAMETER: asked})}" if asked else url
+
+
 def switches(request: HttpRequest, study: Study, language: str) -> tuple[Switch, ...]:
     """The languages to switch between; none where the study is in one alone."""
     offered = written.languages_of(study)

@@ -209,6 +209,8 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         try:
             who = resuming.arrived(token=token)
+        except resuming.TooLate as refusal:
+            return _too_late(request, refusal)
         except ParallaxError:
             return _unknown(request)
         participant = who.participant
@@ -240,6 +242,22 @@ def _unknown(request: HttpRequest) -> HttpResponse:
             "to you."
         )
         return calm_page(request, _("We do not know this link"), text=text, status=404)
+
+
+def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
+    """Say to somebody who came by an id of another site that it leads on no longer, and what does."""
+    participant = refusal.participant
+    asked = request.GET.get("lang", "")
+    language = asked if asked in written.languages_of(participant.study) else participant.language
+    with translation.override(language):
+        text = str(resuming.TOO_LATE[refusal.code])
+        if is_part(request):
+            response = HttpResponse(text, status=409, content_type="text/plain; charset=utf-8")
+        else:
+            heading = _("Some time has passed")
+            response = calm_page(request, heading, text=text, study=participant.study, language=language)
+    response.headers["Content-Language"] = language
+    return response
 
 
 def _not_there(visit: Visit) -> HttpResponse:
