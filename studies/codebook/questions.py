@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-from studies.codebook.variable import INDIRECTLY, NO, YES_NO, Row, Variable
+from studies.codebook.variable import INDIRECTLY, NO, YES, YES_NO, Row, Variable
 from studies.questionnaires import schema
 from studies.questionnaires.schema import Question
 from studies.scales import ScaleOfStudy
@@ -27,7 +27,7 @@ WHY_MISSING = (
     (NOT_ASKED, "earlier answers hid the question, or its page was not reached"),
     (NOT_ANSWERED, "asked and not answered"),
     (WAS_DECLINED, "asked, and the participant preferred not to say"),
-    (ERASED, "erased with the participant's answers"),
+    (ERASED, "erased with the participant's answers, or alone since it named a person"),
 )
 
 
@@ -41,13 +41,15 @@ class Reader(Generic[Row]):
     is_erased: Callable[[Row], bool]
 
     def value(self, row: Row, key: str) -> Any:
-        """An answer; None where there is none, or it was declined."""
+        """An answer; None where there is none, or it was declined or erased."""
         found = self.answers(row).get(key)
-        return None if schema.is_declined(found) else found
+        return None if schema.is_declined(found) or schema.is_erased(found) else found
 
     def why_missing(self, row: Row, key: str) -> str | None:
         """Why there is no answer; None where there is one."""
         found = self.answers(row).get(key)
+        if schema.is_erased(found):
+            return ERASED
         if found is not None:
             return WAS_DECLINED if schema.is_declined(found) else None
         if self.is_erased(row):
@@ -62,8 +64,16 @@ def question_variables(
 
     A multiple choice has a column for each choice, a matrix one for each row, an answer in one's own words one for
     the words. Where an answer may be missing in more than one way, ``.missing`` says in which; ``.order`` says in
-    what order choices or rows were shown.
+    what order choices or rows were shown. Of a question that identifies a person all of them do, so that an export
+    holds every one or none.
     """
+    for variable in _question_variables(block, name, question, reader):
+        yield replace(variable, identifies=YES) if question.is_identifying else variable
+
+
+def _question_variables(
+    block: str, name: str, question: Question, reader: Reader[Row]
+) -> Iterator[Variable[Row]]:  # fmt: skip
     key, wording = question.key, next(iter(question.text.values()))
     source = SCREENS[block]
     common: dict[str, Any] = {"source": source, "identifies": INDIRECTLY if key in INDIRECT else NO}
@@ -81,7 +91,8 @@ def question_variables(
         yield Variable(f"{name}.passed", f"Whether the attention check {key} was passed", "boolean",
                        lambda row: _passed(question, reader.value(row, key)), values=YES_NO, source=source,
                        derivation=f"{name} is {question.expects}")  # fmt: skip
-    if question.shown_if is not None or not question.required or question.may_decline:
+    may_be_missing = question.shown_if is not None or not question.required or question.may_decline
+    if may_be_missing or question.is_identifying:
         yield Variable(f"{name}.missing", f"Why {key} has no answer", "category",
                        lambda row: reader.why_missing(row, key), values=WHY_MISSING, source=source,
                        allowed="empty where it has one")  # fmt: skip

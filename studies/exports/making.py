@@ -108,7 +108,7 @@ def _json(
 ) -> list[Written]:
     """One JSON file of participants, each with their items and ratings, and the same codebook as the tables."""
     people = shown(participant_variables(study), with_identifying=options.include_external_ids)
-    items = item_variables(study)
+    items = shown(item_variables(study), with_identifying=options.include_external_ids)
     ratings = [v for v in rating_variables(study) if v.name.startswith("rating.")]
 
     def participants() -> Iterator[dict[str, Any]]:

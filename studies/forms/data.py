@@ -28,7 +28,7 @@ class ExportForm(forms.Form):
     without_excluded = forms.BooleanField(required=False, label="Without those excluded from analyses")
     include_external_ids = forms.BooleanField(
         required=False,
-        label="With codes and external ids",
+        label="With codes, external ids and answers that identify people",
         help_text="The files then name people, and their names say so.",
     )
 
@@ -49,7 +49,7 @@ class RetentionForm(forms.Form):
 
     external_ids_days = forms.IntegerField(
         label="External ids, days", required=False, min_value=0, max_value=LONGEST_DAYS,
-        help_text="After the close of the study; empty keeps them.",
+        help_text="After the close of the study; empty keeps them. Answers that identify people are erased with them.",
     )  # fmt: skip
     answers_days = forms.IntegerField(
         label="Answers, days", required=False, min_value=0, max_value=LONGEST_DAYS,

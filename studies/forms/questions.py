@@ -16,7 +16,8 @@ from studies.forms.question_lines import (
     words_field,
 )
 from studies.questionnaires.conditions import as_alternatives, from_alternatives
-from studies.questionnaires.questions import MATRIX, MULTIPLE, NUMBER, SLIDER, Question
+from studies.questionnaires.core import is_measured
+from studies.questionnaires.questions import ATTENTION, MATRIX, MULTIPLE, NUMBER, SLIDER, Question
 from studies.questionnaires.reading import OF_KIND
 from studies.questionnaires.schema import Questionnaire, earlier_questions
 
@@ -27,6 +28,11 @@ class QuestionForm(forms.Form):
     key = forms.SlugField(max_length=40, help_text="Its name in exports: small letters, digits, underscores.")
     required = forms.BooleanField(required=False, initial=True, label="An answer is required")
     may_decline = forms.BooleanField(required=False, label="Offer “I prefer not to say”")
+    identifies = forms.BooleanField(
+        required=False, label="The answer identifies a person",
+        help_text="Such as an e-mail address for a draw. Exports leave it out unless an owner asks for what names "
+        "people, and it is erased with the external ids.",
+    )  # fmt: skip
     random_group = forms.SlugField(
         required=False, max_length=40, label="Random group",
         help_text="Neighbours of the same group come in an order of each participant's own.",
@@ -68,6 +74,8 @@ class QuestionForm(forms.Form):
                      "expects"):  # fmt: skip
             if name not in fields:
                 del self.fields[name]
+        if kind == ATTENTION or is_measured(block, str(own.get("key", ""))):
+            del self.fields["identifies"]
         low, high = self.LIMITS.get(kind, ("Lowest point", "Highest point"))
         if "minimum" in self.fields:
             self.fields["minimum"].label, self.fields["maximum"].label = low, high
@@ -180,7 +188,7 @@ class QuestionForm(forms.Form):
                 made[name] = words
         if not said["required"]:
             made["required"] = False
-        for name in ("may_decline", "random_order", "reversed"):
+        for name in ("may_decline", "identifies", "random_order", "reversed"):
             if said.get(name):
                 made[name] = True
         for name in ("random_group", "scale"):

@@ -179,6 +179,11 @@ def _check_assignment(settings: Mapping[str, Any], asked: Mapping[str, Question]
 def _asked(key: Any, asked: Mapping[str, Question], what: str) -> Question:
     if key not in asked:
         raise ParameterError(f"{what} is by {key!r}, which the study does not ask.")
+    if asked[key].is_identifying:
+        raise ParameterError(
+            f"{what} is by {key!r}, whose answer identifies a person, and exports would give it away by the stratum or "
+            "the quota. Choose another question."
+        )
     return asked[key]
 
 

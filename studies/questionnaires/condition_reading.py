@@ -139,6 +139,11 @@ def test_problem(test: Test, earlier: Mapping[str, Question]) -> str:
             f"depends on {test.question!r}, which does not come before it. A condition speaks of a question earlier "
             "in its block, or in a block before it (not of one about items, outside their block)."
         )
+    if asked.is_identifying and (test.relation != "answered" or test.row):
+        return (
+            f"depends on what {asked.key!r} is answered by, which names a person and may be erased. Ask whether it "
+            "was answered."
+        )
     if (asked.kind == MATRIX) != bool(test.row) and test.relation != "answered":
         if asked.kind == MATRIX:
             return f"depends on the matrix {asked.key!r}: say of which row, with row: …."

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from studies.questionnaires.erased import is_erased
+
 ALL, ANY, NOT = "all", "any", "not"
 JOINS = (ALL, ANY, NOT)
 RELATIONS = (
@@ -15,7 +17,7 @@ DEEPEST = 6  # conditions within conditions
 
 
 def plain_answer(value: Any) -> Any:
-    """Return an answer as it is compared: nothing for one declined, "other" for one in own words, also among several.
+    """Return an answer as it is compared: nothing if declined or erased, "other" if in own words, also among several.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def plain_answer(value: Any) -> Any:
     ['phone', 'other']
     """
     if isinstance(value, Mapping):
-        if "declined" in value:
+        if "declined" in value or is_erased(value):
             return None
         if "other" in value:
             return "other"
@@ -93,6 +95,8 @@ class Test:
     def holds(self, answers: Mapping[str, Any]) -> bool:
         """Whether it holds; no comparison holds with an answer that was not given or was declined.
 
+        Of one that was erased it is known that it was given, and no more.
+
         Parameters
         ----------
         answers : mapping
@@ -107,7 +111,10 @@ class Test:
         >>> Test("age", "at_least", 18).holds({"age": 20}), Test("age", "differs", 18).holds({})
         (True, False)
         """
-        given = plain_answer(answers.get(self.question))
+        stored = answers.get(self.question)
+        if is_erased(stored):
+            return self.relation == "answered" and bool(self.value)
+        given = plain_answer(stored)
         if self.row:
             given = given.get(self.row) if isinstance(given, Mapping) else None
         if self.relation == "answered":

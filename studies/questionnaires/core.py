@@ -72,4 +72,6 @@ def _fault(question: Question, kind: str) -> str:
         return f"goes from {LOW} to {HIGH}, as the study's measures do."
     if question.may_decline or not question.required:
         return "has to be required, without a way to decline: the study's measures are made of it."
+    if question.is_identifying:
+        return "cannot be one that identifies a person: the study's measures are made of it."
     return ""

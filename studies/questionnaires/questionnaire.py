@@ -78,6 +78,11 @@ class Questionnaire:
         """Every question, block by block."""
         return (*self.about, *self.items, *self.overall, *self.after)
 
+    @property
+    def identifying(self) -> frozenset[str]:
+        """Keys of the questions whose answers name people."""
+        return frozenset(question.key for question in self.questions if question.is_identifying)
+
     def find(self, key: str, *, about_item: bool) -> tuple[str, Question]:
         """The block and the question of that key.
 

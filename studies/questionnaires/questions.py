@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import ParameterError
 from studies.questionnaires.conditions import Condition
+from studies.questionnaires.erased import is_erased
 
 YES_NO = "yes_no"
 NUMBER = "number"
@@ -169,6 +170,8 @@ class Question:
         Whether a high answer means little of what its scale measures.
     expects : str, int or None
         The answer that passes an attention check.
+    is_identifying : bool
+        Whether the answer names a person.
     """
 
     key: str
@@ -198,6 +201,7 @@ class Question:
     scale: str = ""
     is_reversed: bool = False
     expects: Any = None
+    is_identifying: bool = False
 
     @property
     def is_on_points(self) -> bool:
@@ -261,7 +265,7 @@ class Question:
         """
         if value is None:
             return self.required
-        if is_declined(value):
+        if is_declined(value) or is_erased(value):
             return False
         if self.kind == MATRIX:
             return self.required and any(row.key not in value for row in self.rows)

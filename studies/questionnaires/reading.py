@@ -41,8 +41,11 @@ MOST_POINTS = 11
 MOST_DECIMALS = 6
 
 COMMON = frozenset(
-    {"key", "kind", "text", "help", "required", "shown_if", "wordings", "admits", "may_decline", "random_group"}
-)
+    {
+        "key", "kind", "text", "help", "required", "shown_if", "wordings", "admits", "may_decline", "random_group",
+        "identifies",
+    }
+)  # fmt: skip
 POINTS = frozenset({"minimum", "maximum", "ends", "labels"})
 OF_SCALES = frozenset({"scale", "reversed"})
 OF_KIND: dict[str, frozenset[str]] = {
@@ -150,8 +153,10 @@ class QuestionReader:
             scale=self._word("scale"),
             is_reversed=self._flag("reversed", False),
             expects=given.get("expects"),
+            is_identifying=self._flag("identifies", False),
         )
         self._check_expected(question)
+        self._check_identifying(question)
         return question
 
     def _flag(self, name: str, default: bool) -> bool:
@@ -336,6 +341,16 @@ class QuestionReader:
                 self.wrong(f"The matrix {self.key!r} has the row {name!r} twice.", *path, "key")
             found.append(MatrixRow(name, self._texts("text", (*path, "text"), one["text"]), bool(one.get("reversed"))))
         return tuple(found)
+
+    def _check_identifying(self, question: Question) -> None:
+        if question.is_identifying and question.kind == ATTENTION:
+            self.wrong(f"The attention check {self.key!r} names nobody: leave identifies out.", "identifies")
+        elif question.is_identifying and question.scale:
+            self.wrong(
+                f"The answer to {self.key!r} names a person, and the score of a scale would give it away. Leave out "
+                "identifies or scale.",
+                "identifies",
+            )
 
     def _check_expected(self, question: Question) -> None:
         if question.kind != ATTENTION:

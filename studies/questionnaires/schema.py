@@ -9,6 +9,7 @@ from typing import Any
 
 from studies.questionnaires.condition_reading import test_problem
 from studies.questionnaires.conditions import plain_answer
+from studies.questionnaires.erased import ERASED, is_erased
 from studies.questionnaires.problems import Notes, Path, Problem, QuestionnaireProblems
 from studies.questionnaires.questionnaire import (
     ABOUT,
@@ -47,10 +48,12 @@ from studies.questionnaires.questions import (
 from studies.questionnaires.reading import KEY, RESERVED_ITEM_KEYS, QuestionReader
 
 __all__ = [
-    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ITEMS", "KINDS", "LIKERT", "LONGEST_OTHER",
+    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ERASED", "ITEMS", "KINDS", "LIKERT",
+    "LONGEST_OTHER",
     "LONGEST_TEXT", "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO",
     "Choice",
     "MatrixRow", "Problem", "Question", "Questionnaire", "QuestionnaireProblems", "Scale", "Texts", "is_declined",
+    "is_erased",
     "lacking_wordings", "own_words", "plain_answer", "questionnaire_from",
 ]  # fmt: skip
 

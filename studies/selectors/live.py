@@ -15,6 +15,7 @@ from django.db.models import Count
 from core.provenance import digest_of
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Condition, Participant, Response, Study
+from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.outcomes import are_outcomes_open
 from studies.selectors.quality import flag_counts
 
@@ -24,7 +25,10 @@ NOT_PLACED = (ParticipantStatus.SCREENED_OUT, ParticipantStatus.QUOTA_FULL)
 
 @dataclass(frozen=True)
 class NewAnswer:
-    """An answer as it came in. `value` and `condition` are None as long as outcomes are blinded."""
+    """An answer as it came in. `value` and `condition` are None as long as outcomes are blinded.
+
+    The value of one that identifies a person is never shown here: the exports that name people hold it.
+    """
 
     at: datetime
     code: str
@@ -32,6 +36,7 @@ class NewAnswer:
     rank: int
     value: Any
     condition: str | None
+    is_identifying: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,18 @@ def is_blinded(study: Study, mode: str) -> bool:
 
 
 def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
-    """The newest answers, newest first; blinded, what was asked and when, and not what was said."""
+    """The newest answers, newest first; blinded, what was asked and when, and not what was said.
+
+    What names a person is not said either way.
+    """
     words = dict(_wordings(study.questionnaire, study.settings["languages"][0]))
     rows = Response.objects.filter(participant__study=study, participant__mode=mode)
     rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]
     hidden = is_blinded(study, mode)
+    identifying = questionnaire_from(study.questionnaire).identifying
     found = []
     for row in rows:
+        is_identifying = row.question in identifying
         condition = row.participant.condition
         found.append(
             NewAnswer(
@@ -96,8 +106,9 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
                 row.participant.code,
                 words.get(row.question, row.question),
                 row.rank,
-                None if hidden else row.value,
+                None if hidden or is_identifying else row.value,
                 None if hidden or condition is None else condition.label,
+                is_identifying,
             )
         )
     return found

@@ -38,8 +38,9 @@ def answer(
 ) -> Response | None:
     """Store an answer, or replace the one before; None takes an answer that is not required back.
 
-    The change of an answer about an item is an event too. Answers that are no longer asked for after it stay until
-    their page is left. Raises `study.bad_answer`, `study.not_asked`, `study.out_of_order`, `study.not_active`.
+    The change of an answer about an item is an event too, without what was said where that names a person. Answers
+    that are no longer asked for after it stay until their page is left. Raises `study.bad_answer`, `study.not_asked`,
+    `study.out_of_order`, `study.not_active`.
     """
     current = locked(participant)
     questionnaire = questionnaire_from(current.study.questionnaire)
@@ -72,12 +73,13 @@ def answer(
     mirror(participant, current)
     row = current.responses.filter(question=question, rank=rank).first() if question in given else None
     if block == ITEMS and row is not None and row.value != checked:
+        said = {} if asked.is_identifying else {"from": row.value, "to": checked}
         record_event(
             participant=current,
             kind="rating_changed" if question == "rating" else "answer_changed",
             page=ITEMS,
             rank=rank,
-            facts={"question": question, "rank": rank, "from": row.value, "to": checked},
+            facts={"question": question, "rank": rank, **said},
             client_at=client_at,
         )
     return _stored(current, question, rank, checked, provenance, row)

@@ -131,14 +131,15 @@ def finish(*, participant: Participant) -> Participant:
 def _leave(participant: Participant, block: str, rank: int, given: Mapping[str, Any]) -> None:
     """Withdraw the answers of a page that are no longer asked for, and note its attention checks.
 
-    `given` are the answers that the page goes by. The event log keeps what was withdrawn.
+    `given` are the answers that the page goes by. The event log keeps what was withdrawn, unless it names a person.
     """
     questionnaire = questionnaire_from(participant.study.questionnaire)
     asked = {question.key for question in questionnaire.asked(block, given)}
     unasked = [question.key for question in questionnaire.block(block) if question.key not in asked]
     if not given.keys().isdisjoint(unasked):
         for row in participant.responses.filter(rank=rank, question__in=unasked):
-            facts = {"question": row.question, "rank": rank, "value": row.value}
+            said = {} if row.question in questionnaire.identifying else {"value": row.value}
+            facts = {"question": row.question, "rank": rank, **said}
             Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts)
             row.delete()
     note_checks(participant=participant, questionnaire=questionnaire, block=block, rank=rank, given=given)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from studies.enums import HOLDS_SLOT, ExportStatus, Mode, NoticeKind, NoticeMail, ParticipantStatus, Role, StudyStatus
 from studies.models import ExportJob, ExternalId, Notice, NoticeReceipt, Participant, Study, StudyMembership
+from studies.selectors.identifying import identifying_answers
 from studies.selectors.quality import flags_by_participant
 from studies.selectors.responses import public_ids
 
@@ -127,16 +128,20 @@ def _retained(moment: datetime) -> Found:
     limits = Q(external_ids_kept_days__isnull=False) | Q(answers_kept_days__isnull=False)
     for study in Study.objects.filter(limits, closed_at__isnull=False).order_by("pk"):
         kept = (
-            ("external ids", study.external_ids_kept_days, ExternalId.objects.filter(study=study)),
-            ("answers", study.answers_kept_days, Participant.objects.filter(study=study, erased_at__isnull=True)),
-        )
-        for what, days, rows in kept:
+            (
+                "external ids", study.external_ids_kept_days,
+                (ExternalId.objects.filter(study=study), identifying_answers(study)),
+            ),
+            ("answers", study.answers_kept_days, (Participant.objects.filter(study=study, erased_at__isnull=True),)),
+        )  # fmt: skip
+        for what, days, kinds in kept:
             if days is None or study.closed_at is None:
                 continue
             date = study.closed_at + timedelta(days=days)
             key = f"retention:{what}:{date:%Y-%m-%d}"
             is_near = date - RETENTION_AHEAD <= moment < date
-            if is_near and not Notice.objects.filter(study=study, key=key).exists() and rows.exists():
+            is_told = Notice.objects.filter(study=study, key=key).exists()
+            if is_near and not is_told and any(rows.exists() for rows in kinds):
                 text = f"The {what} are erased on {date:%d %B %Y} (UTC), as the retention limit says."
                 yield study, NoticeKind.RETENTION, key, text
 

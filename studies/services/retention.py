@@ -1,4 +1,7 @@
-"""Retention: how long external ids and answers are kept after the close, and the erasure once that has passed."""
+"""Retention: how long external ids and answers are kept after the close, and the erasure once that has passed.
+
+Answers to questions that identify a person are kept as long as external ids are.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.transitions import record
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study, Submission
+from studies.questionnaires.schema import ERASED
+from studies.selectors.identifying import identifying_answers
 from studies.services.privacy import erase
 from studies.services.slots import locked_study
 
@@ -43,15 +48,18 @@ def set_retention(*, study: Study, external_ids_days: int | None, answers_days: 
 
 
 def erase_expired(*, now: datetime | None = None) -> dict[str, int]:
-    """Erase what closed studies keep longer than they promised; counts of ids and of participants.
+    """Erase what closed studies keep longer than they promised; counts of ids, of answers erased with them, and of
+    participants.
 
     Safe to run at any time and twice: what is gone is not found again.
     """
     moment = now or timezone.now()
-    counted = {"external_ids": 0, "participants": 0}
+    counted = {"external_ids": 0, "identifying_answers": 0, "participants": 0}
     for study in Study.objects.filter(closed_at__isnull=False, external_ids_kept_days__isnull=False).order_by("pk"):
         if moment >= study.closed_at + timedelta(days=study.external_ids_kept_days):  # type: ignore[operator, arg-type]
-            counted["external_ids"] += _erase_ids(study)
+            n_ids, n_answers = _erase_ids(study)
+            counted["external_ids"] += n_ids
+            counted["identifying_answers"] += n_answers
     for study in Study.objects.filter(closed_at__isnull=False, answers_kept_days__isnull=False).order_by("pk"):
         if moment >= study.closed_at + timedelta(days=study.answers_kept_days):  # type: ignore[operator, arg-type]
             counted["participants"] += _erase_answers(study, moment)
@@ -59,7 +67,11 @@ def erase_expired(*, now: datetime | None = None) -> dict[str, int]:
 
 
 @transaction.atomic
-def _erase_ids(study: Study) -> int:
+def _erase_ids(study: Study) -> tuple[int, int]:
+    """Erase everything that names people: ids, labels, parameters of links, and answers to identifying questions.
+
+    Of such an answer stays that it was given. Returns how many ids and how many answers were there.
+    """
     n, _ = ExternalId.objects.filter(study=study).delete()
     Submission.objects.filter(study=study).delete()
     Guest.objects.filter(study=study).delete()
@@ -67,10 +79,15 @@ def _erase_ids(study: Study) -> int:
     PersonalLink.objects.filter(study=study).exclude(label="").update(label="")
     # Parameters we do not know may name people as well.
     Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={})
+    n_answers = identifying_answers(study).update(value=dict(ERASED))
     if n:
         record(study, reason=f"{n} external ids were erased, as the retention limit says.", erased_external_ids=n)
         logger.info("erased external ids study=%s n=%s", study.slug, n)
-    return n
+    if n_answers:
+        reason = f"{n_answers} answers that identify people were erased, as the retention limit says."
+        record(study, reason=reason, erased_identifying_answers=n_answers)
+        logger.info("erased identifying answers study=%s n=%s", study.slug, n_answers)
+    return n, n_answers
 
 
 @transaction.atomic

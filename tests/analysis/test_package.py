@@ -33,11 +33,14 @@ from analysis.services.packages import clean_packages, give_package
 from analysis.services.requests import request_package
 from core.errors import ParallaxError
 from core.models import LogEntry
-from studies.models import Participant, Study, StudyMembership
+from studies.models import Participant, Response, Study, StudyMembership
 from studies.services.quality import exclude
 from tests.factories.analysis import planted_person
+from tests.factories.evaluation import make_run_at
+from tests.factories.questionnaires import every_kind, make_study_asking, words
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 RATINGS = {"TopPop": (5, 4, 5, 3, 4), "CorNgr": (2, 3, 1, 2, 4), "PureSVD4": (3, 3, 2, 4, 1)}
 
 
@@ -108,6 +111,28 @@ def check_recomputed(command: list[str], folder: Path) -> None:
 def test_both_scripts_recompute_the_report(unpacked: Path, rscript: str) -> None:
     check_recomputed([sys.executable, "scripts/recompute.py"], unpacked)
     check_recomputed([rscript, "--vanilla", "scripts/recompute.R"], unpacked)
+
+
+def test_what_identifies_people_is_in_no_package(tmp_path: Path) -> None:
+    asked = every_kind()
+    asked["after"].append({"key": "email", "kind": "text", "text": words("Your e-mail?"), "identifies": True})
+    asked["items"].append({"key": "friend", "kind": "text", "text": words("For whom?"), "identifies": True})
+    study = make_study_asking(asked, run=make_run_at("succeeded", algorithms=ALGORITHMS), per_condition=3)
+    for place, (label, given) in enumerate(RATINGS.items()):
+        for number in range(3):
+            person = planted_person(study, label, given, 1 + (number + place) % 5)
+            said = [("email", 0, "ada@example.org"), ("why", 0, "I like them"), ("friend", 2, "friend-4711")]
+            Response.objects.bulk_create(
+                Response(participant=person, question=question, rank=rank, value=value, provenance="person")
+                for question, rank, value in said
+            )
+    packed = give_file(report=build_report(study=study), name=PACKAGE)
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
+        whole = {name: archive.read(name) for name in archive.namelist()}
+    assert b"I like them" in whole["data/participants.csv"]
+    assert not [name for name, content in whole.items() if b"ada@example" in content or b"friend-4711" in content]
+    data = {name: content for name, content in whole.items() if name.startswith("data/")}
+    assert not [name for name, content in data.items() if b"after.email" in content or b"item.friend" in content]
 
 
 def test_package_holds_what_its_readme_names(unpacked: Path) -> None:

@@ -13,5 +13,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         counted = erase_expired()
         self.stdout.write(
-            f"Erased {counted['external_ids']} external ids, and the answers of {counted['participants']} participants."
+            f"Erased {counted['external_ids']} external ids, {counted['identifying_answers']} answers that identify "
+            f"people, and the answers of {counted['participants']} participants."
         )

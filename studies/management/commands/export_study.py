@@ -29,7 +29,8 @@ class Command(BaseCommand):
             "--include-external-ids",
             "--with-identifying",
             action="store_true",
-            help="with codes and the ids of other sites; the files are named identifiable-true",
+            help="with codes, the ids of other sites and answers to questions that identify people; the files are "
+            "named identifiable-true",
         )
         parser.add_argument(
             "--without-excluded", action="store_true", help="leave out whom the researcher excluded (default: marked)"
