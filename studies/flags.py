@@ -22,6 +22,7 @@ NAMES = {
     ATTENTION_FAILED: "Attention check failed",
     SAME_EXTERNAL_ID: "Same external id",
 }
+FEWEST_IN_ONE_DIRECTION = 10  # so many statements alike that do not contradict one another may be an honest answer
 FEWEST_FOR_MEDIAN = 5  # with fewer completed participants a share of their median says nothing
 
 
@@ -37,6 +38,9 @@ class Thresholds:
         The same as a share of the study's median time, 0 to 1; 0 for no such limit.
     alike_items : int
         Fewest recommended items answered in one and the same way that count as straight-lined, >= 2.
+    alike_statements : int
+        Fewest statements of one block, on equally many points, that count as straight-lined where all have the same
+        point and some are reverse-scored, >= 2; where none is or all are, at least `FEWEST_IN_ONE_DIRECTION`.
     alike_ratings : int
         Fewest ratings, of known and of recommended items together, that may not all be equal, >= 2.
 
@@ -49,6 +53,7 @@ class Thresholds:
     fastest_seconds: float = 60.0
     fastest_share: float = 1 / 3
     alike_items: int = 3
+    alike_statements: int = 6
     alike_ratings: int = 6
 
     def __post_init__(self) -> None:
@@ -56,9 +61,62 @@ class Thresholds:
             raise ParameterError(f"The shortest time is 0 seconds or more; got {self.fastest_seconds}.")
         if not 0 <= self.fastest_share <= 1:
             raise ParameterError(f"The share of the median time is from 0 to 1; got {self.fastest_share}.")
-        for name in ("alike_items", "alike_ratings"):
+        for name in ("alike_items", "alike_statements", "alike_ratings"):
             if getattr(self, name) < 2:
                 raise ParameterError(f"The threshold {name} is a whole number from 2; got {getattr(self, name)}.")
+
+    def fewest_statements(self, *, is_mixed: bool) -> int:
+        """From how many statements on the same point somebody is straight-lined.
+
+        Parameters
+        ----------
+        is_mixed : bool
+            Whether some of the statements are reverse-scored and some are not.
+
+        Returns
+        -------
+        int
+        """
+        return self.alike_statements if is_mixed else max(self.alike_statements, FEWEST_IN_ONE_DIRECTION)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The points that somebody marked in one block, in what it asks on equally many points.
+
+    Parameters
+    ----------
+    where : str
+        The block in words, as in "asked after the list".
+    n_points : int
+        Points of each statement.
+    points : sequence of (int, bool)
+        The point of each statement answered, not turned round, and whether the statement is reverse-scored.
+    """
+
+    where: str
+    n_points: int
+    points: Sequence[tuple[int, bool]]
+
+    def is_alike(self, thresholds: Thresholds) -> bool:
+        """Whether all have the same point, and are too many for that.
+
+        Parameters
+        ----------
+        thresholds : Thresholds
+            The study's.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> Marked("after the list", 5, [(3, False), (3, True)] * 3).is_alike(Thresholds())
+        True
+        """
+        fewest = thresholds.fewest_statements(is_mixed=len({is_reversed for _, is_reversed in self.points}) == 2)
+        return len(self.points) >= fewest and len({point for point, _ in self.points}) == 1
 
 
 @dataclass(frozen=True)
@@ -77,6 +135,8 @@ class Given:
         Attention checks answered otherwise than asked for.
     same_id : sequence of str
         Others who came with the same external id, by the ids that are shown.
+    marked : sequence of Marked
+        What was marked on points in the blocks that are not about items.
     """
 
     seconds: float | None
@@ -84,6 +144,7 @@ class Given:
     ratings: Sequence[int]
     failed_checks: Sequence[str] = ()
     same_id: Sequence[str] = ()
+    marked: Sequence[Marked] = ()
 
 
 @dataclass(frozen=True)
@@ -156,6 +217,23 @@ def shortest_time(seconds: Sequence[float], thresholds: Thresholds) -> float:
     return max(float(thresholds.fastest_seconds), of_median)
 
 
+def _straight_lined(given: Given, thresholds: Thresholds) -> list[Flag]:
+    """At most one flag, with a sentence for each part that was answered alike. Which answer it was is not said."""
+    said, numbers = [], {}
+    if len(given.items) >= thresholds.alike_items and len(set(given.items)) == 1:
+        numbers["items"] = len(given.items)
+        said.append(f"Answered every question alike for all {len(given.items)} items.")
+    for one in given.marked:
+        if not one.is_alike(thresholds):
+            continue
+        n, n_reversed = len(one.points), sum(is_reversed for _, is_reversed in one.points)
+        numbers["statements"] = numbers.get("statements", 0) + n
+        numbers["reversed"] = numbers.get("reversed", 0) + n_reversed
+        ending = f", {n_reversed} of them reverse-scored" if n_reversed else ""
+        said.append(f"Marked the same of {one.n_points} points for all {n} statements asked {one.where}{ending}.")
+    return [Flag(STRAIGHT_LINED, " ".join(said), numbers)] if said else []
+
+
 def flags_of(given: Given, thresholds: Thresholds, shortest: float) -> tuple[Flag, ...]:
     """Every flag of one participant, in the order of `KEYS`.
 
@@ -187,9 +265,7 @@ def flags_of(given: Given, thresholds: Thresholds, shortest: float) -> tuple[Fla
                 {"seconds": round(given.seconds, 3), "shortest": round(shortest, 3)},
             )
         )
-    if len(given.items) >= thresholds.alike_items and len(set(given.items)) == 1:
-        n = len(given.items)
-        found.append(Flag(STRAIGHT_LINED, f"Answered every question alike for all {n} items.", {"items": n}))
+    found += _straight_lined(given, thresholds)
     if len(given.ratings) >= thresholds.alike_ratings and len(set(given.ratings)) == 1:
         # Which rating it is would be an outcome, and reasons are shown while outcomes are blinded.
         n, rating = len(given.ratings), given.ratings[0]

@@ -38,6 +38,30 @@ class Member:
         """How it is called in exports: the question, or the question and the row."""
         return f"{self.question}.{self.row}" if self.row else self.question
 
+    def given(self, answers: Mapping[str, Any]) -> Any:
+        """The answer as it was given, or None where there is none.
+
+        Parameters
+        ----------
+        answers : mapping
+            Question key to stored value.
+
+        Returns
+        -------
+        int, float, str or None
+
+        Examples
+        --------
+        >>> Member("q", "r", 1, 7, True).given({"q": {"r": 2}})
+        2
+        """
+        value = answers.get(self.question)
+        if is_declined(value):
+            return None
+        if self.row:
+            return value.get(self.row) if isinstance(value, Mapping) else None
+        return value
+
     def scored(self, answers: Mapping[str, Any]) -> Fraction | None:
         """The answer in the direction of the scale: minimum + maximum - x where it is reversed.
 
@@ -56,11 +80,7 @@ class Member:
         >>> Member("q", "", 1, 7, True).scored({"q": 2})
         Fraction(6, 1)
         """
-        value = answers.get(self.question)
-        if is_declined(value):
-            return None
-        if self.row:
-            value = value.get(self.row) if isinstance(value, Mapping) else None
+        value = self.given(answers)
         if value is None:
             return None
         exact = _exact(value)
@@ -146,7 +166,18 @@ class ScaleOfStudy:
         return sum(given, start=Fraction(0)) / len(given)
 
 
-def _members(question: Question) -> tuple[Member, ...]:
+def members_of(question: Question) -> tuple[Member, ...]:
+    """What of a question is answered by a number of its own: the question itself, or each row of a matrix.
+
+    Parameters
+    ----------
+    question : Question
+        One that is answered by numbers.
+
+    Returns
+    -------
+    tuple of Member
+    """
     if question.kind == MATRIX:
         return tuple(
             Member(question.key, row.key, question.minimum, question.maximum, row.is_reversed) for row in question.rows
@@ -170,7 +201,7 @@ def scales_of(questionnaire: Questionnaire) -> tuple[ScaleOfStudy, ...]:
     found = []
     for scale in questionnaire.scales:
         asked = [question for question in questionnaire.questions if question.scale == scale.key]
-        members = tuple(member for question in asked for member in _members(question))
+        members = tuple(member for question in asked for member in members_of(question))
         if members:
             found.append(_scale(scale, members, any(q in questionnaire.block(ITEMS) for q in asked)))
     return tuple(found)

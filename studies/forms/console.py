@@ -9,7 +9,7 @@ from django import forms
 
 from evaluation.models import EvaluationRun
 from studies.enums import Role
-from studies.flags import thresholds_from
+from studies.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.forms.assignment import AssignmentForm
 from studies.forms.plan import PlanFields
 from studies.models import Condition, Study
@@ -114,6 +114,13 @@ class DesignForm(PlanFields, AssignmentForm):
         max_value=20,
         help_text="So many recommended items or more, all answered alike.",
     )
+    alike_statements = forms.IntegerField(
+        label="Straight-lined from so many statements",
+        min_value=2,
+        max_value=100,
+        help_text="So many of one block or more, all on the same point though some are reverse-scored; where none is, "
+        f"{FEWEST_IN_ONE_DIRECTION} at least.",
+    )
     alike_ratings = forms.IntegerField(
         label="All ratings alike from so many",
         min_value=2,
@@ -123,7 +130,7 @@ class DesignForm(PlanFields, AssignmentForm):
     SECTIONS = (
         ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
-        ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_ratings")),
+        ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
         (PLAN, ("perceived", "objective", *PlanFields.base_fields, "effect", "hypothesis")),
     )
 
@@ -144,6 +151,7 @@ class DesignForm(PlanFields, AssignmentForm):
             "fastest_seconds": self.thresholds.fastest_seconds,
             "fastest_percent": round(self.thresholds.fastest_share * 100, 2),
             "alike_items": self.thresholds.alike_items,
+            "alike_statements": self.thresholds.alike_statements,
             "alike_ratings": self.thresholds.alike_ratings,
         }
         self.languages = tuple(study.settings["languages"])
@@ -182,6 +190,7 @@ class DesignForm(PlanFields, AssignmentForm):
             "fastest_seconds": said["fastest_seconds"],
             "fastest_share": share,
             "alike_items": said["alike_items"],
+            "alike_statements": said["alike_statements"],
             "alike_ratings": said["alike_ratings"],
         }
 

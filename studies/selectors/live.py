@@ -41,8 +41,9 @@ class NewAnswer:
 
 @dataclass(frozen=True)
 class Cell:
-    """How many of one stratum are in one condition, by where they stand."""
+    """How many of one stratum are in one condition, by where they stand. `started` counts whoever held a slot there."""
 
+    started: int = 0
     active: int = 0
     completed: int = 0
     abandoned: int = 0
@@ -52,15 +53,26 @@ class Cell:
         """Slots held: they count towards the target."""
         return self.active + self.completed
 
+    @property
+    def left(self) -> int:
+        """Everybody else who started: withdrew, was returned, failed attention checks, found no room on coming back."""
+        return self.started - self.held - self.abandoned
+
 
 @dataclass(frozen=True)
 class StratumLine:
-    """One stratum over the conditions in the order of the design, with who was sent away."""
+    """One stratum over the conditions in the order of the design, with who was sent away before they had any."""
 
     stratum: str
+    labels: tuple[str, ...]
     cells: tuple[Cell, ...]
     n_screened_out: int
     n_quota_full: int
+
+    @property
+    def by_condition(self) -> list[tuple[str, Cell]]:
+        """Each condition's label with its cell; none where nobody was assigned."""
+        return list(zip(self.labels, self.cells, strict=True)) if any(cell.started for cell in self.cells) else []
 
     @property
     def held(self) -> int:
@@ -114,25 +126,32 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
     return found
 
 
+def _cell(counted: Counter[str]) -> Cell:
+    return Cell(
+        started=counted.total(),
+        active=counted[ParticipantStatus.ACTIVE],
+        completed=counted[ParticipantStatus.COMPLETED],
+        abandoned=counted[ParticipantStatus.ABANDONED],
+    )
+
+
 def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> list[StratumLine]:
     """One line a stratum that anybody is of; those sent away before they had one are under an empty name."""
     rows = Participant.objects.filter(study=study, mode=mode).order_by()
-    found: dict[str, Counter[tuple[int | None, str]]] = {}
-    for stratum, condition, status, n in rows.values_list("stratum", "condition_id", "status").annotate(n=Count("pk")):
-        found.setdefault(stratum, Counter())[condition, status] += n
+    rows_of = rows.values_list("stratum", "condition_id", "status")
+    placed: dict[str, dict[int, Counter[str]]] = {}
+    waiting: dict[str, Counter[str]] = {}
+    for stratum, condition, status, n, n_placed in rows_of.annotate(n=Count("pk"), placed=Count("assigned_at")):
+        if n_placed and condition is not None:
+            placed.setdefault(stratum, {}).setdefault(condition, Counter())[status] += n_placed
+        waiting.setdefault(stratum, Counter())[status] += n - n_placed
+    labels = tuple(one.label for one in conditions)
     lines = []
-    for stratum, counted in sorted(found.items()):
-        cells = tuple(
-            Cell(
-                counted[one.pk, ParticipantStatus.ACTIVE],
-                counted[one.pk, ParticipantStatus.COMPLETED],
-                counted[one.pk, ParticipantStatus.ABANDONED],
-            )
-            for one in conditions
-        )
-        away = [sum(n for (_one, status), n in counted.items() if status == left) for left in NOT_PLACED]
-        line = StratumLine(stratum, cells, *away)
-        if stratum or any(away):
+    for stratum, away in sorted(waiting.items()):
+        of_conditions = placed.get(stratum, {})
+        cells = tuple(_cell(of_conditions.get(one.pk, Counter())) for one in conditions)
+        line = StratumLine(stratum, labels, cells, *(away[status] for status in NOT_PLACED))
+        if stratum or line.n_screened_out or line.n_quota_full:
             lines.append(line)
     return lines
 

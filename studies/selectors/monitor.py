@@ -26,7 +26,8 @@ STEP_NAMES = {
 
 @dataclass(frozen=True)
 class ConditionCount:
-    """How many participants one condition has. `started` counts everybody who ever held a slot in it."""
+    """How many participants one condition has. `started` counts everybody who ever held a slot in it, `left` those of
+    them who withdrew, were returned, failed attention checks or found no room on coming back."""
 
     label: str
     target: int | None
@@ -34,6 +35,11 @@ class ConditionCount:
     active: int
     completed: int
     abandoned: int
+
+    @property
+    def left(self) -> int:
+        """Who started and is none of active, completed and abandoned."""
+        return self.started - self.active - self.completed - self.abandoned
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def modes_of(study: Study) -> list[str]:
 def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
     """One line a condition, in the order of the design."""
     rows = (
-        Participant.objects.filter(study=study, mode=mode, condition__isnull=False)
+        Participant.objects.filter(study=study, mode=mode, condition__isnull=False, assigned_at__isnull=False)
         .order_by()
         .values_list("condition_id", "status")
         .annotate(n=Count("pk"))

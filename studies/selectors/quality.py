@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +11,19 @@ from typing import Any
 from django.db.models import Case, Count, F, Max, Min, TextField, When
 from django.db.models.functions import Cast
 
-from studies import flags
+from studies import flags, flow
+from studies.batteries import Battery, batteries_of
 from studies.enums import Mode, ParticipantStatus
-from studies.flags import Flag, Given, Thresholds
+from studies.flags import Flag, Given, Marked, Thresholds
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
-from studies.questionnaires.schema import Question, Questionnaire, questionnaire_from
+from studies.questionnaires.questions import IN_WORDS, OTHER
+from studies.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
 from studies.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
 
 PERSON_NAMES = frozenset(
     {"PROLIFIC_PID", "prolific_pid", "workerId", "worker_id", "participant_label", "external_id", "id"}
 )
+WHERE = {ABOUT: "about the person", OVERALL: "about the list", AFTER: "after the list"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,26 @@ class Looked:
     public_id: str
     flags: tuple[Flag, ...]
     exclusion: Exclusion | None
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Where a questionnaire's flags are looked for: its attention checks, what is compared from item to item (all but
+    what is said in own words), and its batteries."""
+
+    checks: tuple[Question, ...]
+    compared: tuple[str, ...]
+    batteries: tuple[Battery, ...]
+
+
+def sought_in(asked: Questionnaire) -> Sought:
+    """Where the flags of that questionnaire are looked for."""
+    of_items = (question.key for question in asked.items if question.kind not in IN_WORDS)
+    return Sought(
+        checks=tuple(question for question in asked.questions if question.expects is not None),
+        compared=tuple(dict.fromkeys((*MEASURED, *of_items))),
+        batteries=batteries_of(asked),
+    )
 
 
 def excluded(study: Study, modes: Sequence[str]) -> dict[int, Exclusion]:
@@ -90,16 +114,34 @@ def _seconds(participant: Participant) -> float | None:
     return (participant.completed_at - participant.consented_at).total_seconds()
 
 
-def _given(record: Record, checks: Sequence[Question], shared: dict[int, list[str]]) -> Given:
-    rows = [tuple(item.answers.get(key) for key in MEASURED) for item in record.items]
-    answered = [row for row in rows if row[-1] is not None]
-    ratings = [rating.rating for rating in record.profile] + [int(row[-1]) for row in answered if row[-1] is not None]
+def _plain(value: Any) -> Any:
+    """An answer as it is compared with another item's: what was said in own words is left out."""
+    if isinstance(value, dict):
+        return OTHER if OTHER in value else tuple(sorted(value.items()))
+    return tuple(map(_plain, value)) if isinstance(value, list) else value
+
+
+def _marked(record: Record, batteries: Sequence[Battery]) -> list[Marked]:
+    """What was marked on points in the blocks that the participant has been through."""
+    person = record.participant
+    step = flow.THANKS if person.status == ParticipantStatus.COMPLETED else person.step
+    reached = flow.STEPS.index(step)
+    return [
+        Marked(WHERE[one.block], one.n_points, one.marked(record.answers))
+        for one in batteries
+        if flow.STEPS.index(one.block) < reached
+    ]
+
+
+def _given(record: Record, sought: Sought, shared: dict[int, list[str]]) -> Given:
+    answered = [item.answers for item in record.items if item.answers.get(RATING) is not None]
     return Given(
         seconds=_seconds(record.participant),
-        items=answered,
-        ratings=ratings,
-        failed_checks=_failed(record, checks),
+        items=[tuple(_plain(answers.get(key)) for key in sought.compared) for answers in answered],
+        ratings=[rating.rating for rating in record.profile] + [int(answers[RATING]) for answers in answered],
+        failed_checks=_failed(record, sought.checks),
         same_id=shared.get(record.participant.pk, ()),
+        marked=_marked(record, sought.batteries),
     )
 
 
@@ -119,7 +161,7 @@ def _shortest(study: Study, modes: Sequence[str], thresholds: Thresholds) -> tup
 def _alike(study: Study, modes: Sequence[str], thresholds: Thresholds, asked: Questionnaire) -> set[int]:
     """Who completed and may have answered alike: nobody else of those who completed has.
 
-    Whoever gave two different ratings of recommended items is neither straight-lined nor has all ratings alike.
+    Whoever gave two different ratings of recommended items answered not all items alike, nor has all ratings alike.
     """
     completed = Participant.objects.filter(study=study, mode__in=modes, status=ParticipantStatus.COMPLETED)
     rating = next((question for question in asked.items if question.key == RATING), None)
@@ -147,6 +189,37 @@ def _alike(study: Study, modes: Sequence[str], thresholds: Thresholds, asked: Qu
     return found
 
 
+def _lined(study: Study, modes: Sequence[str], thresholds: Thresholds, every: Sequence[Battery]) -> set[int]:
+    """Who completed and may have marked the same point throughout a battery: nobody else of those who completed has.
+
+    Whoever marked two different points where everybody is asked has not, nor has who answered too little.
+    """
+    batteries = [one for one in every if len(one.members) >= thresholds.fewest_statements(is_mixed=one.is_mixed)]
+    if not batteries:
+        return set()
+    completed = Participant.objects.filter(study=study, mode__in=modes, status=ParticipantStatus.COMPLETED)
+    everybody = set(completed.order_by().values_list("pk", flat=True))
+    battery_of = {key: number for number, one in enumerate(batteries) for key in one.always}
+    rows = Response.objects.filter(participant__in=completed, rank=0, question__in=battery_of).order_by()
+    read: dict[tuple[str, str], list[int]] = {}  # people give the same few answers again and again
+    points: dict[tuple[int, int], tuple[int, int]] = {}  # by person and battery the point, -1 for several, and how many
+    given = rows.annotate(written=Cast("value", TextField())).values_list("participant", "question", "written")
+    for pk, key, written in given.iterator(chunk_size=5000):
+        number = battery_of[key]
+        if (key, written) not in read:
+            read[key, written] = [at for at, _ in batteries[number].marked({key: json.loads(written)})]
+        for point in read[key, written]:
+            before, n = points.get((pk, number), (point, 0))
+            points[pk, number] = (before if before == point else -1, n + 1)
+    found: set[int] = set()
+    for number, one in enumerate(batteries):
+        n_others = sum(member.question not in one.always for member in one.members)
+        fewest = thresholds.fewest_statements(is_mixed=one.is_mixed) - n_others
+        stands = ((pk, points.get((pk, number), (0, 0))) for pk in everybody)
+        found.update(pk for pk, (point, n) in stands if point >= 0 and n >= fewest)
+    return found
+
+
 def _otherwise(study: Study, modes: Sequence[str], checks: Sequence[Question]) -> set[int]:
     """Who answered an attention check otherwise than asked for, asked for in the end or not."""
     expected = {check.key: check.expects for check in checks}
@@ -162,16 +235,17 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
     """
     thresholds = flags.thresholds_from(study.settings)
     asked = questionnaire_from(study.questionnaire)
-    shared, checks = _shared_ids(study), [question for question in asked.questions if question.expects is not None]
+    sought, shared = sought_in(asked), _shared_ids(study)
     shortest, fast = _shortest(study, modes, thresholds)
+    suspects = {*fast, *shared, *_alike(study, modes, thresholds, asked)}
+    suspects |= _lined(study, modes, thresholds, sought.batteries) | _otherwise(study, modes, sought.checks)
     under_way = Participant.objects.filter(study=study, mode__in=modes).exclude(status=ParticipantStatus.COMPLETED)
-    suspects = {*fast, *shared, *_alike(study, modes, thresholds, asked), *_otherwise(study, modes, checks)}
     suspects.update(under_way.order_by().values_list("pk", flat=True))
     found: dict[int, tuple[Flag, ...]] = {}
     for record in records_of(study, suspects, modes):
         if record.participant.erased_at is not None:
             continue  # nothing is left to look at
-        own = flags.flags_of(_given(record, checks, shared), thresholds, shortest.get(record.participant.mode, 0.0))
+        own = flags.flags_of(_given(record, sought, shared), thresholds, shortest.get(record.participant.mode, 0.0))
         if own:
             found[record.participant.pk] = own
     return found

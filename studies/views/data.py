@@ -93,6 +93,7 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "counts": [(mode, quality.flag_counts(study, [mode])) for mode in modes],
         "thresholds": (thresholds := thresholds_from(study.settings)),
         "fastest_percent": thresholds.fastest_share * 100,
+        "fewest_in_one_direction": thresholds.fewest_statements(is_mixed=False),
         "history": quality.exclusion_history(study),
         "flows": flows,
         "is_open": is_open,

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import ParameterError
 from studies import flags
-from studies.flags import Given, Thresholds, flags_of, shortest_time, thresholds_from
+from studies.flags import Given, Marked, Thresholds, flags_of, shortest_time, thresholds_from
 
 pytestmark = pytest.mark.unit
 FINE = Given(300.0, [(True, None, None, 4), (False, True, False, 2), (True, None, None, 5)], [1, 2, 3, 4, 5, 4, 2, 5])
@@ -51,6 +51,61 @@ def test_what_is_just_within_the_thresholds_raises_nothing(given: Given) -> None
     assert flags_of(given, Thresholds(), 60) == ()
 
 
+MIXED = [(2, False)] * 4 + [(2, True)] * 2
+ONE_WAY = [(4, False)] * 10
+
+
+def _marking(*points: list[tuple[int, bool]]) -> Given:
+    return Given(None, [], [], marked=[Marked("after the list", 5, own) for own in points])
+
+
+@pytest.mark.parametrize(
+    ("points", "words", "numbers"),
+    [
+        (MIXED, "all 6 statements asked after the list, 2 of them reverse-scored.", {"statements": 6, "reversed": 2}),
+        (ONE_WAY, "all 10 statements asked after the list.", {"statements": 10, "reversed": 0}),
+        ([(0, True)] * 10, "10 of them reverse-scored.", {"statements": 10, "reversed": 10}),
+    ],
+)
+def test_the_same_point_throughout_a_block_is_straight_lined_and_which_it_is_is_not_said(
+    points: list[tuple[int, bool]], words: str, numbers: dict[str, float]
+) -> None:
+    (flag,) = flags_of(_marking(points), Thresholds(), 60)
+    assert (flag.key, dict(flag.numbers)) == (flags.STRAIGHT_LINED, numbers)
+    assert flag.reason.startswith("Marked the same of 5 points for ")
+    assert flag.reason.endswith(words)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        MIXED[1:],
+        [*MIXED, (3, False)],
+        [*MIXED, (3, True)],
+        ONE_WAY[1:],
+        [*ONE_WAY, (3, False)],
+        [(2, True)] * 9,
+        [],
+    ],
+)
+def test_an_honest_way_to_answer_statements_raises_nothing(points: list[tuple[int, bool]]) -> None:
+    assert flags_of(_marking(points), Thresholds(), 60) == ()
+
+
+def test_the_threshold_of_statements_counts_for_each_block_and_lowers_nothing_without_a_contradiction() -> None:
+    assert flags_of(_marking(MIXED[1:], MIXED[2:]), Thresholds(), 60) == ()
+    assert flags_of(_marking(MIXED[1:]), Thresholds(alike_statements=5), 60)
+    assert flags_of(_marking(ONE_WAY[1:]), Thresholds(alike_statements=2), 60) == ()
+    assert flags_of(_marking(ONE_WAY), Thresholds(alike_statements=11), 60) == ()
+
+
+def test_items_and_statements_alike_are_one_flag_with_a_sentence_each() -> None:
+    given = Given(None, [(True, None, None, 3)] * 3, [], marked=[Marked("about the list", 7, MIXED)] * 2)
+    (flag,) = flags_of(given, Thresholds(), 60)
+    assert flag.reason.count(".") == 3
+    assert dict(flag.numbers) == {"items": 3, "statements": 12, "reversed": 4}
+
+
 def test_the_median_counts_from_five_people_on_and_the_higher_limit_holds() -> None:
     assert shortest_time([900] * 4, Thresholds()) == 60
     assert shortest_time([900] * 5, Thresholds()) == 300
@@ -67,6 +122,7 @@ def test_the_median_counts_from_five_people_on_and_the_higher_limit_holds() -> N
         ({"fastest_seconds": -1}, "0 seconds or more"),
         ({"fastest_share": 1.5}, "from 0 to 1"),
         ({"alike_ratings": 1}, "from 2"),
+        ({"alike_statements": 1}, "alike_statements is a whole number from 2"),
     ],
 )
 def test_thresholds_that_cannot_be_used_are_refused(given: dict[str, object], words: str) -> None:

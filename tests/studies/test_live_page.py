@@ -8,12 +8,13 @@ from django.test import Client
 from django.urls import reverse
 
 from studies.enums import Mode, Role
-from studies.models import Study
-from studies.selectors import live
+from studies.models import Participant, Study
+from studies.selectors import live, monitor
 from studies.selectors.quality import flag_counts
 from studies.services.blinding import open_outcomes
 from studies.services.launch import design_snapshot, launch_study
-from tests.factories.studies import assigned, completed, make_study
+from studies.services.privacy import withdraw
+from tests.factories.studies import assigned, completed, enter, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -63,14 +64,50 @@ def test_condition_by_stratum_counts_who_holds_who_left_and_who_was_sent_away() 
     at = {condition.pk: cell for condition, cell in zip(conditions, own.cells, strict=True)}
     assert done.condition_id is not None
     assert under_way.condition_id is not None
-    assert at[done.condition_id] == live.Cell(active=0, completed=1, abandoned=0)
-    assert at[under_way.condition_id] == live.Cell(active=1, completed=0, abandoned=0)
+    assert at[done.condition_id] == live.Cell(started=1, active=0, completed=1, abandoned=0)
+    assert at[under_way.condition_id] == live.Cell(started=1, active=1, completed=0, abandoned=0)
     assert (own.held, lines[""].n_screened_out, lines[""].held) == (2, 1, 0)
     page = (
         _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
     )
     assert "1 of 2" in page
-    assert "none yet" in page
+    assert "No stratum yet" in page
+
+
+def test_every_line_of_condition_and_stratum_adds_up_whatever_became_of_people() -> None:
+    study = make_study(per_condition=10)
+    people = [assigned(study, age=25) for _place in range(9)]
+    conditions = list(study.conditions.order_by("position"))
+    became = ("withdrawn", "returned", "attention_failed", "quota_full", "abandoned", "completed")
+    for person, status in zip(people, became, strict=False):
+        Participant.objects.filter(pk=person.pk).update(status=status, condition=conditions[0])
+    Participant.objects.filter(pk__in=[one.pk for one in people[6:]]).update(condition=conditions[1])
+    withdraw(participant=people[6])
+    enter(study, Mode.LIVE)
+    assigned(study, age=80)
+    (none, own) = live.stratum_lines(study, Mode.LIVE, conditions)
+    first, second = own.cells
+    assert first == live.Cell(started=6, active=0, completed=1, abandoned=1)
+    assert (first.left, second.started, second.active, second.left) == (4, 3, 2, 1)
+    assert (own.n_screened_out, own.n_quota_full) == (0, 0), "who found no room on coming back has left a condition"
+    assert (none.n_screened_out, none.by_condition) == (1, [])
+    for line, cell in zip(monitor.counts_by_condition(study, Mode.LIVE), own.cells, strict=True):
+        assert (line.started, line.left) == (cell.started, cell.left)
+    shown = (
+        _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
+    )
+    cells = "".join(f'<td class="n">{n}</td>' for n in (6, 0, 1, 1, 4))
+    assert shown.count(f'<th scope="row">{conditions[0].label}</th>{cells}') == 2, "in its stratum, and in all of them"
+    assert "3 slots held, 0 screened out" in shown
+
+
+def test_whoever_only_chose_a_condition_to_preview_has_not_started_in_it() -> None:
+    study = make_study()
+    conditions = list(study.conditions.order_by("position"))
+    person = enter(study, Mode.PREVIEW).participant
+    Participant.objects.filter(pk=person.pk).update(condition=conditions[0])
+    assert [line.started for line in monitor.counts_by_condition(study, Mode.PREVIEW)] == [0, 0]
+    assert live.stratum_lines(study, Mode.PREVIEW, conditions) == []
 
 
 def test_thresholds_are_set_with_the_design_hashed_with_it_and_count() -> None:
@@ -85,7 +122,13 @@ def test_thresholds_are_set_with_the_design_hashed_with_it_and_count() -> None:
     assert study.settings["quality"]["fastest_share"] == 1 / 3, "not cut to the decimals that the page shows"
     client.post(address, {**said, "fastest_seconds": "0", "fastest_percent": "0", "alike_ratings": "99"})
     study.refresh_from_db()
-    wanted = {"fastest_seconds": 0.0, "fastest_share": 0.0, "alike_items": 3, "alike_ratings": 99}
+    wanted = {
+        "fastest_seconds": 0.0,
+        "fastest_share": 0.0,
+        "alike_items": 3,
+        "alike_statements": 6,
+        "alike_ratings": 99,
+    }
     assert study.settings["quality"] == wanted
     assert design_snapshot(study)["settings"]["quality"] == wanted
     assert design_snapshot(study) != before

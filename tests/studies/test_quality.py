@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import random
 import zipfile
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,7 +24,7 @@ from core.models import LogEntry
 from studies import flags
 from studies.enums import ExportStatus, Mode, ParticipantStatus, Role
 from studies.exports import Options
-from studies.models import Exclusion, ExportJob, ExternalId, Participant, ProfileRating, Study
+from studies.models import Exclusion, ExportJob, ExternalId, Participant, ProfileRating, Response, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import quality
 from studies.selectors.consort import consort_of
@@ -35,6 +39,7 @@ from studies.services.quality import exclude, undo_exclusion
 from studies.services.retention import erase_expired, set_retention
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
+from tests.factories.questionnaires import every_kind, make_resque_study, make_study_asking, words
 from tests.factories.studies import assigned, completed, enter, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -100,12 +105,11 @@ def test_someone_the_studys_own_rule_sent_away_has_the_flag(study: Study) -> Non
 def _one_by_one(study: Study) -> dict[int, tuple[flags.Flag, ...]]:
     """The flags that are found when everything of everybody is looked at."""
     thresholds = flags.thresholds_from(study.settings)
-    asked = questionnaire_from(study.questionnaire)
-    checks = [question for question in asked.questions if question.expects is not None]
+    sought = quality.sought_in(questionnaire_from(study.questionnaire))
     shared, (shortest, _) = quality._shared_ids(study), quality._shortest(study, [Mode.LIVE], thresholds)
     found = {
         record.participant.pk: flags.flags_of(
-            quality._given(record, checks, shared), thresholds, shortest.get(Mode.LIVE, 0.0)
+            quality._given(record, sought, shared), thresholds, shortest.get(Mode.LIVE, 0.0)
         )
         for record in records(study, [Mode.LIVE])
         if record.participant.erased_at is None
@@ -148,6 +152,118 @@ def test_whoever_is_passed_over_has_no_flag(study: Study, is_rating_conditional:
         flags.TOO_FAST, flags.STRAIGHT_LINED, flags.ALL_RATINGS_ALIKE, flags.SAME_EXTERNAL_ID,
     }  # fmt: skip
     assert len(found) < 60
+
+
+def _answer(person: Participant, answers: dict[str, Any], rank: int = 0) -> None:
+    Response.objects.bulk_create(
+        Response(participant=person, question=key, rank=rank, value=value, provenance="person")
+        for key, value in answers.items()
+    )
+
+
+def _of_matrices(study: Study, point: Callable[[str, str], int]) -> dict[str, dict[str, int]]:
+    asked = questionnaire_from(study.questionnaire).after
+    return {question.key: {row.key: point(question.key, row.key) for row in question.rows} for question in asked}
+
+
+def test_whoever_marks_one_point_throughout_a_questionnaire_is_straight_lined() -> None:
+    study = make_resque_study("resque-long", per_condition=4)
+    lined, but_one, agrees, early = (_slow(planted_person(study, "TopPop", [3, 4, 5, 1, 2], 3)) for _place in range(4))
+    _answer(lined, _of_matrices(study, lambda _key, _row: 5))
+    _answer(but_one, _of_matrices(study, lambda key, row: 4 if (key, row) == ("resque_accuracy", "missed") else 5))
+    reverse = {
+        (q.key, row.key) for q in questionnaire_from(study.questionnaire).after for row in q.rows if row.is_reversed
+    }
+    _answer(agrees, _of_matrices(study, lambda key, row: 1 if (key, row) in reverse else 5))
+    _answer(early, _of_matrices(study, lambda _key, _row: 5))
+    Participant.objects.filter(pk=early.pk).update(status=ParticipantStatus.ACTIVE, step="after", completed_at=None)
+    found = flags_by_participant(study, [Mode.LIVE])
+    assert list(found) == [lined.pk], "who is still at the page may yet answer otherwise"
+    (flag,) = found[lined.pk]
+    assert flag.key == flags.STRAIGHT_LINED
+    assert flag.reason == (
+        "Marked the same of 5 points for all 39 statements asked after the list, 11 of them reverse-scored."
+    )
+    study.settings = {**study.settings, "quality": {"alike_statements": 40}}
+    assert flags_by_participant(study, [Mode.LIVE]) == {}
+
+
+def test_people_are_alike_about_items_only_where_every_answer_is() -> None:
+    more = [
+        {"key": "mood", "kind": "likert", "text": words("Does it suit the evening?"), "minimum": 1, "maximum": 5},
+        {"key": "why", "kind": "text", "text": words("Why?"), "required": False},
+        {
+            "key": "with_whom", "kind": "multiple", "text": words("With whom?"), "other": words("Others"),
+            "choices": [{"value": "alone", "label": words("Alone")}, {"value": "friends", "label": words("Friends")}],
+        },
+    ]  # fmt: skip
+    asked = every_kind()
+    study = make_study_asking({**asked, "items": [*asked["items"][:4], *more], "after": [], "scales": []})
+    moods = {"alike": [2] * 5, "one other": [2, 2, 3, 2, 2]}
+    people = {name: _slow(planted_person(study, "TopPop", [3] * 5, 3, n_watched=5)) for name in moods}
+    for name, person in people.items():
+        for rank, mood in enumerate(moods[name], start=1):
+            own = ["friends", {"other": f"My dog, {rank}"}]
+            _answer(person, {"mood": mood, "why": f"Because {rank}", "with_whom": own}, rank)
+    assert _found(study, people["alike"]) == ["straight_lined"]
+    assert _found(study, people["one other"]) == []
+
+
+def _some_statements() -> dict[str, Any]:
+    """A questionnaire with matrices and Likert questions about the list and after it, some of them conditional."""
+    asked = every_kind()
+    rows = [{"key": f"r{n}", "text": words("So?"), "reversed": n == 1} for n in range(3)]
+    points = {"minimum": 1, "maximum": 5, "required": False, "scale": "trust", "text": words("So?")}
+    likert: dict[str, Any] = {"kind": "likert", **points}
+    only_some = {"question": "satisfaction", "equals": 3}
+    asked["items"] = asked["items"][:4]
+    asked["overall"] += [{**likert, "key": "whole", "reversed": True}, {**likert, "key": "some", "shown_if": only_some}]
+    asked["after"] = [
+        {"key": "first", "kind": "matrix", "rows": rows, **points},
+        {"key": "second", "kind": "matrix", "rows": rows, "may_decline": True, **points},
+        {"key": "third", "kind": "matrix", "rows": rows, "shown_if": only_some, **points},
+        {**likert, "key": "last"},
+        {**likert, "key": "wide", "maximum": 7, "scale": "", "shown_if": only_some},
+    ]
+    asked["scales"] = [{"key": "trust", "name": words("Trust")}]
+    return asked
+
+
+@pytest.mark.parametrize("fewest", [2, 4, 7])
+def test_nobody_who_marked_one_point_throughout_is_passed_over(fewest: int) -> None:
+    rng = random.Random(fewest)
+    study = make_study_asking(_some_statements())
+    thresholds = {"alike_items": 20, "alike_ratings": 100, "alike_statements": fewest}
+    study.settings = {**study.settings, "quality": thresholds}
+    for _place in range(40):
+        person = _slow(planted_person(study, "TopPop", [3, 4, 5, 1, 2], rng.choice([3, 4])))
+        pool = rng.choice([[3], [3], [4], [3, 3, 3, 3, 3, 4]])
+        given: dict[str, Any] = {
+            key: {row: rng.choice(pool) for row in ("r0", "r1", "r2") if rng.random() < 0.9}
+            for key in ("first", "second", "third")
+        }
+        given |= {key: rng.choice(pool) for key in ("whole", "some", "last", "wide")}
+        if rng.random() < 0.2:
+            given["second"] = {"declined": True}
+        kept = {key: value for key, value in given.items() if value and rng.random() < 0.9}
+        _answer(person, kept)
+    found = flags_by_participant(study, [Mode.LIVE])
+    assert found == _one_by_one(study)
+    assert 0 < len(found) < 40
+
+
+def test_flags_are_found_by_so_many_queries_however_many_people_answered() -> None:
+    study = make_resque_study("resque-long", per_condition=4)
+    counted = []
+    for n in (2, 12):
+        for place in range(n):
+            person = _slow(planted_person(study, "TopPop", [3, 4, 5, 1, 2], 3))
+            _answer(person, _of_matrices(study, lambda _key, _row, at=place: 5 if at == 0 else 1 + at % 5))  # type: ignore[misc]
+        with CaptureQueriesContext(connection) as queries:
+            found = flags_by_participant(study, [Mode.LIVE])
+        counted.append(len(queries))
+    assert len(found) == 14
+    assert counted[0] == counted[1]
 
 
 def test_an_exclusion_keeps_who_when_and_why_and_so_does_undoing_it(study: Study, owner: User) -> None:
