@@ -23,6 +23,7 @@ from studies.exports.tables import tables_of, write_codebook
 from studies.exports.writing import write_json, write_table, write_text
 from studies.narrative.preregistration import preregistration
 from studies.selectors.planning import preregistration_plan
+from studies.selectors.texts import languages_of
 
 SCRIPTED_ALPHA = "0.05"  # stands once in each script
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -146,7 +147,7 @@ def write_design(report: Report, folder: Path) -> None:
     write_json(folder, "design/design.json", {"design_hash": study.design_hash, "design": design})
     write_json(folder, "design/questionnaire.json", study.questionnaire)
     write_text(folder, "design/preregistration.md", preregistration(preregistration_plan(study)))
-    for language in sorted(study.texts):
+    for language in sorted(languages_of(study)):
         for name in ("consent", "debriefing"):
             if text := study.texts[language].get(name):
                 write_text(folder, f"design/{name}-{language}.md", f"{text.rstrip()}\n")

@@ -17,6 +17,7 @@ from studies.exports.tables import Options, Table, write_codebook
 from studies.exports.writing import Written, write_json, write_table, write_text
 from studies.models import Study
 from studies.planted_effects import told
+from studies.selectors.texts import languages_of
 
 SCHEMA_VERSION = "Psych-DS 0.4.0"
 # The standard's file names are pairs of keyword and value; a value has letters and digits alone.
@@ -90,7 +91,7 @@ def _materials(study: Study, folder: Path) -> list[Written]:
         write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
         write_json(folder, "materials/questionnaire.json", study.questionnaire),
     ]
-    for language in sorted(study.texts):
+    for language in sorted(languages_of(study)):
         for name in ("consent", "debriefing"):
             if text := study.texts[language].get(name):
                 files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))

@@ -12,13 +12,17 @@ from studies.enums import Role
 from studies.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.forms.assignment import AssignmentForm
 from studies.forms.plan import PlanFields
+from studies.forms.question_lines import LANGUAGE_NAMES
+from studies.forms.texts import missing_texts, text_fields, text_key, written_texts
 from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
 from studies.selectors.console import runs_to_study
 from studies.selectors.planning import MEDIUM
 from studies.selectors.recruiting import is_nested
+from studies.selectors.texts import languages_of, written_languages
 from studies.services.design import age_limits
+from studies.services.texts import CHANGEABLE_TEXTS
 
 ORDER_LABELS = {
     "random": "At random for each participant",
@@ -28,6 +32,7 @@ ORDER_LABELS = {
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 ASSIGNMENT = "Assignment to conditions"
 PLAN = "Plan of the analysis"
+TEXTS = "Texts"
 
 
 def metric_keys(profile_lengths: Sequence[int]) -> list[str]:
@@ -127,11 +132,21 @@ class DesignForm(PlanFields, AssignmentForm):
         max_value=100,
         help_text="Ratings of known and of recommended items together.",
     )
+    languages = forms.MultipleChoiceField(
+        label="Languages the study is offered in",
+        widget=forms.CheckboxSelectMultiple,
+        help_text=(
+            "At least one. Each language offered needs words for every question, and every text below that may not be "
+            "empty: nothing is taken from another language. Whoever asks for a language that is not offered reads "
+            "English, or the one there is. Texts of a language that is not offered are kept."
+        ),
+    )
     SECTIONS = (
         ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
         ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
         (PLAN, ("perceived", "objective", *PlanFields.base_fields, "effect", "hypothesis")),
+        (TEXTS, ("languages",)),
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:
@@ -154,21 +169,12 @@ class DesignForm(PlanFields, AssignmentForm):
             "alike_statements": self.thresholds.alike_statements,
             "alike_ratings": self.thresholds.alike_ratings,
         }
-        self.languages = tuple(study.settings["languages"])
-        texts = {}
-        for language in self.languages:
-            for name, label in (("title", "Title"), ("consent", "Consent"), ("debriefing", "Debriefing")):
-                key = f"{name}_{language}"
-                initial[key] = study.texts[language][name]
-                widget = forms.TextInput() if name == "title" else forms.Textarea(attrs={"rows": 12})
-                texts[key] = forms.CharField(
-                    label=f"{label} ({language})",
-                    widget=widget,
-                    max_length=200 if name == "title" else 20_000,
-                    help_text="" if name == "title" else "Markdown",
-                )
+        self.written = written_languages(study)
+        texts = text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True)
+        initial |= {"languages": list(languages_of(study)), **{key: field.initial for key, field in texts.items()}}
         super().__init__(study, data, initial=initial)
         self.fields.update(texts)
+        self.fields["languages"].choices = [(code, LANGUAGE_NAMES.get(code, code)) for code in self.written]  # type: ignore[attr-defined]
         self.ask(study)
         kept = study.settings["primary"]["objective"]
         keys = [*metric_keys(study.run.profile_lengths), kept]
@@ -176,10 +182,23 @@ class DesignForm(PlanFields, AssignmentForm):
 
     @property
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields in groups, as the page shows them; the texts last."""
-        named = {name for _title, names in self.SECTIONS for name in names}
-        groups = [(title, [self[name] for name in names if name in self.fields]) for title, names in self.SECTIONS]
-        return [*groups, ("Texts", [field for field in self if field.name not in named])]
+        """The fields in groups, as the page shows them; what is written in each language comes after the last."""
+        return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.SECTIONS]
+
+    @property
+    def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The texts of each language that the study is written in, under the language's name."""
+        return [
+            (LANGUAGE_NAMES.get(language, language), [self[text_key(name, language)] for name in CHANGEABLE_TEXTS])
+            for language in self.written
+        ]
+
+    def clean(self) -> dict[str, Any] | None:
+        """Ask for what each language needs that the study is offered in; of another one anything may be left out."""
+        said = super().clean()
+        for key in missing_texts(self.cleaned_data, self.cleaned_data.get("languages", ()), CHANGEABLE_TEXTS):
+            self.add_error(key, "A language that the study is offered in needs this.")
+        return said
 
     def _quality(self) -> dict[str, float]:
         said = self.cleaned_data
@@ -207,18 +226,12 @@ class DesignForm(PlanFields, AssignmentForm):
                 "quality": self._quality(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
                 "plan": self.plan_settings(),
+                "languages": said["languages"],
                 "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),
             },
             "ages": (said["youngest"], said["oldest"]),
-            "texts": {
-                language: {
-                    # Browsers send a line break as two characters; the design is hashed with one.
-                    name: said[f"{name}_{language}"].replace("\r\n", "\n")
-                    for name in ("title", "consent", "debriefing")
-                }
-                for language in self.languages
-            },
+            "texts": written_texts(self, self.written, CHANGEABLE_TEXTS),
         }
 
 

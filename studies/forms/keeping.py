@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 
 from studies.enums import NoticeMail
+from studies.forms.texts import text_fields, why_field, written_texts
 from studies.models import Study
 from studies.questionnaires.document import LONGEST_DOCUMENT
-from studies.services.quality import LONGEST_REASON
+from studies.services.texts import CONSENT_TEXTS
 
-LONGEST_CONSENT = 20_000
 MOST_PARTICIPANTS = 100_000  # in a condition
 
 
@@ -41,47 +41,12 @@ class ConsentForm(forms.Form):
     def __init__(self, study: Study, data: Any = None) -> None:
         self.languages = tuple(study.settings["languages"])
         super().__init__(data)
-        for language in self.languages:
-            own = study.texts[language]
-            self.fields[f"consent_{language}"] = forms.CharField(
-                label=f"Consent ({language})",
-                max_length=LONGEST_CONSENT,
-                widget=forms.Textarea(attrs={"rows": 12}),
-                help_text="Markdown",
-                initial=own["consent"],
-            )
-            self.fields[f"boxes_{language}"] = forms.CharField(
-                label=f"Boxes to tick ({language})",
-                max_length=LONGEST_CONSENT,
-                widget=forms.Textarea(attrs={"rows": 3}),
-                help_text="One line each",
-                initial="\n".join(own["consent_boxes"]),
-            )
-        self.fields["why"] = _why()
-
-    def _text(self, language: str) -> str:
-        said = str(self.cleaned_data[f"consent_{language}"])
-        before = str(self.fields[f"consent_{language}"].initial)
-        # Browsers send a line break as two characters; the text is hashed with one. Blanks at its ends say nothing.
-        text = said.replace("\r\n", "\n").strip()
-        return before if text == before.strip() else text
+        self.fields.update(text_fields(study, self.languages, CONSENT_TEXTS))
+        self.fields["why"] = why_field()
 
     def texts(self) -> dict[str, dict[str, Any]]:
         """The cleaned values as `change_consent` takes them."""
-        said = self.cleaned_data
-        return {
-            language: {
-                "consent": self._text(language),
-                "consent_boxes": [line.strip() for line in said[f"boxes_{language}"].splitlines() if line.strip()],
-            }
-            for language in self.languages
-        }
-
-
-def _why() -> forms.CharField:
-    return forms.CharField(
-        label="Why it is changed", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
-    )
+        return written_texts(self, self.languages, CONSENT_TEXTS)
 
 
 class TargetsForm(forms.Form):
@@ -94,7 +59,7 @@ class TargetsForm(forms.Form):
             self.fields[f"target_{number}"] = forms.IntegerField(
                 label=label, min_value=target, max_value=MOST_PARTICIPANTS, initial=target
             )
-        self.fields["why"] = _why()
+        self.fields["why"] = why_field()
 
     def targets(self) -> dict[str, int]:
         """The targets by the condition's label."""
@@ -113,4 +78,4 @@ class RewordForm(forms.Form):
             help_text="YAML; change words only",
             initial=document,
         )
-        self.fields["why"] = _why()
+        self.fields["why"] = why_field()

@@ -132,7 +132,7 @@ class ExitForm(forms.Form):
 
     def __init__(self, study: Study, outcome: str, exit_: exits.Exit, data: Any = None) -> None:
         self.outcome, self.label = outcome, OUTCOME_LABELS[outcome]
-        self.languages = languages_of(study)
+        self.languages, self.kept = languages_of(study), dict(exit_.text)
         initial: dict[str, Any] = {"code": exit_.code, "static_code": exit_.static_code, "url": exit_.url}
         initial |= {f"text_{language}": exit_.text.get(language, "") for language in self.languages}
         super().__init__(data, initial=initial, prefix=outcome)
@@ -155,6 +155,7 @@ class ExitForm(forms.Form):
         said = self.cleaned_data
         # Browsers send a line break as two characters.
         text = {language: said[f"text_{language}"].replace("\r\n", "\n") for language in self.languages}
+        text = {**self.kept, **text}  # a language that a draft is not offered in keeps its words
         return exits.Exit(said["code"], said["static_code"], said["url"], text)
 
 

@@ -51,6 +51,8 @@ REQUIRED = (
 )
 REQUIRED_TEXTS = ("title", "consent", "consent_boxes", "debriefing", "screened_out", "quota_full", "closed")
 
+UNEVEN_BOXES = "Every language needs the same number of boxes to tick."
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -107,14 +109,34 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
     asked = questionnaire_from(questionnaire)
     _check_assignment(settings, {question.key: question for question in asked.about})
     _check_scales(settings, [scale.key for scale in asked.scales])
-    for language in settings["languages"]:
-        lacking = [name for name in REQUIRED_TEXTS if not texts.get(language, {}).get(name)]
-        if lacking:
-            raise ParameterError(f"The texts in {language!r} lack {', '.join(lacking)}.")
+    _check_texts(settings["languages"], texts)
     if problems := core_problems(asked):
         raise QuestionnaireProblems(problems)
     if problems := lacking_wordings(asked, settings["languages"]):
         raise QuestionnaireProblems(problems)
+
+
+def has_even_boxes(texts: Mapping[str, Any], languages: Sequence[str]) -> bool:
+    """Whether there are as many boxes to tick in each of the languages."""
+    return len({len(texts.get(language, {}).get("consent_boxes", ())) for language in languages}) < 2
+
+
+def _check_texts(languages: Any, texts: Mapping[str, Any]) -> None:
+    if not isinstance(languages, list | tuple) or not languages:
+        raise ParameterError("A study is offered in at least one language.")
+    for language in languages:
+        own = texts.get(language, {})
+        lacking = [name for name in REQUIRED_TEXTS if not own.get(name)]
+        if lacking:
+            raise ParameterError(f"The texts in {language!r} lack {', '.join(lacking)}.")
+        boxes = own["consent_boxes"]
+        if not isinstance(boxes, list | tuple) or not all(isinstance(box, str) and box.strip() for box in boxes):
+            raise ParameterError(f"The boxes to tick in {language!r} are a list of sentences.")
+        wrong = [name for name, text in own.items() if name != "consent_boxes" and not isinstance(text, str)]
+        if wrong:
+            raise ParameterError(f"The text {wrong[0]} in {language!r} is no text.")
+    if not has_even_boxes(texts, languages):
+        raise ParameterError(UNEVEN_BOXES)
 
 
 def metric_profile(objective: Any) -> int:

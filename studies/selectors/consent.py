@@ -11,6 +11,7 @@ from django.db.models import Count
 from studies.enums import Mode
 from studies.models import ConsentVersion, Participant, Study
 from studies.selectors.compiled import Compiled
+from studies.selectors.texts import languages_of
 
 _newest = Compiled(lambda study: ConsentVersion.objects.filter(study=study).order_by("-number")[:1])
 
@@ -25,8 +26,9 @@ class VersionLine:
     n_simulated: int
 
 
-def consent_texts(texts: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What of a study's texts is consented to: by language, the text and the boxes to tick."""
+def consent_texts(study: Study) -> dict[str, dict[str, Any]]:
+    """What of a study's texts is consented to: by language offered, the text and the boxes to tick."""
+    texts = {language: study.texts.get(language, {}) for language in languages_of(study)}
     return {
         language: {"consent": own.get("consent", ""), "consent_boxes": list(own.get("consent_boxes", ()))}
         for language, own in texts.items()

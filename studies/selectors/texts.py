@@ -24,11 +24,18 @@ def texts_of(study: Study, language: str) -> dict[str, Any]:
     return study.texts.get(language) or next(iter(study.texts.values()), {})
 
 
-def languages_of(study: Study) -> tuple[str, ...]:
-    """Return the languages that both the study and the interface are written in, as the study orders them."""
+def written_languages(study: Study) -> tuple[str, ...]:
+    """Return the languages that both the study and the interface are written in, those offered first."""
     order = [*study.settings.get("languages", ()), *study.texts]
     found = tuple(code for code in dict.fromkeys(order) if code in study.texts and code in INTERFACE_LANGUAGES)
     return found or INTERFACE_LANGUAGES[:1]
+
+
+def languages_of(study: Study) -> tuple[str, ...]:
+    """Return the languages that the study is offered in, as it orders them: of those it is written in, its choice."""
+    written = written_languages(study)
+    chosen = study.settings.get("languages", ())
+    return tuple(code for code in written if code in chosen) or written
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,7 @@
 """What may change of a study after its launch: each change is a new version of the design, with who, when and why.
 
-Targets may grow, and words may be mended. What answers mean stays: a study that asks something else is another study.
+Targets may grow, and words may be mended, the contact among them. What answers mean stays: a study that asks something
+else is another study.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from studies.questionnaires.problems import QuestionnaireProblems
 from studies.questionnaires.wording import other_than_wording, reworded
 from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot
+from studies.services.texts import NOTE_TEXTS, with_texts
 
 logger = logging.getLogger(__name__)
 
@@ -139,5 +141,32 @@ def reword_questionnaire(*, study: Study, text: str, why: str, actor: Any = None
         current.questionnaire = found
         current.save(update_fields=["questionnaire", "updated_at"])
         return f"Questions reworded ({', '.join(keys)})"
+
+    return _amended(study, why, actor, change)
+
+
+def mend_texts(*, study: Study, texts: Mapping[str, Mapping[str, Any]], why: str, actor: Any = None) -> int:
+    """Tell people who say no or come too late something else, or name another contact; return the version's number.
+
+    `texts` are Markdown by language and name; an empty one leaves what stands for it. Raises `amend.no_reason`,
+    `amend.not_running`, `amend.same`, `study.bad_settings`, `study.archived`.
+    """
+
+    def change(current: Study) -> str:
+        before, current.texts = current.texts, with_texts(current.texts, texts, names=NOTE_TEXTS)
+        told = [
+            f"{name} in {language}"
+            for language, own in current.texts.items()
+            for name in NOTE_TEXTS
+            if own.get(name) != before.get(language, {}).get(name)
+        ]
+        if not told:
+            raise ParallaxError("amend.same", "The texts say the same as before, so there is no new version.")
+        try:
+            check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)
+        except ParameterError as problem:
+            raise ParallaxError("study.bad_settings", str(problem)) from problem
+        current.save(update_fields=["texts", "updated_at"])
+        return f"Texts changed ({', '.join(told)})"
 
     return _amended(study, why, actor, change)

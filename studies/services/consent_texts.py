@@ -9,10 +9,11 @@ from django.db import transaction
 
 from core.errors import ParallaxError, ParameterError
 from studies.models import ConsentVersion, Study
-from studies.presets.loader import check_design
+from studies.presets.loader import UNEVEN_BOXES, check_design, has_even_boxes
 from studies.selectors.consent import consent_texts
 from studies.services.amending import locked_running, next_version
 from studies.services.consent_versions import keep_consent
+from studies.services.texts import CONSENT_TEXTS, with_texts
 
 
 @transaction.atomic
@@ -32,15 +33,12 @@ def change_consent(
         code="consent.not_running",
         words="A draft's consent text is changed with its design, and a closed study asks nobody any more.",
     )
-    before = consent_texts(current.texts)
-    for language, changed in texts.items():
-        own = {name: changed[name] for name in ("consent", "consent_boxes") if name in changed}
-        current.texts = {**current.texts, language: {**current.texts.get(language, {}), **own}}
-    after = consent_texts(current.texts)
-    if after == before:
+    before = consent_texts(current)
+    current.texts = with_texts(current.texts, texts, names=CONSENT_TEXTS)
+    if consent_texts(current) == before:
         raise ParallaxError("consent.same", "The consent text is the same as before, so there is no new version.")
-    if len({len(own["consent_boxes"]) for own in after.values()}) > 1:
-        raise ParallaxError("consent.other_boxes", "Every language needs the same number of boxes to tick.")
+    if not has_even_boxes(current.texts, current.settings["languages"]):
+        raise ParallaxError("consent.other_boxes", UNEVEN_BOXES)
     try:
         check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)
     except ParameterError as problem:

@@ -14,7 +14,7 @@ def keep_consent(*, study: Study, actor: Any = None, why: str = "") -> ConsentVe
 
     The caller holds the study's lock.
     """
-    texts = consent_texts(study.texts)
+    texts = consent_texts(study)
     digest = digest_of(texts)
     newest = current_consent(study)
     if newest is not None and newest.digest == digest:

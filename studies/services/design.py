@@ -22,11 +22,11 @@ from studies.presets.loader import Preset, check_design, load_preset
 from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot
 from studies.services.simulated import drop_trial
+from studies.services.texts import CHANGEABLE_TEXTS, with_texts
 
 MOST_PER_CONDITION = 10_000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 RESERVED_SLUGS = frozenset({"p", "new", "notices"})  # parts of addresses
-CHANGEABLE_TEXTS = ("title", "consent", "debriefing")
 
 
 def check_slug(slug: str) -> None:
@@ -180,9 +180,9 @@ def change_design(
     targets: Mapping[int, int] | None = None,
     settings: Mapping[str, Any] | None = None,
     ages: tuple[int, int] | None = None,
-    texts: Mapping[str, Mapping[str, str]] | None = None,
+    texts: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Study:
-    """Change parts of a draft; what is None stays. `texts` are Markdown by language and name.
+    """Change parts of a draft; what is None stays. `texts` are by language and name: Markdown, boxes as a list.
 
     `targets` are of single conditions, by position, and go before `per_condition`. Simulated participants who walked
     the design as it was are removed.
@@ -204,9 +204,7 @@ def change_design(
     current.settings = {**current.settings, **(settings or {})}
     if ages is not None:
         current.questionnaire = _with_ages(current.questionnaire, *ages)
-    for language, changed in (texts or {}).items():
-        kept = {name: text for name, text in changed.items() if name in CHANGEABLE_TEXTS}
-        current.texts = {**current.texts, language: {**current.texts.get(language, {}), **kept}}
+    current.texts = with_texts(current.texts, texts or {}, names=CHANGEABLE_TEXTS)
     try:
         check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)
     except ParameterError as problem:

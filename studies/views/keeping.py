@@ -14,13 +14,14 @@ from core.errors import ParallaxError
 from studies.enums import StudyStatus
 from studies.forms.data import ExportForm
 from studies.forms.keeping import ConsentForm, DeleteForm, DuplicateForm, RewordForm, TargetsForm
+from studies.forms.texts import NotesForm
 from studies.permissions import OWNERS, READERS, Seat, seated
 from studies.questionnaires.document import write_document
 from studies.selectors.consent import consent_lines
 from studies.selectors.markdown import rendered
 from studies.selectors.usage import usage_of
 from studies.selectors.versions import design_lines
-from studies.services.amending import RUNNING, extend_targets, reword_questionnaire
+from studies.services.amending import RUNNING, extend_targets, mend_texts, reword_questionnaire
 from studies.services.archiving import archive_study, restore_study
 from studies.services.consent_texts import change_consent
 from studies.services.deleting import delete_study
@@ -132,12 +133,15 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
     act = request.POST.get("act")
     targets = TargetsForm(study, request.POST if act == "targets" else None)
     words = RewordForm(write_document(study.questionnaire), request.POST if act == "words" else None)
-    chosen = {"targets": targets, "words": words}.get(act or "")
+    notes = NotesForm(study, request.POST if act == "notes" else None)
+    chosen = {"targets": targets, "words": words, "notes": notes}.get(act or "")
     if chosen is not None and chosen.is_valid():
         why = chosen.cleaned_data["why"]
         try:
             if chosen is targets:
                 number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
+            elif chosen is notes:
+                number = mend_texts(study=study, texts=notes.texts(), why=why, actor=request.user)
             else:
                 text = words.cleaned_data["document"]
                 number = reword_questionnaire(study=study, text=text, why=why, actor=request.user)
@@ -152,6 +156,7 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
         "lines": design_lines(study),
         "targets": targets,
         "words": words,
+        "notes": notes,
         "may_change": seat.may_change and study.status in RUNNING,
     }
     return render(request, "console/studies/versions.html", context)

@@ -66,6 +66,7 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
     """Each page by its name: its address, and what is done on it first."""
     owner = study.memberships.get().researcher
     asked = {"study": study, "asked_by": owner}
+    draft = make_study(slug="draft", run=study.run, status="draft", owner=owner)
     requests = {
         "report waiting": ReportRequest.objects.create(**asked),
         "report running": ReportRequest.objects.create(
@@ -86,6 +87,7 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
         "report": (report.get_absolute_url(), drawn),
         **{name: (request.get_absolute_url(), None) for name, request in requests.items()},
         "versions": (reverse("studies:versions", args=[study.slug]), None),
+        "design, unfolded": (reverse("studies:design", args=[draft.slug]), unfolded),
         "tokens": (reverse("accounts:tokens"), None),
         "interface for programs": (reverse("api:docs"), swagger),
     }

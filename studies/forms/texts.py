@@ -1,0 +1,125 @@
+"""The researcher's texts as fields, by language, and what was written in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from studies.models import Study
+from studies.services.quality import LONGEST_REASON
+from studies.services.texts import NOTE_TEXTS
+
+LONGEST_TEXT = 20_000
+LONGEST_TITLE = 200
+BOXES = "consent_boxes"
+
+
+@dataclass(frozen=True)
+class _Text:
+    """How one text is asked for; a title has one line."""
+
+    key: str
+    label: str
+    rows: int
+    help_text: str = "Markdown"
+    is_needed: bool = True
+
+
+_TEXTS = {
+    "title": _Text("title", "Title", 1, ""),
+    "consent": _Text("consent", "Consent", 12),
+    BOXES: _Text("boxes", "Boxes to tick", 3, "One line each"),
+    "debriefing": _Text("debriefing", "Debriefing", 12),
+    "contact": _Text(
+        "contact", "Whom to ask", 3, "Markdown. Empty: the e-mail address of the study's first owner.", is_needed=False
+    ),
+    "declined": _Text(
+        "declined",
+        "Said to who declines",
+        3,
+        "Markdown. Empty: the page says that nothing was stored.",
+        is_needed=False,
+    ),
+    "closed": _Text("closed", "Said when the study has ended", 3),
+}
+
+
+def text_key(name: str, language: str) -> str:
+    """The field of a text in a language."""
+    return f"{_TEXTS[name].key}_{language}"
+
+
+def text_fields(
+    study: Study, languages: Sequence[str], names: Sequence[str], *, may_be_empty: bool = False
+) -> dict[str, forms.CharField]:
+    """The fields of these texts, language by language; with `may_be_empty` the form says itself what it needs."""
+    fields = {}
+    for language in languages:
+        own = study.texts.get(language, {})
+        for name in names:
+            kind = _TEXTS[name]
+            is_line = kind.rows == 1
+            attrs: dict[str, Any] = {"lang": language} | ({} if is_line else {"rows": kind.rows})
+            fields[text_key(name, language)] = forms.CharField(
+                label=f"{kind.label} ({language})",
+                required=kind.is_needed and not may_be_empty,
+                max_length=LONGEST_TITLE if is_line else LONGEST_TEXT,
+                widget=forms.TextInput(attrs) if is_line else forms.Textarea(attrs),
+                help_text=kind.help_text,
+                initial="\n".join(own.get(name, ())) if name == BOXES else own.get(name, ""),
+            )
+    return fields
+
+
+def missing_texts(said: Mapping[str, Any], languages: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The fields that are empty, of texts that each of the languages needs."""
+    keys = [text_key(name, language) for language in languages for name in names if _TEXTS[name].is_needed]
+    return [key for key in keys if said.get(key) == ""]
+
+
+def _written(said: str, before: str) -> str:
+    # Browsers send a line break as two characters; the text is hashed with one. Blanks at its ends say nothing.
+    text = said.replace("\r\n", "\n").strip()
+    return before if text == before.strip() else text
+
+
+def written_texts(form: forms.Form, languages: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The cleaned values of `text_fields`, by language and name, as the services take them."""
+    found: dict[str, dict[str, Any]] = {}
+    for language in languages:
+        own: dict[str, Any] = {}
+        for name in names:
+            key = text_key(name, language)
+            text = _written(str(form.cleaned_data[key]), str(form.fields[key].initial))
+            own[name] = [line.strip() for line in text.splitlines() if line.strip()] if name == BOXES else text
+        found[language] = own
+    return found
+
+
+def why_field() -> forms.CharField:
+    """Why something is changed of a study that runs."""
+    return forms.CharField(
+        label="Why it is changed", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class NotesForm(forms.Form):
+    """What people are told who say no or come too late, and whom to ask, and why it is changed."""
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data, prefix="notes")
+        self.languages = tuple(study.settings["languages"])
+        self.fields.update(text_fields(study, self.languages, NOTE_TEXTS))
+        self.fields["why"] = why_field()
+
+    def texts(self) -> dict[str, dict[str, Any]]:
+        """The cleaned values as `mend_texts` takes them."""
+        return written_texts(self, self.languages, NOTE_TEXTS)
+
+    @property
+    def side_by_side(self) -> list[list[forms.BoundField]]:
+        """The fields of each language, a column a language."""
+        return [[self[text_key(name, language)] for name in NOTE_TEXTS] for language in self.languages]
