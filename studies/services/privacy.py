@@ -8,8 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.transitions import move
-from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
+from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
 from studies.models import Guest, Interview, Participant, PersonalLink, RecommendationList
+from studies.services.exporting import drop_archives
 from studies.services.slots import locked_study, release_slot
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ def erase(*, participant: Participant) -> None:
 def withdraw(*, participant: Participant, reason: str = "Withdrew by their own link.") -> Participant:
     """Erase answers, ratings, the list, events, external ids and the link's parameters; open the slot again.
 
+    Exports that workers made before are deleted.
+
     Condition, stratum and status stay, so that the allocation can still be replayed. Done twice, the second
     time changes nothing.
     """
@@ -55,6 +58,8 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
         source_user="",
         erased_at=timezone.now(),
     )
+    if current.mode != Mode.PREVIEW:  # they are in no export
+        drop_archives(study=current.study)
     participant.status = current.status
     logger.info("withdrawn study=%s participant=%s", current.study.slug, current.code)
     return current

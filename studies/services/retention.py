@@ -12,6 +12,7 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.transitions import record
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study, Submission
+from studies.services.exporting import drop_archives
 from studies.services.privacy import erase
 from studies.services.slots import locked_study
 
@@ -60,13 +61,18 @@ def erase_expired(*, now: datetime | None = None) -> dict[str, int]:
 
 @transaction.atomic
 def _erase_ids(study: Study) -> int:
+    locked_study(study.pk)
     n, _ = ExternalId.objects.filter(study=study).delete()
-    Submission.objects.filter(study=study).delete()
-    Guest.objects.filter(study=study).delete()
-    Interview.objects.filter(study=study).exclude(label="").update(label="")
-    PersonalLink.objects.filter(study=study).exclude(label="").update(label="")
-    # Parameters we do not know may name people as well.
-    Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={})
+    others = [
+        Submission.objects.filter(study=study).delete()[0],
+        Guest.objects.filter(study=study).delete()[0],
+        Interview.objects.filter(study=study).exclude(label="").update(label=""),
+        PersonalLink.objects.filter(study=study).exclude(label="").update(label=""),
+        # Parameters we do not know may name people as well.
+        Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={}),
+    ]
+    if n or any(others):
+        drop_archives(study=study)
     if n:
         record(study, reason=f"{n} external ids were erased, as the retention limit says.", erased_external_ids=n)
         logger.info("erased external ids study=%s n=%s", study.slug, n)
@@ -83,6 +89,7 @@ def _erase_answers(study: Study, moment: datetime) -> int:
             erased_at=moment, parameters={}, shown_orders={}, source_user=""
         )
     if rows:
+        drop_archives(study=study)
         reason = f"The answers of {len(rows)} participants were erased, as the retention limit says."
         record(study, reason=reason, erased_participants=len(rows))
         logger.info("erased answers study=%s n=%s", study.slug, len(rows))
