@@ -11,6 +11,7 @@ from typing import Any
 from charting.render import svg
 from core.errors import ParallaxError
 from core.provenance import versions
+from core.snapshot import snapshot
 from studies.charts import consort_diagram
 from studies.codebook.cells import told_time
 from studies.codebook.happenings import Rated, rating_variables
@@ -53,7 +54,8 @@ def write_export(study: Study, kind: str, folder: Path, options: Options | None 
     """Write every file of an export to a folder, which is made where it is missing.
 
     Everything is written beside and moved in at the end, so that a fault leaves no half an export. Data and
-    codebook depend on the study alone: made twice they are the same, byte for byte.
+    codebook depend on the study alone: made twice they are the same, byte for byte. All of it is of one moment,
+    whoever arrives meanwhile.
 
     Raises `export.unknown_format`, `export.only_simulated`.
     """
@@ -61,11 +63,13 @@ def write_export(study: Study, kind: str, folder: Path, options: Options | None 
     if kind not in FORMATS:
         raise ParallaxError("export.unknown_format", f"An export is one of {', '.join(FORMATS)}; got {kind!r}.")
     modes = exported_modes(study, include_simulated=chosen.include_simulated)
-    source = Source(study, modes, chosen.without_excluded, chosen.include_external_ids)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as name:
         part = Path(name)
-        files = _written(study, kind, source, chosen, part)
+        with snapshot():
+            study.refresh_from_db(fields=["n_opened", "n_declined"])
+            source = Source(study, modes, chosen.without_excluded, chosen.include_external_ids)
+            files = _written(study, kind, source, chosen, part)
         for file in files:
             target = folder / file.name
             target.parent.mkdir(parents=True, exist_ok=True)

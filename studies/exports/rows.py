@@ -23,7 +23,10 @@ ROWS_AT_ONCE = 2000
 
 @dataclass
 class Source:
-    """What an export reads, looked up once: who has flags, who is excluded, who has which id."""
+    """What an export reads, looked up once: who has flags, who is excluded, who has which id.
+
+    Whoever enters after that is passed over; for tables that agree with one another, read within `core.snapshot`.
+    """
 
     study: Study
     modes: Sequence[str]
@@ -49,7 +52,7 @@ class Source:
         """Everybody of these modes who gave consent, in order of entry."""
         for record in records(self.study, self.modes, with_times=True):
             pk = record.participant.pk
-            if self.is_left_out(pk):
+            if self.is_left_out(pk) or pk not in self.numbers:
                 continue
             yield Person(
                 record=record,
@@ -80,7 +83,7 @@ class Source:
         before, order = None, 0
         for event in rows.select_related("participant").order_by("participant_id", "id").iterator(ROWS_AT_ONCE):
             pk = event.participant_id
-            if self.is_left_out(pk):
+            if self.is_left_out(pk) or pk not in self.ids or pk not in labels:
                 continue
             order = order + 1 if pk == before else 1
             before = pk

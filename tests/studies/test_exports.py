@@ -18,6 +18,7 @@ from core.errors import ParallaxError
 from studies.codebook import cell, wide_variables
 from studies.enums import Mode, Provenance
 from studies.exports import FORMATS, Options, Written, write_export, zipped_to
+from studies.exports.rows import Source
 from studies.models import ExternalId, Participant, Study
 from studies.selectors import responses
 from studies.selectors.frames import items_frame, participants_frame
@@ -276,6 +277,18 @@ def test_events_and_ratings_have_a_row_each(study: Study) -> None:
     ratings = Exported(study, "ratings").rows("ratings_data.csv")
     assert len(ratings) == 20
     assert [row["rating.value"] for row in ratings[:5]] == list("12345")
+
+
+def test_whoever_enters_after_the_source_was_made_is_in_no_table(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source(study, [Mode.LIVE, Mode.SIMULATED])
+    before = [person.number for person in source.people()]
+    ids, n_events = responses.public_ids(study), len(list(source.happened()))
+    completed(study)
+    assert [person.number for person in source.people()] == before
+    assert len(list(source.happened())) == n_events
+    assert {row.person.number for row in source.pages()} <= set(before)
+    monkeypatch.setattr(responses, "public_ids", lambda study: ids)  # somebody enters after they are read
+    assert len(list(responses.records(study, [Mode.LIVE, Mode.SIMULATED]))) == len(before)
 
 
 def test_json_holds_what_the_tables_hold(study: Study) -> None:
