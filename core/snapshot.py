@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -29,14 +30,15 @@ def snapshot() -> Iterator[None]:
 @contextmanager
 def _deferred() -> Iterator[None]:
     """Let transactions begin without SQLite's write lock, which others then keep getting, and refuse to write."""
-    connection.ensure_connection()  # which reads the mode from the settings
-    mode = connection.transaction_mode
+    database: Any = connection
+    database.ensure_connection()  # which reads the mode from the settings
+    mode = database.transaction_mode
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA query_only = ON")
-    connection.transaction_mode = "DEFERRED"
+    database.transaction_mode = "DEFERRED"
     try:
         yield
     finally:
-        connection.transaction_mode = mode
+        database.transaction_mode = mode
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA query_only = OFF")

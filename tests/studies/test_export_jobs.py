@@ -248,9 +248,8 @@ def test_an_archive_goes_with_the_data_in_it(
     address = reverse("studies:export-file", args=[study.slug, job.pk])
     page = client.get(address, follow=True)
     assert page.redirect_chain == [(reverse("studies:quality", args=[study.slug]), 302)]
-    assert (
-        page.text.count("Deleted: somebody&#x27;s data were erased after it was made.") == 2
-    )  # said, and in the table
+    # Said, and in the table.
+    assert page.text.count("Deleted: somebody&#x27;s data were erased after it was made.") == 2
     assert address not in page.text
     look_around()
     assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()

@@ -19,7 +19,7 @@ from studies.codebook import cell, wide_variables
 from studies.enums import Mode, Provenance
 from studies.exports import FORMATS, Options, Written, write_export, zipped_to
 from studies.exports.rows import Source
-from studies.models import ExternalId, Participant, Study
+from studies.models import ExternalId, Participant, Study, StudyVersion
 from studies.selectors import responses
 from studies.selectors.frames import items_frame, participants_frame
 from studies.selectors.responses import public_ids
@@ -247,6 +247,24 @@ def test_excluded_participants_are_marked_or_left_out(study: Study) -> None:
     assert facts["flow"]["live"]["analysed"] == 1
     assert facts["excluded"] == [{"reason": "=cmd|calc, told us they guessed", "n": 1}]
     assert len(export.rows("allocation_data.csv")) == len(Exported(study, "wide").rows("allocation_data.csv")) == 3
+
+
+def test_whom_the_plan_leaves_out_is_marked_or_left_out_and_counted(study: Study) -> None:
+    StudyVersion.objects.filter(study=study).update(
+        snapshot={**study.versions.get().snapshot, "plan": {"exclude": ["too_fast"]}}
+    )
+    exported = Exported(study, "wide")
+    found = [(row["participant.is_left_out_by_plan"], row["participant.is_excluded"]) for row in exported.rows()]
+    assert found == [("1", "0"), ("1", "0"), ("0", "0"), ("0", "0")]
+    facts = json.loads(exported.text("_export.json"))
+    assert facts["excluded"] == [{"reason": "By the plan: Too fast", "n": 2}]
+    assert (facts["flow"]["live"]["excluded"], facts["flow"]["live"]["analysed"]) == ({"By the plan: Too fast": 2}, 0)
+    lines = csv.DictReader(io.StringIO(exported.text("wide_codebook.csv")))
+    told = {line["name"]: line["derivation"] for line in lines}
+    assert told["participant.is_left_out_by_plan"] == "participant.flags has one of too_fast"
+    without = Exported(study, "wide", without_excluded=True)
+    assert len(without.rows()) == 2
+    assert json.loads(without.text("_export.json"))["flow"]["live"] == facts["flow"]["live"]
 
 
 def test_pages_have_the_columns_of_otree_and_rising_times(study: Study) -> None:
