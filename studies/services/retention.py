@@ -86,7 +86,7 @@ def _erase_answers(study: Study, moment: datetime) -> int:
     for participant in rows:
         erase(participant=participant)
         Participant.objects.filter(pk=participant.pk).update(
-            erased_at=moment, parameters={}, shown_orders={}, source_user=""
+            erased_at=moment, parameters={}, shown_orders={}, source_user="", completion_code=""
         )
     if rows:
         drop_archives(study=study)

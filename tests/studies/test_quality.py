@@ -19,13 +19,16 @@ from accounts.models import User
 from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
-from parallax.integrity.answers import check_exports
+from parallax.integrity.answers import check_answers, check_exports
 from studies import flags
 from studies.enums import ExportStatus, Mode, ParticipantStatus, Role
 from studies.exports import Options
+from studies.exports.rows import Source
 from studies.models import Exclusion, ExportJob, ExternalId, Participant, ProfileRating, Study
 from studies.questionnaires.schema import questionnaire_from
+from studies.recruiting.exits import Exit
 from studies.selectors import quality
+from studies.selectors.approvals import approvals_of
 from studies.selectors.consort import consort_of
 from studies.selectors.left_out import left_out_as_planned, planned_rule
 from studies.selectors.outcomes import are_outcomes_open, outcomes_of
@@ -33,6 +36,7 @@ from studies.selectors.quality import flag_counts, flags_by_participant, looked_
 from studies.selectors.responses import records
 from studies.services import exporting
 from studies.services.blinding import open_outcomes
+from studies.services.codes import code_of
 from studies.services.launch import close_study
 from studies.services.privacy import withdraw
 from studies.services.quality import exclude, undo_exclusion
@@ -286,6 +290,33 @@ def test_whom_retention_erased_is_completed_and_not_analysed(owner: User) -> Non
     assert (flow.completed, flow.excluded, flow.analysed) == (2, {"Erased as the retention limit says": 2}, 0)
     assert sum(one.excluded for one in flow.by_condition) == 2
     assert list(check_exports(study)) == []
+
+
+@pytest.mark.parametrize("how", ["withdrawal", "retention"])
+def test_neither_code_nor_words_about_a_person_outlive_their_erasure(study: Study, owner: User, how: str) -> None:
+    person = completed(study)
+    exclude(participant=person, reason="Ada told me that she guessed", actor=owner)
+    undo_exclusion(participant=person, reason="Ada had not", actor=owner)
+    exclude(participant=person, reason="Ada had after all", actor=owner)
+    if how == "withdrawal":
+        withdraw(participant=person)
+    else:
+        set_retention(study=study, external_ids_days=None, answers_days=1)
+        close_study(study=study)
+        erase_expired(now=timezone.now() + timedelta(days=2))
+    row = Participant.objects.get(pk=person.pk)
+    assert row.completion_code == ""
+    assert code_of(participant=row, exit_=Exit("unique")) == ""
+    said = Exclusion.objects.order_by("id").values_list("reason", "undo_reason", "flags", "undone_at__isnull")
+    assert list(said) == [("", "", ["too_fast"], False), ("", "", ["too_fast"], True)]
+    study.refresh_from_db()
+    source = Source(study, [Mode.LIVE])
+    assert [(one.excluded, dict(source.left_out)[one.record.participant.pk]) for one in source.people()] == [
+        ("", ("hand", "The reason is erased"))
+    ]
+    assert [finding.code for finding in check_answers(study)] == []
+    assert list(check_exports(study)) == []
+    assert [one for one in approvals_of(study) if one.code_expected] == []
 
 
 def test_what_is_kept_too_long_is_erased_and_the_rest_stays(study: Study, owner: User) -> None:
