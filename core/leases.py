@@ -97,6 +97,16 @@ class Leases(Generic[Row]):
         """Give a row back before its lease ends; it counts as not tried."""
         return self.finish(row, to=QUEUED, attempts=row.attempts - 1, hinted_at=None)
 
+    @transaction.atomic
+    def take_back(self, pk: Any, *, reason: str) -> bool:
+        """Put a running row back in the queue, whoever holds it; it counts as not tried, and its worker as too late."""
+        row = self.model._default_manager.select_for_update().filter(pk=pk, status=RUNNING).first()
+        if row is None:
+            return False
+        changes = {"attempts": max(row.attempts - 1, 0), "hinted_at": None, **self.cleared, **NO_LEASE}
+        move(row, to=QUEUED, allowed=self.moves, reason=reason, **changes)
+        return True
+
     def release_dead(self) -> int:
         """Put every row back in the queue whose worker has not been heard of; returns how many."""
         dead = Q(leased_until__isnull=True) | Q(leased_until__lt=timezone.now())

@@ -149,7 +149,8 @@ class FrozenDesignSerializer(serializers.Serializer[Any]):
 
 
 class OutcomeSerializer(serializers.Serializer[Any]):
-    """Means of one condition over completed participants who are not excluded; null where there is nobody."""
+    """Means of one condition over completed participants whom neither the researcher nor the plan leaves out; null
+    where there is nobody."""
 
     condition = serializers.CharField()
     n = serializers.IntegerField()
@@ -170,7 +171,8 @@ class AnswersQuerySerializer(serializers.Serializer[Any]):
 
     include_simulated = serializers.BooleanField(default=False, help_text="With simulated participants, marked.")
     without_excluded = serializers.BooleanField(
-        default=False, help_text="Without those excluded from analyses; they are marked otherwise."
+        default=False,
+        help_text="Without those whom analyses leave out, by hand or by the plan; they are marked otherwise.",
     )
 
 

@@ -1,28 +1,25 @@
-"""Who answered what, who is left out and why, and how many came how far."""
+"""Who answered what, how many are left out and why, and how many came how far."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
-from studies import flags
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Interview, Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
 from studies.selectors.consort import consort_of
+from studies.selectors.left_out import LeftOut
 from studies.selectors.monitor import counts_by_condition, counts_by_status
-from studies.selectors.quality import excluded, flags_by_participant
 from studies.selectors.recruiting import is_nested
 from studies.selectors.responses import Record, completed_answers
 
-HAND, RULE = "hand", "rule"
 ScaleRow = tuple[str, str | None, tuple[str | None, ...]]
-LeftOut = Mapping[int, tuple[str, str]]  # a participant's key -> by hand or by rule, and the reason
 
 
 @dataclass(frozen=True)
@@ -111,23 +108,6 @@ def mode_to_report(study: Study) -> str:
     if study.participants.filter(mode=Mode.SIMULATED).exists():
         return Mode.SIMULATED
     return Mode.LIVE
-
-
-def left_out(study: Study, mode: str, *, by_hand: bool = True, rule: Sequence[str] = ()) -> dict[int, tuple[str, str]]:
-    """Whom an analysis leaves out: those excluded by hand, and those with a flag that the rule names.
-
-    Somebody to whom both apply counts as excluded by hand; of several flags the first of the rule counts.
-    """
-    found: dict[int, tuple[str, str]] = {}
-    if rule:
-        for pk, raised in flags_by_participant(study, [mode]).items():
-            own = {flag.key for flag in raised}
-            first = next((key for key in rule if key in own), None)
-            if first is not None:
-                found[pk] = (RULE, flags.NAMES[first])
-    if by_hand:
-        found |= {pk: (HAND, row.reason) for pk, row in excluded(study, [mode]).items()}
-    return found
 
 
 def read_answers(study: Study, mode: str, out: LeftOut) -> Reading:

@@ -51,14 +51,16 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
 
 
 def has_changed_since(report: Report, moment: datetime) -> bool:
-    """Whether anybody of the report's participants has withdrawn since, or was excluded or taken in again."""
+    """Whether anybody of the report's participants has withdrawn since, was erased by the retention limit, or was
+    excluded or taken in again."""
     people = Participant.objects.filter(study=report.study_id, mode=report.mode)
     decided = Exclusion.objects.filter(
         Q(excluded_at__gt=moment) | Q(undone_at__gt=moment),
         participant__study=report.study_id,
         participant__mode=report.mode,
     )
-    return people.filter(status=ParticipantStatus.WITHDRAWN, updated_at__gt=moment).exists() or decided.exists()
+    gone = Q(status=ParticipantStatus.WITHDRAWN, updated_at__gt=moment) | Q(erased_at__gt=moment)
+    return people.filter(gone).exists() or decided.exists()
 
 
 def requests_of(researcher: Any) -> QuerySet[ReportRequest]:

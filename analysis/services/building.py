@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from analysis.models import Report
-from analysis.selectors.answering import flow_of, left_out, mode_to_report, read_answers
+from analysis.selectors.answering import flow_of, mode_to_report, read_answers
 from analysis.selectors.inputs import Answers, Measured, conditions_of, measured_by, positions_in
 from analysis.selectors.plans import frozen_plan
 from analysis.services.computing import FORMAT, Progress, compute, silent
@@ -21,6 +21,7 @@ from core.transitions import record
 from evaluation.models import EvaluationRun
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
+from studies.selectors.left_out import left_out
 from studies.services.blinding import note_opened_by
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def build_report(
     frozen = frozen_plan(study)
     plan = plan_of(frozen, chosen_run, overrides)
     progress("Reading what participants answered")
-    out = left_out(study, chosen_mode, by_hand=plan["by_hand"], rule=plan["exclude"])
+    out = left_out(study, [chosen_mode], by_hand=plan["by_hand"], rule=plan["exclude"])
     reading = read_answers(study, chosen_mode, out)
     flow = flow_of(study, chosen_mode, reading)
     progress("Reading what the run measured")

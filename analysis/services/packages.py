@@ -66,11 +66,21 @@ def give_package(*, report: Report, actor: Any = None) -> Given | None:
     return given
 
 
+def _is_overtaken(request: ReportRequest) -> bool:
+    """Whether a stored package holds what people have withdrawn since, or who was excluded."""
+    report = request.report
+    return bool(request.file) and report is not None and has_changed_since(report, request.created_at)
+
+
 def clean_packages() -> int:
-    """Delete stored packages that are too old, were left by a dead worker, or whose request is gone; how many."""
+    """Delete stored packages that may be given to nobody any more; how many.
+
+    They are too old, were left by a dead worker, their request is gone, or answers in them were erased or excluded.
+    """
     since = timezone.now() - timedelta(days=KEPT_DAYS)
-    rows = ReportRequest.objects.filter(kind=RequestKind.PACKAGE, created_at__gt=since)
-    kept = {str(pk): (status, file) for pk, status, file in rows.values_list("pk", "status", "file")}
+    rows = ReportRequest.objects.filter(kind=RequestKind.PACKAGE, created_at__gt=since).select_related("report")
+    rows = rows.defer("report__results", "report__plan", "report__provenance")
+    kept = {str(row.pk): (row.status, "" if _is_overtaken(row) else row.file) for row in rows}
     try:
         folders = default_storage.listdir(FOLDER)[0]
     except FileNotFoundError:

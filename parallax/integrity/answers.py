@@ -199,8 +199,10 @@ def check_exports(study: Study) -> Iterator[Finding]:
         if kind == "wide" and len({row["participant.id"] for row in rows}) != len(rows):
             problems.append("two participants have one id")
         for mode, flow in facts["flow"].items():
-            if flow["assigned"] != flow["completed"] + sum(flow["left_after"].values()) or (
-                flow["consented"] != flow["assigned"] + sum(flow["left_before"].values())
+            if (
+                flow["assigned"] != flow["completed"] + sum(flow["left_after"].values())
+                or flow["consented"] != flow["assigned"] + sum(flow["left_before"].values())
+                or flow["completed"] != flow["analysed"] + sum(flow["excluded"].values())
             ):
                 problems.append(f"the flow of {mode} participants does not add up")
         if problems:

@@ -15,6 +15,7 @@ from studies.models import Study
 from studies.questionnaires import schema
 from studies.questionnaires.schema import questionnaire_from
 from studies.scales import ScaleOfStudy, scales_of, score_of_participant
+from studies.selectors.left_out import planned_rule
 from studies.selectors.responses import Record
 
 SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
@@ -29,6 +30,7 @@ class Person:
     number: int  # in order of entry, from 1, over everybody of the study
     flags: tuple[str, ...] = ()
     excluded: str | None = None  # the reason
+    is_left_out_by_plan: bool = False
     incomplete: str | None = None  # the reason
     external_ids: tuple[tuple[str, str], ...] = ()
 
@@ -117,9 +119,14 @@ def identity_variables(study: Study) -> Iterator[Of]:
                    "boolean", lambda p: p.excluded is not None, values=YES_NO)  # fmt: skip
     yield Variable("participant.excluded_reason", "Why", "text", lambda p: p.excluded,
                    allowed="the researcher's words", identifies=INDIRECTLY)  # fmt: skip
+    rule = planned_rule(study)
+    yield Variable("participant.is_left_out_by_plan", "Whether the plan of the launch leaves the participant out of "
+                   "analyses", "boolean", lambda p: p.is_left_out_by_plan, values=YES_NO,
+                   derivation=f"participant.flags has one of {', '.join(rule)}" if rule
+                   else "the plan leaves nobody out for a flag")  # fmt: skip
     yield Variable("participant.flags", "Quality flags", "text", lambda p: " ".join(p.flags) or None,
                    allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
-                   derivation="by the study's thresholds; a flag excludes nobody")  # fmt: skip
+                   derivation="by the study's thresholds; a flag excludes nobody unless the plan says so")  # fmt: skip
     steps = [step for step in STEPS if step != AFTER or study.questionnaire.get("after")]
     yield _field("participant.step", "Step of the study the participant reached", "category", "step",
                  values=same_as(steps))  # fmt: skip

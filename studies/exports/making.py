@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from charting.render import svg
 from core.errors import ParallaxError
 from core.provenance import versions
+from core.snapshot import snapshot
 from studies.charts import consort_diagram
 from studies.codebook.cells import told_time
 from studies.codebook.happenings import Rated, rating_variables
@@ -24,8 +25,8 @@ from studies.exports.tables import Options, Table, tables_of, write_codebook
 from studies.exports.writing import Written, sums_of, told, write_json, write_records, write_table, write_text
 from studies.models import Participant, Study
 from studies.selectors.completeness import why_incomplete
-from studies.selectors.consort import consort_of
-from studies.selectors.quality import exclusion_reasons
+from studies.selectors.consort import Consort, consort_of
+from studies.selectors.left_out import by_frequency, reason_told
 from studies.selectors.responses import records
 
 FORMATS = ("long", "wide", "events", "pages", "ratings", "json", "psych-ds")
@@ -53,7 +54,8 @@ def write_export(study: Study, kind: str, folder: Path, options: Options | None 
     """Write every file of an export to a folder, which is made where it is missing.
 
     Everything is written beside and moved in at the end, so that a fault leaves no half an export. Data and
-    codebook depend on the study alone: made twice they are the same, byte for byte.
+    codebook depend on the study alone: made twice they are the same, byte for byte. All of it is of one moment,
+    whoever arrives meanwhile.
 
     Raises `export.unknown_format`, `export.only_simulated`.
     """
@@ -61,11 +63,13 @@ def write_export(study: Study, kind: str, folder: Path, options: Options | None 
     if kind not in FORMATS:
         raise ParallaxError("export.unknown_format", f"An export is one of {', '.join(FORMATS)}; got {kind!r}.")
     modes = exported_modes(study, include_simulated=chosen.include_simulated)
-    source = Source(study, modes, chosen.without_excluded, chosen.include_external_ids)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as name:
         part = Path(name)
-        files = _written(study, kind, source, chosen, part)
+        with snapshot():
+            study.refresh_from_db(fields=["n_opened", "n_declined"])
+            source = Source(study, modes, chosen.without_excluded, chosen.include_external_ids)
+            files = _written(study, kind, source, chosen, part)
         for file in files:
             target = folder / file.name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -93,13 +97,13 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         allocation = f"study-{study.slug}_allocation"
         files.append(write_table(folder, f"{allocation}_data.csv", log.variables, log.rows(source)))
         files += write_codebook(folder, allocation, log)
-    flows = {mode: consort_of(study, mode) for mode in source.modes}
+    flows = {mode: consort_of(study, mode, source.left_out) for mode in source.modes}
     files.append(write_json(folder, f"study-{study.slug}_consort.json", {m: f.as_dict() for m, f in flows.items()}))
     for mode, found in flows.items():
         badge = "" if mode == Mode.LIVE else "simulated participants"
         picture = svg(consort_diagram(found, badge=badge))
         files.append(write_text(folder, f"study-{study.slug}_consort-{mode}.svg", picture))
-    files.append(write_json(folder, f"{stem}_export.json", facts_of(study, kind, source, options, files)))
+    files.append(write_json(folder, f"{stem}_export.json", facts_of(study, kind, source, options, files, flows)))
     return [*files, write_text(folder, f"{stem}_sha256sums.txt", sums_of(files))]
 
 
@@ -128,9 +132,17 @@ def _json(
     return [data, *write_codebook(folder, stem, whole)]
 
 
-def facts_of(study: Study, kind: str, source: Source, options: Options, files: Sequence[Written]) -> dict[str, Any]:
+def facts_of(
+    study: Study,
+    kind: str,
+    source: Source,
+    options: Options,
+    files: Sequence[Written],
+    flows: Mapping[str, Consort],
+) -> dict[str, Any]:
     """What an export says about itself: where it comes from, what it leaves out, who is not complete and why."""
     finished, wanting = 0, []
+    reasons = by_frequency(reason_told(*why) for why in source.left_out.values())
     for record in records(study, source.modes, completed_only=True):
         finished += 1
         if (why := why_incomplete(study, record)) is not None:
@@ -149,7 +161,7 @@ def facts_of(study: Study, kind: str, source: Source, options: Options, files: S
         "planted_effects": study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {},
         "contains_identifying": options.include_external_ids,
         "leaves_out_excluded": options.without_excluded,
-        "excluded": [{"reason": reason, "n": n} for reason, n in exclusion_reasons(study, source.modes)],
+        "excluded": [{"reason": reason, "n": n} for reason, n in reasons],
         "finished": finished,
         "finished_and_complete": finished - len(wanting),
         "finished_and_not_complete": wanting,
@@ -157,5 +169,5 @@ def facts_of(study: Study, kind: str, source: Source, options: Options, files: S
         "made_at": told_time(datetime.now(UTC)),
         "versions": versions(),
         "files": {file.name: {"rows": file.n_rows, "bytes": file.n_bytes, "sha256": file.sha256} for file in files},
-        "flow": {mode: consort_of(study, mode).as_dict() for mode in source.modes},
+        "flow": {mode: flow.as_dict() for mode, flow in flows.items()},
     }

@@ -108,9 +108,10 @@ def _readme(study: Study, files: list[Written], source: Source, options: Options
         f"Participants: {' and '.join(source.modes)}."
         + (" Simulated participants are no evidence about people." if Mode.SIMULATED in source.modes else ""),
         *([told(planted)] if planted else ()),
-        "Those whom the researcher excluded are left out."
+        "Those whom analyses leave out, by the researcher's hand or by the plan of the launch, are not in it."
         if options.without_excluded
-        else "Those whom the researcher excluded are in it, marked by `participant.is_excluded` with the reason.",
+        else "Those whom the researcher excluded are in it, marked by `participant.is_excluded` with the reason; those "
+        "whom the plan of the launch leaves out are marked by `participant.is_left_out_by_plan`.",
         "This package names people: keep it to yourself."
         if options.include_external_ids
         else "Ids are made for publication and lead back to nobody.",

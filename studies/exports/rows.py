@@ -14,6 +14,7 @@ from studies.codebook.participants import Person
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.completeness import why_incomplete
+from studies.selectors.left_out import HAND, REASON_GONE, RULE, LeftOut, left_out_by_rule, planned_rule
 from studies.selectors.page_times import PageSummary, Spent, page_summaries, spent_by_page
 from studies.selectors.quality import excluded, flags_by_participant
 from studies.selectors.responses import public_ids, records
@@ -23,7 +24,10 @@ ROWS_AT_ONCE = 2000
 
 @dataclass
 class Source:
-    """What an export reads, looked up once: who has flags, who is excluded, who has which id."""
+    """What an export reads, looked up once: who has flags, who is left out, who has which id.
+
+    Whoever enters after that is passed over; for tables that agree with one another, read within `core.snapshot`.
+    """
 
     study: Study
     modes: Sequence[str]
@@ -33,6 +37,7 @@ class Source:
     def __post_init__(self) -> None:
         self.flags = flags_by_participant(self.study, self.modes)
         self.excluded = excluded(self.study, self.modes)
+        self.by_plan = left_out_by_rule(self.flags, planned_rule(self.study))
         self.ids = public_ids(self.study)
         self.numbers = {pk: number for number, pk in enumerate(sorted(self.ids), start=1)}
         self.external: dict[int, list[tuple[str, str]]] = {}
@@ -41,21 +46,28 @@ class Source:
             for participant, name, value in rows.values_list("participant_id", "name", "value"):
                 self.external.setdefault(participant, []).append((name, value))
 
+    @property
+    def left_out(self) -> LeftOut:
+        """Whom analyses leave out, by hand or by the plan, and why."""
+        by_plan = {pk: (RULE, name) for pk, name in self.by_plan.items()}
+        return {**by_plan, **{pk: (HAND, row.reason or REASON_GONE) for pk, row in self.excluded.items()}}
+
     def is_left_out(self, participant_id: int | None) -> bool:
         """Whether the export passes over this participant."""
-        return self.without_excluded and participant_id in self.excluded
+        return self.without_excluded and (participant_id in self.excluded or participant_id in self.by_plan)
 
     def people(self) -> Iterator[Person]:
         """Everybody of these modes who gave consent, in order of entry."""
         for record in records(self.study, self.modes, with_times=True):
             pk = record.participant.pk
-            if self.is_left_out(pk):
+            if self.is_left_out(pk) or pk not in self.numbers:
                 continue
             yield Person(
                 record=record,
                 number=self.numbers[pk],
                 flags=tuple(flag.key for flag in self.flags.get(pk, ())),
                 excluded=self.excluded[pk].reason if pk in self.excluded else None,
+                is_left_out_by_plan=pk in self.by_plan,
                 incomplete=why_incomplete(self.study, record),
                 external_ids=tuple(self.external.get(pk, ())),
             )
@@ -80,7 +92,7 @@ class Source:
         before, order = None, 0
         for event in rows.select_related("participant").order_by("participant_id", "id").iterator(ROWS_AT_ONCE):
             pk = event.participant_id
-            if self.is_left_out(pk):
+            if self.is_left_out(pk) or pk not in self.ids or pk not in labels:
                 continue
             order = order + 1 if pk == before else 1
             before = pk

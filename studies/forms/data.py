@@ -25,7 +25,11 @@ class ExportForm(forms.Form):
 
     format = forms.ChoiceField(choices=[(kind, FORMAT_LABELS[kind]) for kind in FORMATS], required=False)
     include_simulated = forms.BooleanField(required=False, label="With simulated participants")
-    without_excluded = forms.BooleanField(required=False, label="Without those excluded from analyses")
+    without_excluded = forms.BooleanField(
+        required=False,
+        label="Without those left out of analyses",
+        help_text="By the researcher, or by the rule of the plan. They are marked otherwise.",
+    )
     include_external_ids = forms.BooleanField(
         required=False,
         label="With codes, external ids and answers that identify people",

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
-from studies.selectors.quality import exclusion_reasons
+from studies.selectors.left_out import LeftOut, by_frequency, left_out_as_planned, reason_told
 
 WORDS = {
     ParticipantStatus.STARTED: "Not yet consented",
@@ -23,6 +23,7 @@ WORDS = {
     ParticipantStatus.RETURNED: "Returned to the panel",
     ParticipantStatus.WITHDRAWN: "Withdrew",
 }
+ERASED = "Erased as the retention limit says"
 
 
 @dataclass(frozen=True)
@@ -69,30 +70,41 @@ def _left(counted: dict[str, int]) -> dict[str, int]:
     return {name: found[name] for name in dict.fromkeys(WORDS.values()) if found[name]}
 
 
-def consort_of(study: Study, mode: str) -> Consort:
-    """Count one mode's flow; previews are in nobody's."""
+def _reasons(people: QuerySet[Participant], out: LeftOut) -> list[tuple[int | None, str]]:
+    """Condition and reason of everybody who completed and is not analysed."""
+    done = people.filter(status=ParticipantStatus.COMPLETED).values_list("pk", "condition_id", "erased_at")
+    return [
+        (condition_id, ERASED if erased_at is not None else reason_told(*out[pk]))
+        for pk, condition_id, erased_at in done
+        if erased_at is not None or pk in out
+    ]
+
+
+def consort_of(study: Study, mode: str, out: LeftOut | None = None) -> Consort:
+    """Count one mode's flow; previews are in nobody's.
+
+    `out` are those whom the analysis leaves out, where they are known already; by default, as the plan says and by
+    hand.
+    """
     people = Participant.objects.filter(study=study, mode=mode).order_by()
     before = dict(people.filter(assigned_at__isnull=True).values_list("status").annotate(n=Count("pk")))
     after: dict[int, Counter[str]] = {}
     rows = people.filter(assigned_at__isnull=False).values_list("condition_id", "status").annotate(n=Count("pk"))
     for condition_id, status, n in rows:
         after.setdefault(condition_id, Counter())[status] += n
-    is_out = people.filter(
-        status=ParticipantStatus.COMPLETED, exclusions__isnull=False, exclusions__undone_at__isnull=True
-    )
-    out = dict(is_out.values_list("condition_id").annotate(n=Count("pk", distinct=True)))
+    reasons = _reasons(people, left_out_as_planned(study, [mode]) if out is None else out)
+    of_condition = Counter(condition_id for condition_id, _ in reasons)
     lines = []
     whole: Counter[str] = Counter()
     for condition in study.conditions.order_by("position"):
         found = after.get(condition.pk, Counter())
         whole += found
         done = found.pop(ParticipantStatus.COMPLETED, 0)
-        excluded = out.get(condition.pk, 0)
+        excluded = of_condition[condition.pk]
         lines.append(
             ConditionFlow(condition.label, done + found.total(), done, _left(found), excluded, done - excluded)
         )
     completed = whole.pop(ParticipantStatus.COMPLETED, 0)
-    reasons = dict(exclusion_reasons(study, [mode], completed_only=True))
     return Consort(
         mode=mode,
         opened=(study.n_opened or None) if mode == Mode.LIVE else None,
@@ -102,7 +114,7 @@ def consort_of(study: Study, mode: str) -> Consort:
         assigned=completed + whole.total(),
         left_after=_left(whole),
         completed=completed,
-        excluded=reasons,
-        analysed=completed - sum(reasons.values()),
+        excluded=dict(by_frequency(reason for _, reason in reasons)),
+        analysed=completed - len(reasons),
         by_condition=tuple(lines),
     )

@@ -12,13 +12,14 @@ from studies.measures import ParticipantMeasures
 from studies.models import Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.scales import scales_of, score_of_participant
-from studies.selectors.quality import excluded
+from studies.selectors.left_out import left_out_as_planned
 from studies.selectors.responses import records
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Means of one condition over completed participants who are not excluded; None where there is nobody."""
+    """Means of one condition over completed participants whom neither the researcher nor the plan leaves out; None
+    where there is nobody."""
 
     condition: str
     n: int
@@ -41,7 +42,7 @@ def are_outcomes_shut(study: Study, modes: Collection[str] = (Mode.LIVE,)) -> bo
 
 def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
     """One line a condition, of one mode alone, in the order of the design."""
-    out = excluded(study, [mode])
+    out = left_out_as_planned(study, [mode])
     found: dict[str, list[ParticipantMeasures]] = defaultdict(list)
     for record in records(study, [mode], completed_only=True):
         condition = record.participant.condition
@@ -60,7 +61,7 @@ def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
 
 def scale_means_of(study: Study, keys: Collection[str], mode: str = Mode.LIVE) -> dict[str, dict[str, float | None]]:
     """Mean scores of these scales by scale and condition, of the same people as `outcomes_of`."""
-    out = excluded(study, [mode])
+    out = left_out_as_planned(study, [mode])
     scales = [scale for scale in scales_of(questionnaire_from(study.questionnaire)) if scale.key in keys]
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     found: dict[str, dict[str, list[float]]] = {scale.key: {label: [] for label in labels} for scale in scales}

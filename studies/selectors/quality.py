@@ -64,15 +64,6 @@ def excluded(study: Study, modes: Sequence[str]) -> dict[int, Exclusion]:
     return {row.participant_id: row for row in rows.order_by("id")}
 
 
-def exclusion_reasons(study: Study, modes: Sequence[str], *, completed_only: bool = False) -> list[tuple[str, int]]:
-    """How many are excluded for each reason, the most frequent first."""
-    rows = Exclusion.objects.filter(participant__study=study, participant__mode__in=modes, undone_at__isnull=True)
-    if completed_only:
-        rows = rows.filter(participant__status=ParticipantStatus.COMPLETED)
-    counted = Counter(rows.order_by("id").values_list("reason", flat=True))
-    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
 def exclusion_history(study: Study) -> list[Exclusion]:
     """Every exclusion there ever was, undone ones too, newest first."""
     rows = Exclusion.objects.filter(participant__study=study)

@@ -157,7 +157,10 @@ def _record(bundle: Bundle, public_id: str, asker: Asker, *, is_lean: bool) -> R
 def records(
     study: Study, modes: Sequence[str], *, completed_only: bool = False, with_times: bool = False
 ) -> Iterator[Record]:
-    """Every participant of these modes with what they gave and got, by order of entry, a few at a time."""
+    """Every participant of these modes with what they gave and got, by order of entry, a few at a time.
+
+    Whoever enters while they are read is passed over.
+    """
     rows = (
         Participant.objects.filter(study=study, mode__in=modes)
         .select_related("version", "recommendation_list", "interview")
@@ -167,7 +170,8 @@ def records(
         rows = rows.filter(status=ParticipantStatus.COMPLETED)
     ids, asker = public_ids(study), Asker(questionnaire_from(study.questionnaire))
     for bundle in Gatherer(study, LOOKED_AT, with_times=with_times).bundles(rows, ROWS_AT_ONCE):
-        yield _record(bundle, ids[bundle.participant.pk], asker, is_lean=False)
+        if bundle.participant.pk in ids:
+            yield _record(bundle, ids[bundle.participant.pk], asker, is_lean=False)
 
 
 def completed_answers(study: Study, mode: str) -> Iterator[Record]:

@@ -33,14 +33,17 @@ def new_code(participant: Participant) -> str:
 
 @transaction.atomic
 def code_of(*, participant: Participant, exit_: Exit) -> str:
-    """The code that a participant is shown at an exit; one of their own is drawn at the first look and stored."""
+    """The code that a participant is shown at an exit; one of their own is drawn at the first look and stored.
+
+    Whoever was erased has none any more, and gets no other.
+    """
     if exit_.code == STATIC:
         return exit_.static_code
     if exit_.code != UNIQUE:
         return ""
     if not participant.completion_code:
         current = Participant.objects.select_for_update(of=("self",)).get(pk=participant.pk)
-        if not current.completion_code:
+        if not current.completion_code and current.erased_at is None:
             current.completion_code = new_code(current)
             current.save(update_fields=["completion_code", "updated_at"])
         participant.completion_code = current.completion_code

@@ -9,6 +9,7 @@ import secrets
 import tempfile
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from studies.enums import EXPORT_MOVES, ExportStatus
 from studies.exports import FORMATS, Options, exported_modes, write_export, zipped_to
 from studies.models import ExportJob, Study
 from studies.services.blinding import WITHOUT_OUTCOMES, note_export, require_open
+from studies.services.slots import locked_study
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +36,8 @@ AT_ONCE = 500  # participants; more are exported by a worker
 KEPT_DAYS = 7
 TASK = "studies.make_export"
 JOBS = Leases(ExportJob, EXPORT_MOVES)
+DROPPED = "Deleted: somebody's data were erased after it was made. Ask for it again."
+ERASED_MEANWHILE = "Somebody's data were erased while it was made."
 
 
 def is_large(study: Study) -> bool:
@@ -84,14 +88,44 @@ def request_export(*, study: Study, kind: str, options: Options, actor: Any = No
     return job
 
 
+@transaction.atomic
+def _taken(job_id: int) -> ExportJob | None:
+    """Take a job under its study's lock, so that an erasure under way is over before anything is read."""
+    found = ExportJob.objects.filter(pk=job_id)
+    study_id = found.values_list("study_id", flat=True).first()
+    if study_id is None:
+        return None
+    locked_study(study_id)
+    job = found.select_related("study__dataset_version__dataset", "requested_by").first()
+    return job if job is not None and JOBS.take(job) else None
+
+
+def drop_archives(*, study: Study) -> int:
+    """Delete the archives that workers made of a study, and have those in the making made anew; how many of both.
+
+    For whoever erases somebody's data: the caller holds the study's lock. Files are deleted on commit.
+    """
+    held = ExportJob.objects.filter(study=study, status__in=(ExportStatus.RUNNING, ExportStatus.DONE))
+    dropped = 0
+    for job in held.select_for_update().order_by("pk"):
+        if job.status == ExportStatus.RUNNING:
+            dropped += JOBS.take_back(job.pk, reason=ERASED_MEANWHILE)
+        elif job.file:
+            transaction.on_commit(partial(default_storage.delete, job.file), robust=True)
+            job.file, job.error = "", DROPPED
+            job.save(update_fields=["file", "error", "updated_at"])
+            dropped += 1
+    return dropped
+
+
 def make_export(*, job_id: int) -> bool:
     """Do a job: take it, write the archive, store it; True where this worker was the one to finish it.
 
     Delivered twice, late, or for a job that is over or cleaned up, it does nothing. What is refused is kept in words;
     a fault of the database and the end of the worker give the job back, any other fault fails it; all are raised.
     """
-    job = ExportJob.objects.select_related("study__dataset_version__dataset", "requested_by").filter(pk=job_id).first()
-    if job is None or not JOBS.take(job):
+    job = _taken(job_id)
+    if job is None:
         return False
     try:
         with (

@@ -17,6 +17,7 @@ from core.transitions import record
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study, Submission
 from studies.questionnaires.schema import ERASED
 from studies.selectors.identifying import identifying_answers
+from studies.services.exporting import drop_archives
 from studies.services.privacy import erase
 from studies.services.slots import locked_study
 
@@ -72,14 +73,19 @@ def _erase_ids(study: Study) -> tuple[int, int]:
 
     Of such an answer stays that it was given. Returns how many ids and how many answers were there.
     """
+    locked_study(study.pk)
     n, _ = ExternalId.objects.filter(study=study).delete()
-    Submission.objects.filter(study=study).delete()
-    Guest.objects.filter(study=study).delete()
-    Interview.objects.filter(study=study).exclude(label="").update(label="")
-    PersonalLink.objects.filter(study=study).exclude(label="").update(label="")
-    # Parameters we do not know may name people as well.
-    Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={})
     n_answers = identifying_answers(study).update(value=dict(ERASED))
+    others = [
+        Submission.objects.filter(study=study).delete()[0],
+        Guest.objects.filter(study=study).delete()[0],
+        Interview.objects.filter(study=study).exclude(label="").update(label=""),
+        PersonalLink.objects.filter(study=study).exclude(label="").update(label=""),
+        # Parameters we do not know may name people as well.
+        Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={}),
+    ]
+    if n or n_answers or any(others):
+        drop_archives(study=study)
     if n:
         record(study, reason=f"{n} external ids were erased, as the retention limit says.", erased_external_ids=n)
         logger.info("erased external ids study=%s n=%s", study.slug, n)
@@ -97,9 +103,10 @@ def _erase_answers(study: Study, moment: datetime) -> int:
     for participant in rows:
         erase(participant=participant)
         Participant.objects.filter(pk=participant.pk).update(
-            erased_at=moment, parameters={}, shown_orders={}, source_user=""
+            erased_at=moment, parameters={}, shown_orders={}, source_user="", completion_code=""
         )
     if rows:
+        drop_archives(study=study)
         reason = f"The answers of {len(rows)} participants were erased, as the retention limit says."
         record(study, reason=reason, erased_participants=len(rows))
         logger.info("erased answers study=%s n=%s", study.slug, len(rows))

@@ -72,6 +72,9 @@ def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     options = Options(**job.options)
     if options.include_external_ids and not seat.is_owner:
         raise PermissionDenied("This export names people; the study's owner alone may take it.")
+    if not job.file:
+        messages.error(request, job.error)
+        return redirect("studies:quality", slug=seat.study.slug)
     return _sent(default_storage.open(job.file), exporting.archive_name(seat.study, job.kind, options))
 
 

@@ -34,7 +34,9 @@ from analysis.services.requests import request_package
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.models import Participant, Response, Study, StudyMembership
+from studies.services.privacy import withdraw
 from studies.services.quality import exclude
+from studies.services.retention import erase_expired, set_retention
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.questionnaires import every_kind, make_study_asking, words
@@ -286,6 +288,23 @@ def test_stored_packages_go_with_their_request_and_with_time(answered: Study) ->
     assert not default_storage.exists(first.file)
     assert clean_packages() == 0
     assert give_package(report=report) is None
+
+
+@pytest.mark.parametrize("what", ["withdrawal", "retention"])
+def test_stored_packages_go_with_the_data_in_them(answered: Study, what: str) -> None:
+    clean_packages()  # what other tests have left
+    report = build_report(study=answered)
+    kept = stored(report)
+    assert clean_packages() == 0
+    if what == "withdrawal":
+        withdraw(participant=Participant.objects.filter(mode=report.mode).order_by("pk")[0])
+    else:
+        set_retention(study=answered, external_ids_days=None, answers_days=1)
+        Study.objects.filter(pk=answered.pk).update(closed_at=timezone.now() - timedelta(days=2))
+        assert erase_expired()["participants"] > 0
+    assert give_package(report=report) is None
+    assert clean_packages() == 1
+    assert not default_storage.exists(kept.file)
 
 
 def test_page_offers_every_file_and_each_is_given(answered: Study, client: Client) -> None:

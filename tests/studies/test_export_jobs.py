@@ -11,15 +11,21 @@ from typing import Any
 import pytest
 from django.core.files.storage import default_storage
 from django.db import OperationalError
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from core.leases import GONE, HINT_SECONDS, MAX_ATTEMPTS
 from core.models import LogEntry
-from studies.enums import ExportStatus, Mode
+from studies.enums import ExportStatus, Mode, NoticeKind, ParticipantStatus
 from studies.exports import Options
-from studies.models import ExportJob, Study
+from studies.models import ExportJob, ExternalId, Notice, Participant, Study
 from studies.services import exporting
 from studies.services.exporting import JOBS, bring_back_exports, make_export, request_export
+from studies.services.launch import close_study
+from studies.services.notices import look_around
+from studies.services.privacy import withdraw
+from studies.services.retention import erase_expired, set_retention
 from tests.evaluation.conftest import Installation, make_installation  # noqa: F401 -- a fixture
 from tests.factories.studies import completed, make_study
 
@@ -205,3 +211,92 @@ def test_an_export_whose_worker_was_killed_is_made_by_another(make_installation:
     assert (row[0], row[1], len(row[2])) == (2, "", 64)
     second.terminate()
     second.wait()
+
+
+def of_people(study: Study) -> tuple[Participant, ExportJob]:
+    """Somebody whose answers are in an archive that a worker made."""
+    person = completed(study)
+    Study.objects.filter(pk=study.pk).update(outcomes_opened_at=timezone.now())
+    study.refresh_from_db()
+    job = request_export(study=study, kind="wide", options=Options(include_external_ids=True))
+    assert make_export(job_id=job.pk)
+    return person, again(job)
+
+
+def erased_by(what: str, study: Study, person: Participant) -> None:
+    if what == "withdrawal":
+        withdraw(participant=person)
+        return
+    days = {"external ids": (1, None), "answers": (None, 1)}[what]
+    set_retention(study=study, external_ids_days=days[0], answers_days=days[1])
+    close_study(study=study)
+    erase_expired(now=timezone.now() + timedelta(days=2))
+
+
+@pytest.mark.parametrize("what", ["withdrawal", "external ids", "answers"])
+def test_an_archive_goes_with_the_data_in_it(
+    study: Study, sent: list[int], client: Client, what: str, django_capture_on_commit_callbacks: Any
+) -> None:
+    person, job = of_people(study)
+    ExternalId.objects.create(study=study, participant=person, name="workerId", value="w")
+    with django_capture_on_commit_callbacks(execute=True):
+        erased_by(what, study, person)
+    assert not default_storage.exists(job.file)
+    left = again(job)
+    assert (left.status, left.file, left.error) == (ExportStatus.DONE, "", exporting.DROPPED)
+    client.force_login(study.memberships.get().researcher)
+    address = reverse("studies:export-file", args=[study.slug, job.pk])
+    page = client.get(address, follow=True)
+    assert page.redirect_chain == [(reverse("studies:quality", args=[study.slug]), 302)]
+    # Said, and in the table.
+    assert page.text.count("Deleted: somebody&#x27;s data were erased after it was made.") == 2
+    assert address not in page.text
+    look_around()
+    assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()
+    anew = request_export(study=study, kind="wide", options=Options())
+    assert make_export(job_id=anew.pk)
+    with django_capture_on_commit_callbacks(execute=True):
+        erase_expired(now=timezone.now() + timedelta(days=3))  # nothing is left to erase
+    assert again(anew).file != ""
+
+
+def test_a_preview_that_withdraws_leaves_archives(study: Study, sent: list[int]) -> None:
+    _, job = of_people(study)
+    withdraw(participant=completed(study, Mode.PREVIEW))
+    assert again(job).file != ""
+
+
+def test_a_withdrawal_takes_a_running_job_back_and_what_it_made_is_not_stored(
+    study: Study, sent: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, _ = of_people(study)
+    other = request_export(study=study, kind="ratings", options=SIMULATED)
+    job = request_export(study=study, kind="wide", options=Options())
+    save = default_storage.save
+    stored: list[str] = []
+
+    def withdrawn_from(name: str, content: Any) -> str:
+        withdraw(participant=person)
+        stored.append(save(name, content))
+        return stored[0]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(default_storage, "save", withdrawn_from)
+        assert make_export(job_id=job.pk) is False
+    assert Participant.objects.get(pk=person.pk).status == ParticipantStatus.WITHDRAWN
+    left = again(job)
+    assert (left.status, left.attempts, left.lease, left.file) == (ExportStatus.QUEUED, 0, "", "")
+    assert not default_storage.exists(stored[0])
+    assert again(other).status == ExportStatus.QUEUED
+    assert bring_back_exports() == 1  # the other was told of just now
+    assert make_export(job_id=job.pk) is True
+    look_around()
+    assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()
+
+
+def test_a_job_is_taken_under_the_lock_of_its_study(asked: ExportJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, str]] = []
+    monkeypatch.setattr(exporting, "locked_study", lambda key: seen.append((key, again(asked).status)))
+    assert make_export(job_id=asked.pk) is True
+    assert seen == [(asked.study_id, ExportStatus.QUEUED)]
+    assert make_export(job_id=0) is False

@@ -21,7 +21,8 @@ from core.errors import ParallaxError
 from studies.codebook import cell, wide_variables
 from studies.enums import Mode, Provenance
 from studies.exports import FORMATS, Options, Written, write_export, zipped_to
-from studies.models import ExternalId, Participant, RecommendedItem, Study
+from studies.exports.rows import Source
+from studies.models import ExternalId, Participant, RecommendedItem, Study, StudyVersion
 from studies.selectors import responses
 from studies.selectors.frames import items_frame, participants_frame
 from studies.selectors.responses import public_ids
@@ -251,6 +252,24 @@ def test_excluded_participants_are_marked_or_left_out(study: Study) -> None:
     assert len(export.rows("allocation_data.csv")) == len(Exported(study, "wide").rows("allocation_data.csv")) == 3
 
 
+def test_whom_the_plan_leaves_out_is_marked_or_left_out_and_counted(study: Study) -> None:
+    StudyVersion.objects.filter(study=study).update(
+        snapshot={**study.versions.get().snapshot, "plan": {"exclude": ["too_fast"]}}
+    )
+    exported = Exported(study, "wide")
+    found = [(row["participant.is_left_out_by_plan"], row["participant.is_excluded"]) for row in exported.rows()]
+    assert found == [("1", "0"), ("1", "0"), ("0", "0"), ("0", "0")]
+    facts = json.loads(exported.text("_export.json"))
+    assert facts["excluded"] == [{"reason": "By the plan: Too fast", "n": 2}]
+    assert (facts["flow"]["live"]["excluded"], facts["flow"]["live"]["analysed"]) == ({"By the plan: Too fast": 2}, 0)
+    lines = csv.DictReader(io.StringIO(exported.text("wide_codebook.csv")))
+    told = {line["name"]: line["derivation"] for line in lines}
+    assert told["participant.is_left_out_by_plan"] == "participant.flags has one of too_fast"
+    without = Exported(study, "wide", without_excluded=True)
+    assert len(without.rows()) == 2
+    assert json.loads(without.text("_export.json"))["flow"]["live"] == facts["flow"]["live"]
+
+
 def test_pages_have_the_columns_of_otree_and_rising_times(study: Study) -> None:
     rows = Exported(study, "pages").rows("pages_data.csv")
     assert list(rows[0]) == [
@@ -279,6 +298,18 @@ def test_events_and_ratings_have_a_row_each(study: Study) -> None:
     ratings = Exported(study, "ratings").rows("ratings_data.csv")
     assert len(ratings) == 20
     assert [row["rating.value"] for row in ratings[:5]] == list("12345")
+
+
+def test_whoever_enters_after_the_source_was_made_is_in_no_table(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source(study, [Mode.LIVE, Mode.SIMULATED])
+    before = [person.number for person in source.people()]
+    ids, n_events = responses.public_ids(study), len(list(source.happened()))
+    completed(study)
+    assert [person.number for person in source.people()] == before
+    assert len(list(source.happened())) == n_events
+    assert {row.person.number for row in source.pages()} <= set(before)
+    monkeypatch.setattr(responses, "public_ids", lambda study: ids)  # somebody enters after they are read
+    assert len(list(responses.records(study, [Mode.LIVE, Mode.SIMULATED]))) == len(before)
 
 
 def test_json_holds_what_the_tables_hold(study: Study) -> None:

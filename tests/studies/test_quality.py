@@ -17,22 +17,30 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
+from parallax.integrity.answers import check_answers, check_exports
 from studies import flags
 from studies.enums import ExportStatus, Mode, ParticipantStatus, Role
 from studies.exports import Options
+from studies.exports.rows import Source
 from studies.models import Exclusion, ExportJob, ExternalId, Participant, ProfileRating, Response, Study
 from studies.questionnaires.schema import questionnaire_from
+from studies.recruiting.exits import Exit
 from studies.selectors import quality
+from studies.selectors.approvals import approvals_of
 from studies.selectors.consort import consort_of
+from studies.selectors.left_out import left_out_as_planned, planned_rule
 from studies.selectors.outcomes import are_outcomes_open, outcomes_of
-from studies.selectors.quality import exclusion_reasons, flag_counts, flags_by_participant, looked_at, public_ids
+from studies.selectors.quality import flag_counts, flags_by_participant, looked_at, public_ids
 from studies.selectors.responses import records
 from studies.services import exporting
 from studies.services.blinding import open_outcomes
+from studies.services.codes import code_of
 from studies.services.launch import close_study
 from studies.services.privacy import withdraw
 from studies.services.quality import exclude, undo_exclusion
@@ -280,7 +288,7 @@ def test_an_exclusion_keeps_who_when_and_why_and_so_does_undoing_it(study: Study
     exclude(participant=person, reason="They had after all")
     first, second = Exclusion.objects.order_by("id")
     assert (first.undo_reason, first.undone_by, second.undone_at) == ("They had not", owner, None)
-    assert exclusion_reasons(study, [Mode.LIVE]) == [("They had after all", 1)]
+    assert consort_of(study, Mode.LIVE).excluded == {"They had after all": 1}
     assert [one.exclusion for one in looked_at(study, [Mode.LIVE])] == [second]
     acts = LogEntry.objects.filter(kind="studies.participant", object_id=person.pk, facts__has_key="act")
     assert [entry.facts["act"] for entry in acts] == ["excluded", "exclusion_undone", "excluded"]
@@ -330,6 +338,101 @@ def test_withdrawing_erases_external_ids_and_the_flow_still_adds_up(study: Study
     assert looked_at(study, [Mode.LIVE]) == []
     flow = consort_of(study, Mode.LIVE)
     assert (flow.assigned, flow.left_after, flow.completed) == (1, {"Withdrew": 1}, 0)
+
+
+def _with_a_plan(owner: User, status: str = "live") -> Study:
+    """A study whose plan leaves out who was too fast or gave one rating only."""
+    plan = {"exclude": ["too_fast", "straight_lined"]}
+    found = make_study(slug="planned", per_condition=4, owner=owner, settings={"plan": plan}, status=status)
+    Study.objects.filter(pk=found.pk).update(outcomes_opened_at=timezone.now())
+    found.refresh_from_db()
+    return found
+
+
+def test_the_plans_rule_counts_in_the_flow_the_outcomes_and_the_report(owner: User) -> None:
+    study = _with_a_plan(owner)
+    kept = _slow(planted_person(study, "TopPop", [2, 3, 4, 3, 3], 3))
+    fast = planted_person(study, "TopPop", [5, 4, 5, 4, 5], 5)
+    Participant.objects.filter(pk=fast.pk).update(consented_at=timezone.now() - timedelta(seconds=5))
+    by_hand = _slow(planted_person(study, "PureSVD4", [3] * 5, 3))
+    exclude(participant=by_hand, reason="Under age")
+    # What the settings say later changes nothing of what was frozen.
+    Study.objects.filter(pk=study.pk).update(settings={**study.settings, "plan": {"exclude": []}})
+    study.refresh_from_db()
+    assert planned_rule(study) == ("too_fast", "straight_lined")
+    out = left_out_as_planned(study, [Mode.LIVE])
+    assert out == {fast.pk: ("rule", "Too fast"), by_hand.pk: ("hand", "Under age")}
+    flow = consort_of(study, Mode.LIVE)
+    assert (flow.completed, flow.analysed) == (3, 1)
+    assert flow.excluded == {"By the plan: Too fast": 1, "Under age": 1}
+    assert [(one.condition, one.completed, one.excluded, one.analysed) for one in flow.by_condition] == [
+        ("TopPop", 2, 1, 1), ("PureSVD4", 1, 1, 0),
+    ]  # fmt: skip
+    assert flow == consort_of(study, Mode.LIVE, out)
+    assert [(one.n, one.accuracy) for one in outcomes_of(study)] == [(1, 3.0), (0, None)]
+    report = build_report(study=study).results["flow"]
+    assert (report["analysed"], report["excluded"], report["completed"]) == (1, 2, 3)
+    assert _found(study, kept) == []
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_flow_takes_the_same_queries_for_one_and_for_three(
+    owner: User, n: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    study = _with_a_plan(owner)
+    for _ in range(n):
+        planted_person(study, "TopPop", [3] * 5, 3)
+    with django_assert_num_queries(19):
+        assert consort_of(study, Mode.LIVE).completed == n
+
+
+def test_a_draft_goes_by_the_plan_it_stands_at_and_a_study_without_one_by_none(owner: User, study: Study) -> None:
+    assert planned_rule(_with_a_plan(owner, "draft")) == ("too_fast", "straight_lined")
+    assert planned_rule(study) == ()
+    first = study.versions.get()
+    first.snapshot = {key: value for key, value in first.snapshot.items() if key != "plan"}
+    first.save()
+    assert planned_rule(study) == ()
+
+
+def test_whom_retention_erased_is_completed_and_not_analysed(owner: User) -> None:
+    study = _with_a_plan(owner)
+    for person in (completed(study), completed(study, gender="man")):
+        exclude(participant=person, reason="Guessed")
+    set_retention(study=study, external_ids_days=None, answers_days=1)
+    close_study(study=study)
+    erase_expired(now=timezone.now() + timedelta(days=2))
+    flow = consort_of(study, Mode.LIVE)
+    assert (flow.completed, flow.excluded, flow.analysed) == (2, {"Erased as the retention limit says": 2}, 0)
+    assert sum(one.excluded for one in flow.by_condition) == 2
+    assert list(check_exports(study)) == []
+
+
+@pytest.mark.parametrize("how", ["withdrawal", "retention"])
+def test_neither_code_nor_words_about_a_person_outlive_their_erasure(study: Study, owner: User, how: str) -> None:
+    person = completed(study)
+    exclude(participant=person, reason="Ada told me that she guessed", actor=owner)
+    undo_exclusion(participant=person, reason="Ada had not", actor=owner)
+    exclude(participant=person, reason="Ada had after all", actor=owner)
+    if how == "withdrawal":
+        withdraw(participant=person)
+    else:
+        set_retention(study=study, external_ids_days=None, answers_days=1)
+        close_study(study=study)
+        erase_expired(now=timezone.now() + timedelta(days=2))
+    row = Participant.objects.get(pk=person.pk)
+    assert row.completion_code == ""
+    assert code_of(participant=row, exit_=Exit("unique")) == ""
+    said = Exclusion.objects.order_by("id").values_list("reason", "undo_reason", "flags", "undone_at__isnull")
+    assert list(said) == [("", "", ["too_fast"], False), ("", "", ["too_fast"], True)]
+    study.refresh_from_db()
+    source = Source(study, [Mode.LIVE])
+    assert [(one.excluded, dict(source.left_out)[one.record.participant.pk]) for one in source.people()] == [
+        ("", ("hand", "The reason is erased"))
+    ]
+    assert [finding.code for finding in check_answers(study)] == []
+    assert list(check_exports(study)) == []
+    assert [one for one in approvals_of(study) if one.code_expected] == []
 
 
 def test_what_is_kept_too_long_is_erased_and_the_rest_stays(study: Study, owner: User) -> None:

@@ -513,13 +513,15 @@ def test_who_withdraws_is_erased_and_still_led_out_with_the_id_that_came(study: 
     person = Person(study)
     person.consent(f"/s/{study.slug}/?id=4711")
     page = tree(person.post("withdraw/"))
-    code = person.me.completion_code
+    code = page.xpath("string(//*[@id='completion-code'])")
     assert len(code) == 8
     assert page.xpath("string(//a[@id='exit']/@href)") == f"https://x.example/left?survey_code=4711&c={code}"
+    assert person.me.completion_code == ""
     assert (person.me.status, ExternalId.objects.count(), person.me.parameters) == ("withdrawn", 0, {})
     later = tree(person.get(""))
-    assert later.xpath("string(//*[@id='completion-code'])") == code
+    assert not later.xpath("//*[@id='completion-code']")  # shown for the last time, and no other is drawn
     assert not later.xpath("//a[@id='exit']")  # the id is gone, and half an address leads nowhere
+    assert person.me.completion_code == ""
     assert not Event.objects.exists()
 
 

@@ -33,7 +33,9 @@ class Command(BaseCommand):
             "named identifiable-true",
         )
         parser.add_argument(
-            "--without-excluded", action="store_true", help="leave out whom the researcher excluded (default: marked)"
+            "--without-excluded",
+            action="store_true",
+            help="leave out whom analyses leave out, by hand or by the plan (default: marked)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
