@@ -32,8 +32,8 @@ class ExportForm(forms.Form):
     )
     include_external_ids = forms.BooleanField(
         required=False,
-        label="With codes, external ids and answers that identify people",
-        help_text="The files then name people, and their names say so.",
+        label="With what names people",
+        help_text="Codes, external ids, and answers that identify a person. The names of the files say so.",
     )
 
     def __init__(self, *args: object, is_owner: bool = False, **kwargs: object) -> None:
