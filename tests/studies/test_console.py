@@ -291,7 +291,7 @@ def test_the_consent_text_is_rendered_without_what_could_harm() -> None:
 
 def test_the_live_part_counts_by_condition_and_step_without_outcomes() -> None:
     study = make_study(per_condition=2)
-    decline(study=study)
+    decline(study=study, entry_key="k" * 40)
     done = completed(study)
     under_way = rated(study, gender="man")
     assigned(study, age=80)
