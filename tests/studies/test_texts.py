@@ -70,7 +70,7 @@ def _refused(code: str, act: Any, **given: Any) -> None:
 def _page(study: Study, language: str, path: str = "", **data: Any) -> str:
     client = Client()
     address, headers = f"/s/{study.slug}/{path}", {"Accept-Language": language}
-    page = client.post(address, data, headers=headers) if data else client.get(address, headers=headers)
+    page = client.post(address, data, headers=headers, follow=True) if data else client.get(address, headers=headers)
     return " ".join(tree(page).xpath("string(//main)").split())
 
 
