@@ -119,6 +119,17 @@
     elt.querySelectorAll("[name^='was.']").forEach((was) => { was.value = said(requestConfig.formData, was.name.slice(4)); });
   });
 
+  /* A form that is sent as a page says all that it holds: what was on its way by itself is stopped, so that its late
+     answer leads nowhere else. Whoever stops the page and changes something is stored answer by answer again. */
+  let leaving = null;
+  document.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return;
+    leaving = event.target;
+    window.htmx.trigger(leaving, "htmx:abort");
+  });
+  document.addEventListener("htmx:beforeRequest", (event) => { if (leaving && event.detail.elt === leaving) event.preventDefault(); });
+  document.addEventListener("input", () => { leaving = null; }, true);
+
   /* A form that came back wanting an answer begins at the first that is missing. */
   const wanting = [...document.querySelectorAll(".question:has(.problem)")].find((part) => !part.hidden);
   if (wanting) (wanting.querySelector("[aria-invalid]") || wanting.querySelector("input:not([type=hidden], [hidden]), select, textarea")).focus();

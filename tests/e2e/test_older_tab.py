@@ -80,3 +80,29 @@ def test_enter_on_a_star_keeps_it_and_a_rating_taken_back_over_a_bad_line_is_tak
     expect(page.locator("#tray .count")).to_have_text("0 of 5", timeout=10_000)
     expect(page.locator("#unsaved")).to_have_count(0)
     assert not ProfileRating.objects.exists()
+
+
+def test_a_form_sent_as_a_page_stops_what_was_on_its_way_by_itself(live_server: Any, context: BrowserContext) -> None:
+    person = Person(make_study(per_condition=3)).to("overall")
+    page = context.new_page()
+    page.goto(f"{live_server.url}{person.base}overall/")
+    kept: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if "hx-request" in route.request.headers:
+            kept.append(route)  # its answer never comes in time
+        else:
+            route.continue_()
+
+    page.route("**/overall/", hold)
+    failed: list[str] = []
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.locator("input[name=satisfaction][value='4']").check()
+    page.wait_for_timeout(300)
+    assert len(kept) == 1
+    page.locator("#comment").fill("On its way")
+    page.locator("#continue").click()
+    page.wait_for_url("**/thanks/")
+    assert len(kept) == 1, "nothing more was sent beside the page"
+    assert len([url for url in failed if url.endswith("/overall/")]) == 1
+    assert stored(0, satisfaction=4, comment="On its way")()
