@@ -119,15 +119,13 @@
     elt.querySelectorAll("[name^='was.']").forEach((was) => { was.value = said(requestConfig.formData, was.name.slice(4)); });
   });
 
-  /* A form that is sent as a page says all that it holds: what was on its way by itself is stopped, so that its late
-     answer leads nowhere else. Whoever stops the page and changes something is stored answer by answer again. */
+  /* A form that is sent as a page says all that it holds: an answer to what was sent by itself before, which comes
+     late, leads nowhere else. Whoever stops the page and changes something is stored answer by answer again. */
   let leaving = null;
-  document.addEventListener("submit", (event) => {
-    if (event.defaultPrevented) return;
-    leaving = event.target;
-    window.htmx.trigger(leaving, "htmx:abort");
-  });
-  document.addEventListener("htmx:beforeRequest", (event) => { if (leaving && event.detail.elt === leaving) event.preventDefault(); });
+  document.addEventListener("submit", (event) => { if (!event.defaultPrevented) leaving = event.target; });
+  ["htmx:beforeRequest", "htmx:beforeOnLoad"].forEach((name) => document.addEventListener(name, (event) => {
+    if (leaving && event.detail.elt === leaving) event.preventDefault();
+  }));
   document.addEventListener("input", () => { leaving = null; }, true);
 
   /* A form that came back wanting an answer begins at the first that is missing. */
