@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(__file__).with_name("hundred_at_once.py")
+from tests.studies.programs import DATABASES, told_by
+
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
@@ -23,29 +18,9 @@ def _of(found: dict[str, Any], method: str) -> dict[str, Any]:
     return found if method == "permuted_blocks" else found[method]  # type: ignore[no-any-return]
 
 
-def _run(url: str, folder: Path) -> dict[str, Any]:
-    environment = {**os.environ, "DATABASE_URL": url, "PARALLAX_VAR": str(folder), "SECRET_KEY": "only for tests"}
-    environment.pop("REDIS_URL", None)
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM)],
-        env=environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=DATABASES)
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "sqlite":
-        return _run(f"sqlite:///{folder}/hundred.sqlite3", folder)
-    return _run(request.getfixturevalue("postgresql_url"), folder)
+    return told_by("hundred_at_once", request, tmp_path_factory.mktemp(request.param))
 
 
 def test_it_ran_on_the_database_it_was_meant_for(found: dict[str, Any], request: pytest.FixtureRequest) -> None:

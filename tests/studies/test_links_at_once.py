@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(__file__).with_name("links_at_once.py")
+from tests.studies.programs import DATABASES, told_by
+
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=DATABASES)
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp(request.param)
-    is_embedded = request.param == "sqlite"
-    url = f"sqlite:///{folder}/links.sqlite3" if is_embedded else request.getfixturevalue("postgresql_url")
-    environment = {**os.environ, "DATABASE_URL": url, "PARALLAX_VAR": str(folder), "SECRET_KEY": "only for tests"}
-    environment.pop("REDIS_URL", None)
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM)],
-        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-4000:]
-    told: dict[str, Any] = json.loads(done.stdout)
-    assert told["vendor"] == request.param
-    return told
+    return told_by("links_at_once", request, tmp_path_factory.mktemp(request.param))
 
 
 def test_a_personal_link_pressed_by_forty_at_once_enrols_one(found: dict[str, Any]) -> None:
