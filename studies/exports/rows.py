@@ -14,7 +14,7 @@ from studies.codebook.participants import Person
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.completeness import why_incomplete
-from studies.selectors.left_out import HAND, REASON_GONE, RULE, LeftOut, left_out_by_rule, planned_rule
+from studies.selectors.left_out import LeftOut, joined, left_out_by_rule, planned_rule
 from studies.selectors.page_times import PageSummary, Spent, page_summaries, spent_by_page
 from studies.selectors.quality import excluded, flags_by_participant
 from studies.selectors.responses import public_ids, records
@@ -49,8 +49,7 @@ class Source:
     @property
     def left_out(self) -> LeftOut:
         """Whom analyses leave out, by hand or by the plan, and why."""
-        by_plan = {pk: (RULE, name) for pk, name in self.by_plan.items()}
-        return {**by_plan, **{pk: (HAND, row.reason or REASON_GONE) for pk, row in self.excluded.items()}}
+        return joined(self.by_plan, self.excluded)
 
     def is_left_out(self, participant_id: int | None) -> bool:
         """Whether the export passes over this participant."""

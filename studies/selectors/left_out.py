@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from studies import flags
 from studies.flags import Flag
-from studies.models import Study
+from studies.models import Exclusion, Study
 from studies.plans import plan_from
 from studies.selectors.quality import excluded, flags_by_participant
 
@@ -37,6 +37,12 @@ def left_out_by_rule(raised: Raised, rule: Sequence[str]) -> dict[int, str]:
     return found
 
 
+def joined(by_rule: Mapping[int, str], by_hand: Mapping[int, Exclusion]) -> dict[int, tuple[str, str]]:
+    """Both together, with how and why; somebody to whom both apply counts as excluded by hand."""
+    hand = {pk: (HAND, row.reason or REASON_GONE) for pk, row in by_hand.items()}
+    return {**{pk: (RULE, name) for pk, name in by_rule.items()}, **hand}
+
+
 def left_out(
     study: Study, modes: Sequence[str], *, by_hand: bool = True, rule: Sequence[str] = ()
 ) -> dict[int, tuple[str, str]]:
@@ -44,13 +50,8 @@ def left_out(
 
     Somebody to whom both apply counts as excluded by hand; of several flags the first of the rule counts.
     """
-    found: dict[int, tuple[str, str]] = {}
-    if rule:
-        named = left_out_by_rule(flags_by_participant(study, modes), rule)
-        found |= {pk: (RULE, name) for pk, name in named.items()}
-    if by_hand:
-        found |= {pk: (HAND, row.reason or REASON_GONE) for pk, row in excluded(study, modes).items()}
-    return found
+    named = left_out_by_rule(flags_by_participant(study, modes), rule) if rule else {}
+    return joined(named, excluded(study, modes) if by_hand else {})
 
 
 def left_out_as_planned(study: Study, modes: Sequence[str]) -> dict[int, tuple[str, str]]:
