@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Django's command line."""
+"""The command line of Parallax: .venv/bin/python manage.py COMMAND."""
 
-import os
 import sys
 
-from django.core.management import execute_from_command_line
+try:
+    from parallax.command_line import main
+except ModuleNotFoundError as missing:
+    sys.exit(
+        f"The Python package {missing.name} is not installed for {sys.executable}. Run `make install`, then use "
+        "`.venv/bin/python manage.py COMMAND`."
+    )
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
-    execute_from_command_line(sys.argv)
+    main(sys.argv)

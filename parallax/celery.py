@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import beat_init, worker_init, worker_ready, worker_shutdown
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.db import connections
+
+from core.leader import LEADER
+from parallax.database import prepare_database
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
 
@@ -38,6 +43,18 @@ def _clock(seconds: float) -> None:
                 logger.exception("sweep failed name=%s", name)
             finally:
                 connections.close_all()
+
+
+@worker_init.connect
+@beat_init.connect
+def check_database(**kwargs: Any) -> None:
+    """Start on a database that is up to date; the command that started this process has seen to that."""
+    if LEADER in os.environ:
+        return
+    try:
+        prepare_database()
+    except CommandError as problem:
+        sys.exit(str(problem))
 
 
 @worker_ready.connect

@@ -30,16 +30,22 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def refuse_taken_port(host: str, port: int) -> None:
-    """Raise ParallaxError `up.port_taken` where something already listens on the port."""
+    """Raise ParallaxError `up.port_taken`, `up.bad_port` or `up.unknown_host` where nothing can be served."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
+        except socket.gaierror as problem:
+            raise ParallaxError(
+                "up.unknown_host", f"The address {host} of --host is not known ({problem.strerror}). Use 127.0.0.1."
+            ) from problem
+        except OverflowError as problem:
+            raise ParallaxError("up.bad_port", f"The port {port} does not exist; ports are 1 to 65535.") from problem
         except OSError as problem:
             raise ParallaxError(
                 "up.port_taken",
-                f"Port {port} on {host} is taken ({problem.strerror}). Stop what uses it, or choose another one, as in "
-                "PORT=8765 make demo.",
+                f"Parallax cannot use port {port} on {host} ({problem.strerror}). Stop the program that uses it, or "
+                "choose another port with `--port 8765` or `PORT=8765 make demo`.",
             ) from problem
 
 

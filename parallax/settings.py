@@ -12,6 +12,7 @@ from pathlib import Path
 
 import django_stubs_ext
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from charting.render import STYLE_HASHES
@@ -22,8 +23,14 @@ django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env_str("PARALLAX_VAR", str(BASE_DIR / "var"))).resolve()
-for _folder in ("artefacts", "broker/messages", "broker/processed", "broker/control", "media", "numba", "tmp"):
-    (VAR_DIR / _folder).mkdir(parents=True, exist_ok=True)
+try:
+    for _folder in ("artefacts", "broker/messages", "broker/processed", "broker/control", "media", "numba", "tmp"):
+        (VAR_DIR / _folder).mkdir(parents=True, exist_ok=True)
+except OSError as _problem:
+    raise ImproperlyConfigured(
+        f"The folder {VAR_DIR} cannot be written: {_problem.strerror}. Set PARALLAX_VAR to a folder that this account "
+        "may write."
+    ) from _problem
 
 # Compiled kernels are kept here; numba reads the variable when it is first imported.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))

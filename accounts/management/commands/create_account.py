@@ -26,6 +26,8 @@ class Command(BaseCommand):
                     password = file.read().strip()
             except OSError as problem:
                 raise CommandError(f"{options['password_file']} cannot be read: {problem.strerror}.") from problem
+            except UnicodeDecodeError as problem:
+                raise CommandError(f"{options['password_file']} is not text in UTF-8. Save it as UTF-8.") from problem
         try:
             user, drawn = create_account(
                 email=options["email"],

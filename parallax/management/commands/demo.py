@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from evaluation.selectors import newest_succeeded_run
 from parallax.children import Children, stop_on_signals
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
+from studies.services.design import change_design
 
 DATASET = "demo-films"
 STUDY = "demo"
@@ -30,6 +32,14 @@ NEGATIVES = 1000  # where fewer items are unrated, all of them serve
 # The paper's 50 and 300 factors need a catalogue of thousands; 10 and 50 stand in for them on this one.
 ALGORITHMS = "toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa"
 DEMO_EMAIL = "demo@parallax.example"
+HYPOTHESIS = """\
+This study is a demonstration: its ratings are synthetic and its participants simulated. It shows what a \
+preregistration contains and is no evidence about people.
+
+H1: Recommenders with a higher recall are perceived as more accurate: Kendall's rank correlation between recall and \
+mean perceived accuracy over the seven conditions is positive.
+
+H0: The two rankings are not correlated."""
 
 
 class Command(BaseCommand):
@@ -44,12 +54,10 @@ class Command(BaseCommand):
         stop_on_signals()
         self.started = time.monotonic()
         try:
-            with self.step("Database"):
-                call_command("migrate", verbosity=0, interactive=False)
-            owner, password = self.first_account()
+            owner = self.first_account()
             with Children(host=options["host"], port=options["port"]) as children:
                 report = self.main_job(children.url, owner)
-                self.say_ready(children.url, owner, password, report)
+                self.say_ready(children.url, owner, report)
                 if not options["exit"]:
                     children.wait()
         except KeyboardInterrupt:
@@ -66,15 +74,14 @@ class Command(BaseCommand):
         yield
         self.stdout.write(f"  {what}: done in {time.monotonic() - before:.1f} s")
 
-    def first_account(self) -> tuple[User, str | None]:
-        """Return the demo's owner, and the password when the account is new."""
+    def first_account(self) -> User:
+        """The demo's owner: the first administrator, or a new account whose password is stored for later starts."""
         if user := User.objects.filter(is_superuser=True).order_by("pk").first():
-            return user, None
+            return user
         user, password = create_account(email=DEMO_EMAIL, name="Demo researcher", is_administrator=True)
-        # Now, and not only at the end: who stops before that could never sign in.
-        self.stdout.write(f"  First account: {user.email}, password {password} (shown once)")
-        self.stdout.flush()
-        return user, password
+        with os.fdopen(os.open(password_file(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(password)
+        return user
 
     def main_job(self, url: str, owner: User) -> Path:
         """Do what is not yet done; each stage is found again by what it left."""
@@ -118,6 +125,8 @@ class Command(BaseCommand):
                     per_condition=PER_CONDITION, seed=SEED, owner=owner.email, stdout=self.stdout,
                 )  # fmt: skip
             study = Study.objects.get(slug=STUDY)
+            change_design(study=study, actor=owner, settings={"hypothesis": HYPOTHESIS})
+            study.refresh_from_db()
         if study.status == StudyStatus.DRAFT:
             with self.step("Launch: the design is frozen and hashed"):
                 call_command("launch_study", STUDY, stdout=self.stdout)
@@ -140,19 +149,37 @@ class Command(BaseCommand):
                 call_command("report", STUDY, out=folder, stdout=self.stdout)
         return folder / "report.html"
 
-    def say_ready(self, url: str, owner: User, password: str | None, report: Path) -> None:
+    def say_ready(self, url: str, owner: User, report: Path) -> None:
         lines = [
             "",
             f"Parallax is ready at {url}  ({time.monotonic() - self.started:.0f} s)",
             "",
-            f"  sign in         {url}account/sign-in/ as {owner.email}"
-            + (", with the password printed at the start" if password else ""),
-            f"  the study       {url}studies/{STUDY}/",
-            f"  take part       {url}s/{STUDY}/",
             f"  reports         {url}reports/",
             f"  report file     {report}",
+            f"  study           {url}studies/{STUDY}/",
+            f"  take part       {url}s/{STUDY}/",
             "",
-            "Its ratings are synthetic and its participants simulated: they show that it runs, not what people think.",
+            "The ratings are synthetic and the participants simulated: the demo is no evidence about people.",
+            "",
+            f"Sign in at {url}account/sign-in/ as {owner.email}, {password_words(owner)}",
         ]
         self.stdout.write("\n".join(lines))
         self.stdout.flush()
+
+
+def password_file() -> Path:
+    """Where the drawn password of the demo's account is stored, for this account of the machine alone."""
+    return Path(settings.VAR_DIR) / "demo_password"
+
+
+def password_words(owner: User) -> str:
+    """The drawn password as long as it is valid; a password that somebody chose is not stored."""
+    file = password_file()
+    drawn = file.read_text() if owner.email == DEMO_EMAIL and file.exists() else ""
+    if drawn and owner.check_password(drawn):
+        return f"password {drawn}"
+    file.unlink(missing_ok=True)
+    return (
+        "with the password of that account. Set a new one with "
+        f"`.venv/bin/python manage.py changepassword {owner.email}`."
+    )

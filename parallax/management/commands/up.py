@@ -3,10 +3,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
+from evaluation.management.arguments import at_least_one
 from parallax.children import Children, stop_on_signals
 
 
@@ -16,11 +16,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--workers", type=int, default=1, help="Celery workers to start")
+        parser.add_argument("--workers", type=at_least_one, default=1, help="Celery workers to start")
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop_on_signals()
-        call_command("migrate", verbosity=0, interactive=False)
         try:
             with Children(host=options["host"], port=options["port"], workers=options["workers"]) as children:
                 self.stdout.write(f"Parallax is ready at {children.url}")

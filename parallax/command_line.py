@@ -1,0 +1,113 @@
+"""The entry of manage.py: prepare the database, run the command, explain a failure in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import django
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line, get_commands, load_command_class
+from django.core.management.base import CommandError
+from django.db import DatabaseError, InterfaceError
+
+from parallax.database import LAUNCHER, database_name, prepare_database
+
+APPS = frozenset({"accounts", "analysis", "catalog", "evaluation", "parallax", "studies"})
+WITHOUT_DATABASE = frozenset({"compile_kernels", "download_dataset"})
+INTERRUPTED = 130  # the shell's status of a program that Ctrl-C ended
+
+# What a database's error says, and what it means to the person at the command.
+DATABASE_ERRORS = (
+    ("is locked", "The database {name} is locked by another process. Stop the other command, or wait until it ends."),
+    (
+        "readonly database",
+        "The database {name} cannot be written. Give this account the right to write the file and its folder, or set "
+        "PARALLAX_VAR to another folder.",
+    ),
+    (
+        "unable to open database file",
+        "The database {name} cannot be opened. Give this account the right to read and write the file and its folder, "
+        "or set PARALLAX_VAR to another folder.",
+    ),
+    (
+        "is not a database",
+        "{name} is not a database, or it is damaged. Restore it from a backup, or move the file away to start with an "
+        "empty one.",
+    ),
+    ("malformed", "The database {name} is damaged. Restore it from a backup."),
+    ("is full", "The disk that holds the database {name} is full. Free some space, then run the command again."),
+    (
+        "no such table",
+        f"The database {{name}} does not have the tables of this version of Parallax. Run `{LAUNCHER} migrate`.",
+    ),
+    (
+        "does not exist",
+        f"The database {{name}}: {{words}}. Create the database, then run `{LAUNCHER} migrate`.",
+    ),
+    (
+        "connection",
+        "The database cannot be reached: {words}. Start the server, or correct DATABASE_URL.",
+    ),
+)
+
+
+def main(argv: list[str]) -> None:
+    """Run a command; what a person can put right is told in one line and ends with status 1."""
+    try:
+        load_settings()
+        if needs_database(argv[1:]):
+            prepare_database()
+        execute_from_command_line(argv)
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        sys.exit(INTERRUPTED)
+    except Exception as problem:
+        words = None if "--traceback" in argv else explanation(problem)
+        if words is None:
+            raise
+        sys.stderr.write(f"CommandError: {words}\n")
+        sys.exit(1)
+
+
+def load_settings() -> None:
+    """Read the settings and load the applications."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
+    django.setup()
+
+
+def needs_database(arguments: list[str]) -> bool:
+    """Whether a command works on the tables: one of ours, or one of Django's that asks for its migrations."""
+    if not arguments or {"-h", "--help"} & set(arguments):
+        return False
+    name = arguments[0]
+    app = get_commands().get(name)
+    if app is None or name in WITHOUT_DATABASE:
+        return False
+    return app in APPS or bool(load_command_class(str(app), name).requires_migrations_checks)
+
+
+def explanation(problem: Exception) -> str | None:
+    """What happened and what to do, where that is a person's to put right; None for a fault of the program."""
+    match problem:
+        case CommandError() | ImproperlyConfigured():
+            return str(problem)
+        case DatabaseError() | InterfaceError():
+            return _database_explanation(str(problem))
+        case EOFError():
+            return "The command asks for input, and there is none. Run it in a terminal."
+        case ModuleNotFoundError():
+            return f"The Python package {problem.name} is not installed. Run `make install`."
+        case OSError(strerror=str(reason)):
+            return (
+                f"{problem.filename or 'A file'}: {reason}. Check the path, its permissions and the space on the disk."
+            )
+    return None
+
+
+def _database_explanation(words: str) -> str:
+    first = (words.strip().splitlines() or ["no reason given"])[0].rstrip(".")
+    for sign, sentence in DATABASE_ERRORS:
+        if sign in words:
+            return sentence.format(name=database_name(), words=first)
+    return f"The database {database_name()} refused: {first}. Run the command with --traceback for technical details."
