@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from celery import shared_task
+from celery import current_app, shared_task
 from celery.signals import worker_init, worker_ready, worker_shutting_down
+from django.conf import settings
 
 from core.leader import watch_leader
 from evaluation.services import heap, working
+from evaluation.services.worker_lock import hold_worker_lock
 
 
 @shared_task(
@@ -40,6 +42,13 @@ def keep_little(**kwargs: Any) -> None:
 def leave_with_leader(**kwargs: Any) -> None:
     """Let a worker that a command started leave when that command is gone."""
     watch_leader()
+
+
+@worker_ready.connect
+def note_presence(**kwargs: Any) -> None:
+    """Let commands see that a worker is running; one on the queue of a single run serves nobody else."""
+    if settings.CELERY_TASK_DEFAULT_QUEUE in current_app.amqp.queues.consume_from:
+        hold_worker_lock()
 
 
 @worker_shutting_down.connect

@@ -1,4 +1,4 @@
-"""The web server: `python -m parallax.web --host 127.0.0.1 --port 8000`. `up` starts it, and so does the image."""
+"""The web server, which `up` and the image start: `.venv/bin/python -m parallax.web --host 127.0.0.1 --port 8000`."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def watch(run: EvaluationRun, crew: Crew | None, out: OutputWrapper) -> None:
         if not is_answered and now - started > ANSWER_SECONDS and crew is None:
             is_answered = True  # said once
             out.write(
-                "\nNo worker has answered for 10 seconds. Start one (celery -A parallax worker), or "
-                "start the command again with --workers 2. Still waiting; Ctrl-C cancels the run."
+                "\nNo worker has answered for 10 seconds. Start one with `.venv/bin/celery -A parallax worker`, or "
+                "run the command again with `--workers 2`. Still waiting; Ctrl-C cancels the run."
             )
         if now - tended >= TEND_SECONDS:
             tended = now
@@ -53,6 +53,11 @@ def watch(run: EvaluationRun, crew: Crew | None, out: OutputWrapper) -> None:
         time.sleep(POLL_SECONDS)
     if is_terminal:
         out.write("")
+
+
+def say_started(n_workers: int, out: OutputWrapper) -> None:
+    """Say that the command starts workers although it was not asked to."""
+    out.write(f"No worker is running: {n_workers} are started for this run. `--workers` sets their number.")
 
 
 def cancel(run: EvaluationRun) -> None:

@@ -17,10 +17,12 @@ from django.conf import settings
 
 from core.errors import ParallaxError
 from core.leader import LEADER
+from evaluation.services.worker_lock import is_worker_running
 
 logger = logging.getLogger(__name__)
 
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
+UNASKED_WORKERS = 2  # that a command starts where no worker is running
 STOP_SECONDS = 10.0  # from asking a child to stop to making it
 THREAD_VARIABLES = (
     "NUMERIC_THREADS",
@@ -29,6 +31,16 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
+
+
+def workers_to_start(asked: int | None) -> int:
+    """How many workers a command starts for its run: as asked, else two where this machine has none to do the work.
+
+    Where Redis is the broker workers run on other machines too, and a command waits for them.
+    """
+    if asked is not None:
+        return asked
+    return 0 if settings.REDIS_URL or is_worker_running() else UNASKED_WORKERS
 
 
 def new_queue() -> str:

@@ -20,9 +20,9 @@ from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.enums import RunStatus
 from evaluation.experiments.schema import Contender, Experiment
-from evaluation.management.watching import cancel, watch
+from evaluation.management.watching import cancel, say_started, watch
 from evaluation.models import EvaluationRun
-from evaluation.services.crew import Crew, new_queue
+from evaluation.services.crew import Crew, new_queue, workers_to_start
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
@@ -68,7 +68,7 @@ def _experiment(chosen: Settings) -> Experiment:
 
 
 def finished_run(
-    *, version: DatasetVersion, chosen: Settings, workers: int, out: OutputWrapper, tell: Tell
+    *, version: DatasetVersion, chosen: Settings, workers: int | None, out: OutputWrapper, tell: Tell
 ) -> EvaluationRun:
     """The seven algorithms trained and measured: the run of the same inputs, or a new one watched to its end.
 
@@ -79,14 +79,19 @@ def finished_run(
     planned = plan_experiment(experiment=experiment, version=version, seed=chosen.seed, threads=threads)
     (key,) = planned
     with ExitStack() as stack:
-        queue = new_queue() if workers else ""
+        n_workers = workers_to_start(workers)
+        queue = new_queue() if n_workers else ""
         run = run_of_plan(
             experiment=experiment, planned=planned[key], version=version, seed=chosen.seed, threads=threads, queue=queue
         )
         if run.status == RunStatus.SUCCEEDED:
             tell(f"run {run.pk} has the same inputs and is taken as it is")
             return run
-        crew = stack.enter_context(Crew(size=workers, queue=queue, threads=threads)) if workers else None
+        crew = None
+        if n_workers:
+            if workers is None:
+                say_started(n_workers, out)
+            crew = stack.enter_context(Crew(size=n_workers, queue=queue, threads=threads))
         try:
             watch(run, crew, out)
         except BaseException:

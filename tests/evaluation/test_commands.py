@@ -242,7 +242,10 @@ def test_evaluate_takes_up_a_run_that_stopped(request: pytest.FixtureRequest, tm
     whole = work_off(make_run(version=version, algorithms="toppop,puresvd:factors=4", seed=7))
     told = json.loads((tmp_path / "run.json").read_text())
     assert [row["by_n"] for row in told["algorithms"]] == [row["by_n"] for row in run_document(whole)["algorithms"]]
-    with pytest.raises(CommandError, match=rf"Run {stopped.pk} has succeeded\. Its results: manage\.py export_run"):
+    with pytest.raises(
+        CommandError,
+        match=rf"Run {stopped.pk} has succeeded\. Export its results with `\.venv/bin/python manage\.py export_run",
+    ):
         call("evaluate", "--resume", str(stopped.pk))
 
 

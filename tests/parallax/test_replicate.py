@@ -44,8 +44,6 @@ def call(folder: Path, url: str, *more: str) -> str:
         str(N),
         "--factors",
         "3,5",
-        "--workers",
-        "0",
     )
     call_command("replicate", "cremonesi-2011", *given, "--reserve", "0.3", "--base-url", url, *more, stdout=out)
     return out.getvalue()

@@ -18,7 +18,7 @@ from core.errors import ParallaxError
 from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
 from evaluation.exports import run_document
 from evaluation.management.arguments import at_least_one
-from evaluation.management.watching import cancel, interrupt, watch
+from evaluation.management.watching import cancel, interrupt, say_started, watch
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
@@ -28,7 +28,7 @@ from evaluation.selectors.paired import chosen_on_development
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, keep_cases, keep_probe
-from evaluation.services.crew import Crew, new_queue
+from evaluation.services.crew import Crew, new_queue, workers_to_start
 from evaluation.services.inputs import OWN_LIST, named_settings, split_names
 from evaluation.services.runs import cancel_run, create_run, resume_run
 from evaluation.splitting.registry import SPLITS
@@ -71,7 +71,9 @@ class Command(BaseCommand):
             "--threads", type=at_least_one, help="numeric threads of each worker (default: NUMERIC_THREADS)"
         )
         parser.add_argument(
-            "--workers", type=at_least_one, help="start this many workers for this run, and stop them after it"
+            "--workers",
+            type=at_least_one,
+            help="start this many workers for this run, and stop them after it (default: the workers that run, else 2)",
         )
         parser.add_argument("--part-users", type=at_least_one, help="test users of one part; changes no number")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write every number with its inputs' hashes")
@@ -109,18 +111,23 @@ class Command(BaseCommand):
     def _run(self, options: dict[str, Any]) -> EvaluationRun:
         """Make the run, or take it up again, and stay with it until it is over."""
         with ExitStack() as stack:
-            workers = options["workers"]
+            workers = workers_to_start(options["workers"])
             queue = new_queue() if workers else ""
             run = _new_run(options, queue) if options["resume"] is None else _resumed_run(options, queue)
             self.stdout.write(f"Run {run.pk} on {run.version}, inputs {run.inputs_hash[:12]}.")
             try:
-                crew = stack.enter_context(Crew(size=workers, queue=queue, threads=run.threads)) if workers else None
+                crew = None
+                if workers and run.status in RUN_OPEN:
+                    if options["workers"] is None:
+                        say_started(workers, self.stdout)
+                    crew = stack.enter_context(Crew(size=workers, queue=queue, threads=run.threads))
                 watch(run, crew, self.stdout)
             except KeyboardInterrupt:
                 self.stdout.write("")
                 cancel(run)
                 raise CommandError(
-                    f"Run {run.pk} was cancelled. Go on where it stopped: manage.py evaluate --resume {run.pk}",
+                    f"Run {run.pk} was cancelled. Resume it with "
+                    f"`.venv/bin/python manage.py evaluate --resume {run.pk}`.",
                     returncode=130,
                 ) from None
             except BaseException:
@@ -214,7 +221,9 @@ def _resumed_run(options: dict[str, Any], queue: str) -> EvaluationRun:
         check_exportable(split=run.split)
     if run.status == RunStatus.SUCCEEDED:
         raise ParallaxError(
-            "run.not_stopped", f"Run {run.pk} has succeeded. Its results: manage.py export_run {run.pk} --out DIR"
+            "run.not_stopped",
+            f"Run {run.pk} has succeeded. Export its results with "
+            f"`.venv/bin/python manage.py export_run {run.pk} --out DIR`.",
         )
     if run.status in RUN_OPEN:
         if run.parts.filter(status=PartStatus.LEASED, leased_until__gte=timezone.now()).exists():

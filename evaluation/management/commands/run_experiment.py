@@ -16,9 +16,9 @@ from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.experiments.reading import load, shipped
 from evaluation.management.arguments import at_least_one
-from evaluation.management.watching import cancel, interrupt, watch
+from evaluation.management.watching import cancel, interrupt, say_started, watch
 from evaluation.models import EvaluationRun
-from evaluation.services.crew import Crew, new_queue
+from evaluation.services.crew import Crew, new_queue, workers_to_start
 from evaluation.services.experiment_files import Written, write_experiment
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 
@@ -38,7 +38,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--threads", type=at_least_one, help="numeric threads of each worker (default: NUMERIC_THREADS)"
         )
-        parser.add_argument("--workers", type=at_least_one, help="start this many workers, and stop them afterwards")
+        parser.add_argument(
+            "--workers",
+            type=at_least_one,
+            help="start this many workers, and stop them afterwards (default: the workers that run, else 2)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["list"]:
@@ -76,7 +80,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{experiment.title}, on {version}: {runs_of}.")
         runs = {}
         with ExitStack() as stack:
-            queue = new_queue() if options["workers"] else ""
+            workers = workers_to_start(options["workers"])
+            queue = new_queue() if workers else ""
             crew: Crew | None = None
             for key, one in planned.items():
                 run = run_of_plan(
@@ -91,8 +96,10 @@ class Command(BaseCommand):
                     self.stdout.write(f"{one.plan.title}: run {run.pk} has the same inputs and is taken as it is.")
                 else:
                     self.stdout.write(f"{one.plan.title}: run {run.pk}.")
-                    if options["workers"] and crew is None:
-                        crew = stack.enter_context(Crew(size=options["workers"], queue=queue, threads=threads))
+                    if workers and crew is None:
+                        if options["workers"] is None:
+                            say_started(workers, self.stdout)
+                        crew = stack.enter_context(Crew(size=workers, queue=queue, threads=threads))
                     self._finish(run, crew)
                 runs[key] = run
         return write_experiment(experiment=experiment, runs=runs, folder=options["out"])

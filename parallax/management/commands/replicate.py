@@ -14,6 +14,7 @@ from accounts.models import User
 from analysis.package import write_report
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
+from evaluation.management.arguments import at_least_one
 from evaluation.management.watching import interrupt
 from parallax.replication import pages, serving, stages
 from parallax.replication.published import papers, published
@@ -42,7 +43,11 @@ class Command(BaseCommand):
             "--reserve", type=float, default=default.reserve,
             help="share of users kept from every model, on whom participants stand (default: %(default)s)",
         )  # fmt: skip
-        parser.add_argument("--workers", type=int, default=2, help="to train and measure; 0: those that run already")
+        parser.add_argument(
+            "--workers",
+            type=at_least_one,
+            help="start this many workers, and stop them afterwards (default: the workers that run, else 2)",
+        )
         parser.add_argument("--owner", metavar="EMAIL", help="whose study it is (default: the first administrator)")
         where = parser.add_mutually_exclusive_group()
         where.add_argument(

@@ -1,0 +1,32 @@
+"""Whether a worker is running on this machine: each holds a shared lock, which the system releases when it ends."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+
+_held: list[IO[str]] = []
+
+
+def _lock_file() -> Path:
+    return Path(settings.VAR_DIR) / f"{settings.CELERY_TASK_DEFAULT_QUEUE}-workers.lock"
+
+
+def hold_worker_lock() -> None:
+    """Hold the lock until this process ends."""
+    file = _lock_file().open("a")
+    fcntl.flock(file, fcntl.LOCK_SH)
+    _held.append(file)
+
+
+def is_worker_running() -> bool:
+    """Whether any process holds the lock."""
+    with _lock_file().open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
