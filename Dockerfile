@@ -5,11 +5,13 @@ RUN apt-get update && apt-get install -y --no-install-recommends fonts-liberatio
     && useradd --system --create-home --home-dir /var/lib/parallax parallax
 WORKDIR /srv/parallax
 COPY requirements.txt .
-RUN pip install --no-cache-dir -r requirements.txt
+# The environment is where a checkout has it, so that every command is written the same way.
+RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir -r requirements.txt
+ENV PATH=/srv/parallax/.venv/bin:$PATH
 COPY . .
 USER parallax
 # What is compiled lies beside the data; a new volume begins with it.
-RUN SECRET_KEY=at-build DEBUG=0 python manage.py compile_kernels
+RUN SECRET_KEY=at-build DEBUG=0 .venv/bin/python manage.py compile_kernels
 EXPOSE 8000
 HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/', timeout=5)"]
 CMD ["python", "-m", "parallax.web", "--host", "0.0.0.0"]

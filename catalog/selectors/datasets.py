@@ -85,7 +85,7 @@ def newest_version(name: str) -> DatasetVersion:
         raise ParallaxError(
             "dataset.unknown",
             f"There is no dataset called {name!r}. Known: {known}. "
-            "Import one with `manage.py import_dataset PATH --name NAME`.",
+            "Import one with `.venv/bin/python manage.py import_dataset PATH --name NAME`.",
             {"name": name},
         )
     return version

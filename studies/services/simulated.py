@@ -41,7 +41,8 @@ def set_simulated_target(*, study: Study, per_condition: int, effects: Mapping[s
             raise ParallaxError(
                 "pilot.other_effects",
                 f"{told(before) or 'No effects were planted.'} Simulated participants of that kind are in "
-                f"the study {study.slug}; remove them first, with simulate_participants {study.slug} --remove.",
+                f"the study {study.slug}; remove them first, with "
+                f"`.venv/bin/python manage.py simulate_participants {study.slug} --remove`.",
                 {"planted": before},
             )
         current.settings["simulated_per_condition"] = per_condition

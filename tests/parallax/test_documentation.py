@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from argparse import PARSER, ArgumentParser
 from pathlib import Path
 
@@ -58,3 +59,19 @@ def test_the_targets_that_the_readme_names_can_be_made() -> None:
     named = set(re.findall(r"`(?:\w+=\w+ )?make ([a-z-]+)", (ROOT / "README.md").read_text()))
     assert named
     assert named <= makeable
+
+
+def test_every_command_is_written_with_the_one_launcher() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    shown = [
+        name
+        for name in tracked
+        if name.endswith((".md", ".html", ".py", ".po", ".yaml", ".yml")) or name in {"Dockerfile", "Makefile"}
+        if not name.startswith(("tests/", "benchmarks/")) and name != "CHANGELOG.md"
+    ]
+    assert "README.md" in shown
+    wrong = []
+    for name in shown:
+        text = (ROOT / name).read_text()
+        wrong += [f"{name}: {found}" for found in re.findall(r"(?<!\.venv/bin/python )manage\.py [a-z{].*", text)]
+    assert wrong == []

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         what = "It was there already and is" if found.was_there else "Downloaded and"
         self.stdout.write(f"{found.path}\n  {found.n_bytes:,} bytes. {what} right by its {kind} {found.checksum}.")
         self.stdout.write(f"  {LICENCE}")
-        self.stdout.write(f"  Import it by: manage.py import_dataset {found.path} --name {name}")
+        self.stdout.write(f"  Import it by: .venv/bin/python manage.py import_dataset {found.path} --name {name}")
 
     def _progress(self, there: int, total: int | None) -> None:
         """One line that is written over; nothing where the output is no terminal."""
