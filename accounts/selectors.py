@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from accounts.models import Token
+from accounts.models import Token, User
 
 
 def digest_of_token(text: str) -> str:
@@ -24,3 +24,18 @@ def token_of(text: str) -> Token | None:
 def tokens_of(researcher: Any) -> QuerySet[Token]:
     """A researcher's tokens that are not revoked, newest first."""
     return Token.objects.filter(owner=researcher, revoked_at=None).order_by("-pk")
+
+
+def default_owner() -> User | None:
+    """The owner of what a command creates where none is named: the newest administrator, else the newest account."""
+    return User.objects.filter(is_active=True).order_by("-is_superuser", "-pk").first()
+
+
+def active_account(email: str) -> User | None:
+    """The active account of an e-mail address."""
+    return User.objects.filter(email=email.strip().lower(), is_active=True).first()
+
+
+def has_several_accounts() -> bool:
+    """Whether a command has more than one account to choose an owner from."""
+    return User.objects.filter(is_active=True).count() > 1

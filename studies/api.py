@@ -25,7 +25,7 @@ from studies.exports.tables import KEYS, tables_of
 from studies.exports.writing import table_texts, told
 from studies.models import Study
 from studies.permissions import EVERYBODY, READERS, Seat, seat_for
-from studies.selectors.console import studies_of
+from studies.selectors.console import studies_shown_to
 from studies.selectors.live import is_blinded
 from studies.selectors.outcomes import outcomes_of
 from studies.serializers import (
@@ -54,8 +54,8 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
 
     def get_queryset(self) -> QuerySet[Study]:
-        """Those that the researcher is on."""
-        return studies_of(self.request.user)
+        """Those that the researcher is on; for an administrator also those without an owner."""
+        return studies_shown_to(self.request.user)
 
     def get_serializer_context(self) -> dict[str, Any]:
         """With the roles that see counts."""

@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 
 from studies.enums import Role
 from studies.models import Study
-from studies.selectors.console import membership_of
+from studies.selectors.console import membership_of, ownerless_studies
 
 EVERYBODY = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.ANALYST})
@@ -46,6 +46,7 @@ class Seat:
 
 
 StudyView = Callable[..., HttpResponse]
+NOBODY: frozenset[str] = frozenset()
 
 
 def seat_for(researcher: Any, slug: str, roles: frozenset[str]) -> Seat:
@@ -56,6 +57,16 @@ def seat_for(researcher: Any, slug: str, roles: frozenset[str]) -> Seat:
     if membership.role not in roles:
         raise PermissionDenied("Your role in this study does not include this page.")
     return Seat(membership.study, membership.role)
+
+
+def ownerless_study_for(researcher: Any, slug: str) -> Study:
+    """A study without an owner, for an administrator; to anybody else as any page that their role does not reach."""
+    if not researcher.is_superuser:
+        seat_for(researcher, slug, NOBODY)
+    study = ownerless_studies().filter(slug=slug).first()
+    if study is None:
+        raise Http404("There is no such study without an owner.")
+    return study
 
 
 def seated(roles: frozenset[str], *, even_when_archived: bool = False) -> Callable[[StudyView], StudyView]:

@@ -18,7 +18,11 @@ REPORTED = [(Mode.LIVE.value, "people"), (Mode.SIMULATED.value, "simulated parti
 class StudySerializer(serializers.ModelSerializer[Study]):
     """A study in a list; counts are null for interviewers."""
 
-    role = serializers.ChoiceField(choices=Role.choices)
+    role = serializers.ChoiceField(
+        choices=Role.choices,
+        allow_null=True,
+        help_text="Null in a study without an owner, which an administrator sees and can take over in the console.",
+    )
     n_completed = serializers.SerializerMethodField()
     n_wanted = serializers.SerializerMethodField()
 

@@ -44,6 +44,7 @@ console_urlpatterns = [
     path("<slug:slug>/pause/", console.study_pause, name="pause"),
     path("<slug:slug>/resume/", console.study_resume, name="resume"),
     path("<slug:slug>/close/", console.study_close, name="close"),
+    path("<slug:slug>/take-over/", console.study_take_over, name="take-over"),
     path("<slug:slug>/members/", console.member_list, name="members"),
     path("<slug:slug>/members/add/", console.member_add, name="member-add"),
     path("<slug:slug>/members/<int:pk>/remove/", console.member_remove, name="member-remove"),

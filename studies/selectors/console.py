@@ -4,22 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 
 from core.models import LogEntry
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
-from studies.enums import Mode, ParticipantStatus
+from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Condition, Study, StudyMembership
 
 
 def studies_of(researcher: Any) -> QuerySet[Study]:
     """The studies a researcher is on, newest first, each with `role`, `n_completed` and `n_wanted`."""
+    return _listed(researcher).filter(role__isnull=False)
+
+
+def ownerless_studies() -> QuerySet[Study]:
+    """Studies without an owner whose account is active, newest first; administrators take them over."""
+    return Study.objects.filter(_is_ownerless()).order_by("-created_at", "-pk")
+
+
+def studies_shown_to(researcher: Any) -> QuerySet[Study]:
+    """As `studies_of`; to an administrator also the studies without an owner, where `role` may be None."""
+    if not researcher.is_superuser:
+        return studies_of(researcher)
+    return _listed(researcher).filter(Q(role__isnull=False) | Q(_is_ownerless()))
+
+
+def _is_ownerless() -> Any:
+    owners = StudyMembership.objects.filter(study=OuterRef("pk"), role=Role.OWNER, researcher__is_active=True)
+    return ~Exists(owners)
+
+
+def _listed(researcher: Any) -> QuerySet[Study]:
+    own = StudyMembership.objects.filter(study=OuterRef("pk"), researcher=researcher)
     wanted = Condition.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(total=Sum("target"))
     is_completed = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
     return (
-        Study.objects.filter(memberships__researcher=researcher)
-        .annotate(role=F("memberships__role"), n_completed=Count("participants", filter=is_completed, distinct=True))
+        Study.objects.annotate(role=Subquery(own.values("role")[:1]))
+        .annotate(n_completed=Count("participants", filter=is_completed, distinct=True))
         .annotate(n_wanted=Subquery(wanted.values("total")[:1]))
         .select_related("dataset_version__dataset")
         .order_by("-created_at", "-pk")

@@ -18,6 +18,34 @@ def _require_an_owner(study: Study) -> None:
         raise ParallaxError("study.last_owner", "A study needs an owner; make somebody else one first.")
 
 
+def has_owner(study: Study) -> bool:
+    """Whether anybody with an active account owns the study."""
+    return study.memberships.filter(role=Role.OWNER, researcher__is_active=True).exists()
+
+
+@transaction.atomic
+def take_over(*, study: Study, actor: Any) -> None:
+    """Make an administrator the owner of a study that has none; recorded.
+
+    Raises `study.not_administrator`, `study.has_owner`.
+    """
+    if not actor.is_superuser:
+        raise ParallaxError("study.not_administrator", "Only an administrator takes over a study without an owner.")
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if has_owner(study):
+        raise ParallaxError("study.has_owner", "This study has an owner. Ask the owner to add you as a member.")
+    StudyMembership.objects.update_or_create(
+        study=study, researcher=actor, defaults={"role": Role.OWNER, "condition": None}
+    )
+    record(
+        study,
+        reason="Taken over by an administrator: the study had no owner.",
+        actor=actor,
+        researcher=actor.pk,
+        role=Role.OWNER,
+    )
+
+
 @transaction.atomic
 def add_member(
     *, study: Study, email: str, role: str, condition: Condition | None = None, actor: Any = None

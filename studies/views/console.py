@@ -21,7 +21,7 @@ from studies.forms.console import DesignForm, MemberForm, NewStudyForm
 from studies.forms.data import ExportForm
 from studies.models import Study, StudyMembership
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, planned_sentences
-from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seated
+from studies.permissions import EVERYBODY, NOBODY, OWNERS, READERS, Seat, ownerless_study_for, seated
 from studies.plans import plan_from
 from studies.planted_effects import told
 from studies.selectors import allocation, console, live, monitor
@@ -43,6 +43,7 @@ def study_list(request: HttpRequest) -> HttpResponse:
     context = {
         "studies": [study for study in studies if study.archived_at is None],
         "archived": [study for study in studies if study.archived_at is not None],
+        "ownerless": console.ownerless_studies() if request.user.is_superuser else (),
     }
     return render(request, "console/studies/list.html", context)
 
@@ -227,6 +228,24 @@ def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
         return redirect("studies:members", slug=seat.study.slug)
     _done(request, seat, members.add_member, "The member is added.", **form.cleaned_data)
     return redirect("studies:members", slug=seat.study.slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_take_over(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make the administrator the owner of a study that has none, once they confirm it."""
+    study = ownerless_study_for(request.user, slug)
+    if request.method == "POST":
+        try:
+            members.take_over(study=study, actor=request.user)
+        except ParallaxError as refusal:
+            messages.error(request, str(refusal))
+            return redirect("studies:list")
+        messages.success(request, "You are the owner of this study now.")
+        return redirect("studies:detail", slug=study.slug)
+    return render(request, "console/studies/take_over.html", {"study": study, "members": console.members_of(study)})
+
+
+study_take_over.roles = NOBODY  # type: ignore[attr-defined]
 
 
 @require_safe

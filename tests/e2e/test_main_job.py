@@ -64,7 +64,7 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 def test_the_commands_run_in_order_on_movielens(movielens_small: Path, tmp_path: Path) -> None:
-    manage(tmp_path, "migrate", "--verbosity", "0")
+    manage(tmp_path, "create_account", "you@example.org", "--administrator")
     assert re.search(
         r"ratings\s+100,836", manage(tmp_path, "import_dataset", str(movielens_small), "--name", "ml-small")
     )

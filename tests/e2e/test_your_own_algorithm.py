@@ -122,7 +122,7 @@ def test_it_is_trained_measured_and_served_as_a_condition_of_a_study(installed: 
     def manage(*arguments: str) -> str:
         return run(installed, tmp_path / "var", "manage.py", *arguments)
 
-    manage("migrate", "--verbosity", "0")
+    manage("create_account", "you@example.org", "--administrator")
     manage("import_dataset", *write_dataset(tmp_path))
     said = manage("train", "films", "--algorithm", "p3alpha", "--param", "alpha=0.8")
     assert re.search(r"P3alpha \(alpha=0.8\) on .* was fitted in .* model [0-9a-f]{64}", said)

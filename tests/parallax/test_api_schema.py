@@ -42,7 +42,7 @@ def _generated() -> str:
 def test_the_description_is_valid_and_the_committed_one_is_up_to_date() -> None:
     committed = DOCUMENT.read_text(encoding="utf-8").splitlines()
     differing = list(unified_diff(committed, _generated().splitlines(), lineterm="", n=1))
-    assert not differing, "Write it anew: python manage.py spectacular --file docs/reference/api.yaml"
+    assert not differing, "Write it anew: .venv/bin/python manage.py spectacular --file docs/reference/api.yaml"
 
 
 def test_every_operation_says_how_it_refuses_and_that_it_wants_a_token() -> None:

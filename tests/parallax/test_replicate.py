@@ -18,11 +18,18 @@ from parallax.replication.claims import NO, OPEN, YES, Ours, judged
 from parallax.replication.published import Claim, papers, published
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
+from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
 N = 2
+
+
+@pytest.fixture(autouse=True)
+def researcher() -> None:
+    """The owner of the studies."""
+    UserFactory(email="me@example.org")
 
 
 @pytest.fixture

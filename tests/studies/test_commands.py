@@ -55,6 +55,7 @@ def test_create_launch_and_export_by_command(tmp_path: Path) -> None:
 def test_create_study_takes_the_run_it_is_told() -> None:
     older = make_run_at("succeeded")
     make_run_at("succeeded", version=older.version, seed=2)
+    UserFactory()
     _said("create_study", "films", dataset="small", run=older.pk)
     assert Study.objects.get().run_id == older.pk
 
@@ -79,6 +80,7 @@ def test_create_study_gives_the_study_to_the_administrator_where_no_owner_is_nam
 )
 def test_create_study_says_what_is_wrong(options: dict[str, object], words: str) -> None:
     run = make_run_at("succeeded")
+    UserFactory()
     if options.get("run") == -1:
         options = {**options, "run": run.pk}
     with pytest.raises(CommandError, match=words):

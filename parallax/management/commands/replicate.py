@@ -10,7 +10,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.models import User
 from analysis.package import write_report
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
@@ -18,6 +17,7 @@ from evaluation.management.arguments import at_least_one
 from evaluation.management.watching import interrupt
 from parallax.replication import pages, serving, stages
 from parallax.replication.published import papers, published
+from studies.management.owners import owner_line, study_owner
 
 
 class Command(BaseCommand):
@@ -48,7 +48,9 @@ class Command(BaseCommand):
             type=at_least_one,
             help="start this many workers, and stop them afterwards (default: the workers that run, else 2)",
         )
-        parser.add_argument("--owner", metavar="EMAIL", help="whose study it is (default: the first administrator)")
+        parser.add_argument(
+            "--owner", metavar="EMAIL", help="account of the owner (default: the newest administrator's)"
+        )
         where = parser.add_mutually_exclusive_group()
         where.add_argument(
             "--in-process", action="store_true", help="serve the pages from threads of this process, starting no server"
@@ -73,7 +75,8 @@ class Command(BaseCommand):
     def replicate(self, options: dict[str, Any]) -> None:
         """Every stage with a line of its own."""
         paper, chosen = published(options["paper"]), self.settings(options)
-        version, owner = newest_version(options["dataset"]), self.owner(options["owner"])
+        version, owner = newest_version(options["dataset"]), study_owner(options["owner"])
+        self.stdout.write(owner_line(owner, options["owner"]))
         with self.step("Seven algorithms, trained and measured"):
             run = stages.finished_run(
                 version=version, chosen=chosen, workers=options["workers"], out=self.stdout, tell=self.tell
@@ -121,14 +124,6 @@ class Command(BaseCommand):
             factors=(int(parts[0]), int(parts[1])),
             reserve=options["reserve"],
         )
-
-    def owner(self, email: str | None) -> User | None:
-        if email is None:
-            return User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
-        found = User.objects.filter(email__iexact=email).first()
-        if found is None:
-            raise CommandError(f"There is no researcher {email}.")
-        return found
 
     def how(self, options: dict[str, Any]) -> str:
         """In what way the pages are served."""

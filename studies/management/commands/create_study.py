@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.models import User
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
+from studies.management.owners import owner_line, study_owner
 from studies.services.design import create_study
 
 
@@ -22,10 +22,13 @@ class Command(BaseCommand):
         parser.add_argument("--run", type=int, help="the run whose models to study (default: the newest finished)")
         parser.add_argument("--per-condition", type=int, default=30, help="participants in each condition")
         parser.add_argument("--seed", type=int, default=1, help="of the assignment to conditions")
-        parser.add_argument("--owner", help="e-mail address of the owner's account (default: the first administrator)")
+        parser.add_argument(
+            "--owner", metavar="EMAIL", help="account of the owner (default: the newest administrator's)"
+        )
         parser.add_argument("--title", default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        owner = study_owner(options["owner"])
         try:
             run = None
             if options["run"] is not None:
@@ -39,14 +42,15 @@ class Command(BaseCommand):
                 run=run,
                 per_condition=options["per_condition"],
                 seed=options["seed"],
-                owner=self._owner(options["owner"]),
+                owner=owner,
                 title=options["title"],
             )
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(
-            f"Study {study.slug} made from {study.template} on {study.dataset_version}, run {study.run_id}."
+            f"Study {study.slug} created from {study.template} on {study.dataset_version}, run {study.run_id}."
         )
+        self.stdout.write(owner_line(owner, options["owner"]))
         self.stdout.write(f"{'Condition':<24}{'Model':<16}{'Target':>8}")
         for condition in study.conditions.order_by("position"):
             self.stdout.write(f"{condition.label:<24}{condition.model_digest[:12]:<16}{condition.target:>8}")
@@ -59,12 +63,3 @@ class Command(BaseCommand):
         if run.version.dataset.name != dataset:
             raise CommandError(f"Run {run.pk} measured {run.version.dataset.name}, not {dataset}.")
         return run.version
-
-    @staticmethod
-    def _owner(email: str | None) -> User | None:
-        if email is None:
-            return User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
-        owner = User.objects.filter(email=email.strip().lower()).first()
-        if owner is None:
-            raise CommandError(f"Nobody has an account with the address {email}. Make one with create_account.")
-        return owner
