@@ -1,4 +1,4 @@
-# Two commands: `make demo` and `make test`. `make help` lists the rest.
+# Three commands: `make install`, `make demo` and `make test`. `make help` lists the rest.
 # The first that can make an environment. A system's own is built with profile-guided optimisation, one that a version
 # manager has compiled is mostly not, and takes a tenth more of the processor's time over a page.
 PYTHON ?= $(or $(shell for each in /usr/bin/python3.11 python3.11; do \
@@ -14,7 +14,7 @@ LENSKIT := .venv-lenskit
 STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
 STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: help demo up test test-lenskit coverage lint format clean bench
+.PHONY: help install demo up test test-lenskit coverage lint format clean bench
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -34,10 +34,14 @@ $(STAMP_DEV): $(STAMP)
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@rm -f $(VENV)/.installed-dev-*; touch $@
 
-demo: $(STAMP) ## Run the main job on the demo catalogue and serve it (PORT=8000, DEMO_EXIT=1 to stop when ready)
+install: $(STAMP) ## Create the environment and the database, or bring both up to date
+	@$(MANAGE) migrate --no-input --verbosity 0
+	@echo "Parallax is installed. Run \`make demo\`, or \`$(MANAGE) COMMAND\`."
+
+demo: install ## Run the main job on the demo catalogue and serve it (PORT=8000, DEMO_EXIT=1 to stop when ready)
 	@exec $(MANAGE) demo --port $(PORT) $(if $(DEMO_EXIT),--exit)
 
-up: $(STAMP) ## Serve what is there: web server and worker
+up: install ## Serve the site: web server and worker (PORT=8000)
 	@exec $(MANAGE) up --port $(PORT)
 
 test: $(STAMP_DEV) ## Run the tests (TESTS=path to run some)
