@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ALGORITHMS = "toppop,corngr,nncosngr,asysvd,puresvd:factors=50,puresvd:factors=300,lsa"
-EVALUATE = [
-    *("--algorithms", ALGORITHMS, "--split", "probe:share=0.1", "--reserve", "0.15", "--protocol", "one-plus-random"),
-    *("--negatives", "1000", "--n", "5", "--relevant", "5", "--irrelevant", "1", "--seed", "1", "--workers", "2"),
-]
-
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
@@ -63,13 +58,37 @@ def serving(folder: Path) -> Iterator[str]:
         process.stdout.close() if process.stdout else None
 
 
-def test_the_commands_run_in_order_on_movielens(movielens_small: Path, tmp_path: Path) -> None:
-    manage(tmp_path, "create_account", "you@example.org", "--administrator")
-    assert re.search(
-        r"ratings\s+100,836", manage(tmp_path, "import_dataset", str(movielens_small), "--name", "ml-small")
-    )
-    result = tmp_path / "run.json"
-    manage(tmp_path, "evaluate", "ml-small", *EVALUATE, "--json", str(result))
+def readme_commands() -> list[list[str]]:
+    """The commands of the README's example, in order, as a shell splits them."""
+    section = (ROOT / "README.md").read_text().split("\n## Your own study\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"^```\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    return [shlex.split(line) for line in "".join(blocks).replace("\\\n", " ").splitlines()]
+
+
+def test_the_readme_runs_from_first_to_last_line_on_movielens(movielens_small: Path, tmp_path: Path) -> None:
+    """As written, but for a folder in place of the download, three participants a condition, and a free port."""
+    result, out = tmp_path / "run.json", tmp_path / "report"
+    changed = {"var/downloads/ml-latest-small.zip": str(movielens_small), "30": "3", "var/first-report": str(out)}
+    said: dict[str, str] = {}
+    with ExitStack() as stack:
+        url = ""
+        for words in readme_commands():
+            if words == ["make", "up"]:
+                url = stack.enter_context(serving(tmp_path))
+                continue
+            assert words[:2] == [".venv/bin/python", "manage.py"]
+            command, *arguments = [changed.get(word, word) for word in words[2:]]
+            if command == "download_dataset":
+                continue
+            more = {"evaluate": ["--json", str(result)], "simulate_participants": ["--base-url", url]}.get(command, [])
+            said[command] = manage(tmp_path, command, *arguments, *more)
+    assert list(said) == [
+        "create_account", "import_dataset", "evaluate", "create_study", "launch_study", "simulate_participants",
+        "estimate", "report",
+    ]  # fmt: skip
+    assert re.search(r"ratings\s+100,836", said["import_dataset"])
+    assert "Owner: you@example.org" in said["create_study"]
+    assert "21 of 21 simulated participants completed" in said["simulate_participants"]
     run = json.loads(result.read_text())
     recall = {row["key"] + str(row["params"].get("factors", "")): row["recall"] for row in run["algorithms"]}
     assert recall["puresvd50"] > recall["toppop"] > recall["puresvd300"] > 0
@@ -78,16 +97,6 @@ def test_the_commands_run_in_order_on_movielens(movielens_small: Path, tmp_path:
     assert recall["toppop"] == pytest.approx(0.266, abs=0.05)
     assert recall["puresvd50"] == pytest.approx(0.417, abs=0.05)
     assert recall["puresvd300"] == pytest.approx(0.135, abs=0.05)
-    manage(tmp_path, "create_study", "films", "--template", "cremonesi-2011", "--dataset", "ml-small",
-           "--per-condition", "3", "--seed", "1")  # fmt: skip
-    manage(tmp_path, "launch_study", "films")
-    with serving(tmp_path) as url:
-        said = manage(
-            tmp_path, "simulate_participants", "films", "--per-condition", "3", "--seed", "1", "--base-url", url
-        )
-        assert "21 of 21 simulated participants completed" in said
-    out = tmp_path / "report"
-    manage(tmp_path, "report", "films", "--out", str(out))
     page = (out / "report.html").read_text()
     assert "imulated" in page
     assert not re.search(r"\bnan\b", page, re.IGNORECASE)
