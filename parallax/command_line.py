@@ -62,6 +62,9 @@ def main(argv: list[str]) -> None:
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # the reader of the output has ended, as in `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except Exception as problem:
         words = None if "--traceback" in argv else explanation(problem)
         if words is None:

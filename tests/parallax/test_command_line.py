@@ -312,6 +312,18 @@ def test_settings_that_cannot_be_used_are_named(tmp_path: Path, variables: dict[
     assert "secret" not in said
 
 
+@pytest.mark.slow
+def test_a_reader_that_ends_early_is_no_fault(installed: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "check_integrity", "--json"],
+        cwd=ROOT, env=environment(installed), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as command:  # fmt: skip
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.close()
+        assert command.stderr.read() == ""
+
+
 def test_without_the_environment_one_line_names_make_install() -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-S", "manage.py", "import_dataset"], cwd=ROOT, capture_output=True, text=True
