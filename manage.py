@@ -6,6 +6,8 @@ import sys
 try:
     from parallax.command_line import main
 except ModuleNotFoundError as missing:
+    if str(missing.name).startswith("parallax"):
+        raise
     sys.exit(
         f"The Python package {missing.name} is not installed for {sys.executable}. Run `make install`, then use "
         "`.venv/bin/python manage.py COMMAND`."

@@ -236,14 +236,17 @@ def test_workers_leave_when_the_command_that_started_them_is_killed(embedded: In
     embedded.until(lambda: not [pid for pid in children if is_alive(pid)], "the workers to leave")
 
 
-def test_command_says_when_no_worker_answers_and_goes_on_when_one_comes(embedded: Installation) -> None:
-    command = embedded.start(*embedded.evaluate("tiny", "--algorithms", "toppop"))
+def test_where_redis_is_the_broker_the_command_waits_for_a_worker_and_says_so(
+    make_installation: Callable[..., Installation], redis_left_as_found: str
+) -> None:
+    scaled = make_installation(REDIS_URL=redis_left_as_found)
+    command = scaled.start(*scaled.evaluate("tiny", "--algorithms", "toppop"))
     assert command.stdout is not None
     began = time.monotonic()
     while "No worker has answered" not in (line := command.stdout.readline()):
         assert line or command.poll() is None
     assert 9 < time.monotonic() - began < 30
-    worker = embedded.start(
+    worker = scaled.start(
         "-m",
         "celery",
         "-A",

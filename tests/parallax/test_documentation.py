@@ -75,3 +75,11 @@ def test_every_command_is_written_with_the_one_launcher() -> None:
         text = (ROOT / name).read_text()
         wrong += [f"{name}: {found}" for found in re.findall(r"(?<!\.venv/bin/python )manage\.py [a-z{].*", text)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("target", ["install", "demo", "up"])
+def test_make_creates_the_environment_and_the_database_first(target: str) -> None:
+    done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stdout.splitlines() if "manage.py" in line and not line.startswith("echo")]
+    assert ".venv/bin/python manage.py migrate" in lines[0]
+    assert target == "install" or f".venv/bin/python manage.py {target}" in lines[1]
