@@ -18,6 +18,8 @@ from evaluation.experiments.reading import load, shipped
 from evaluation.management.arguments import at_least_one
 from evaluation.management.watching import cancel, interrupt, watch
 from evaluation.models import EvaluationRun
+from evaluation.selectors.candidates import candidate_warning
+from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.crew import Crew, new_queue
 from evaluation.services.experiment_files import Written, write_experiment
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
@@ -91,6 +93,8 @@ class Command(BaseCommand):
                     self.stdout.write(f"{one.plan.title}: run {run.pk} has the same inputs and is taken as it is.")
                 else:
                     self.stdout.write(f"{one.plan.title}: run {run.pk}.")
+                    if warning := candidate_warning(version, run.protocol, run.split):
+                        self.stdout.write(f"Warning: {warning}")
                     if options["workers"] and crew is None:
                         crew = stack.enter_context(Crew(size=options["workers"], queue=queue, threads=threads))
                     self._finish(run, crew)
@@ -106,3 +110,9 @@ class Command(BaseCommand):
         if run.status != RunStatus.SUCCEEDED:
             reason = run.error or f"It was {run.get_status_display().lower()}."
             raise ParallaxError("experiment.run_failed", f"Run {run.pk} did not finish. {reason}")
+        failed = failed_algorithms(run)
+        if failed:
+            reasons = " ".join(f"{one.label}: {one.error}" for one in failed)
+            raise ParallaxError(
+                "experiment.run_failed", f"Run {run.pk} lacks algorithms that the experiment compares. {reasons}"
+            )

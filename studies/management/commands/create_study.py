@@ -9,6 +9,7 @@ from accounts.models import User
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
+from evaluation.selectors.runs import failed_algorithms
 from studies.services.design import create_study
 
 
@@ -50,6 +51,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{'Condition':<24}{'Model':<16}{'Target':>8}")
         for condition in study.conditions.order_by("position"):
             self.stdout.write(f"{condition.label:<24}{condition.model_digest[:12]:<16}{condition.target:>8}")
+        for failed in failed_algorithms(study.run):
+            self.stdout.write(
+                f"{failed.label} is not a condition, because it failed in run {study.run_id}: {failed.error}"
+            )
 
     @staticmethod
     def _version(dataset: str, run: EvaluationRun | None) -> Any:
