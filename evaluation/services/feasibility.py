@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.models import DatasetVersion
-from catalog.selectors.ratings import features_of
+from catalog.selectors.ratings import features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
 from evaluation.splitting.reserve import reserve
 from recommenders import registry
+from recommenders.data import ItemFeatures
 from recommenders.data_limits import TrainingSize
+from recommenders.expected_utility import with_utilities
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def feasible_algorithms(
     refusals: list[str] = []
     for key, given in algorithms:
         kind, usual = registry.algorithm(key), registry.params_of(key, given)
-        features = features_of(version) if kind.takes_features(usual) else None
+        features = _features(version) if kind.takes_features(usual) else None
         try:
             params = registry.feasible_params(key, given, TrainingSize(n_users, version.n_items, features))
         except (ParameterError, DataError) as refused:
@@ -64,6 +66,12 @@ def feasible_algorithms(
     if refusals:
         raise ParameterError(" ".join(refusals))
     return Feasible(chosen, comments)
+
+
+def _features(version: DatasetVersion) -> ItemFeatures:
+    """What an algorithm will be given of the items: with a table of utilities where rows have a utility."""
+    features, utilities = features_of(version), mean_utilities(version)
+    return features if utilities is None else with_utilities(features, utilities)
 
 
 def _training_users(version: DatasetVersion, split: Mapping[str, Any], reserved: float, seed: int) -> int:

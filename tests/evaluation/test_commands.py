@@ -93,6 +93,7 @@ DOCUMENT_KEYS = {
     "g",
     "n_relevant",
     "n_irrelevant",
+    "candidates",
     "left_out",
     "counted",
     "environment",

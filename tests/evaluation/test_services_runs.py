@@ -143,6 +143,7 @@ def test_split_without_a_relevant_case_fails_the_run_in_a_sentence() -> None:
     run = work_off(
         make_run(
             version=version,
+            algorithms="toppop",
             reserve=0.0,
             split={"name": "probe", "share": 0.01},
             protocol={"name": "one-plus-random", "relevant": 5.0, "irrelevant": 1.0},
