@@ -142,9 +142,7 @@ def test_default_above_the_limit_of_the_data_is_lowered_and_a_given_value_refuse
     assert registry.feasible_params("puresvd", {}, size) == PureSVD.Params(factors=12)
     assert registry.feasible_params("puresvd", {"factors": "7"}, size) == PureSVD.Params(factors=7)
     assert registry.feasible_params("puresvd", {}, TrainingSize(60, 50)) == PureSVD.Params()
-    with pytest.raises(
-        ParameterError, match=r"PureSVD \(puresvd\): factors=50 .* value is 12, min\(users, items\)"
-    ):
+    with pytest.raises(ParameterError, match=r"PureSVD \(puresvd\): factors=50 .* value is 12, min\(users, items\)"):
         registry.feasible_params("puresvd", {"factors": "50"}, size)
 
 

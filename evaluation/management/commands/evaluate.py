@@ -267,7 +267,9 @@ def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, lis
     table += [[failed.label, "failed", *[""] * (len(table[0]) - 2)] for failed in failed_algorithms(run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
-        "  ".join([label.ljust(widths[0]), *(one.rjust(width) for one, width in zip(cells, widths[1:], strict=True))])
+        "  ".join(
+            [label.ljust(widths[0]), *(one.rjust(width) for one, width in zip(cells, widths[1:], strict=True))]
+        ).rstrip()
         for label, *cells in table
     ]
     return ["", *lines, ""]
