@@ -167,6 +167,7 @@ def curve_of_run(one: OfRun) -> dict[str, Spec]:
             _at_rate,
         ),
         "eleven-points": ("has the highest precision over all recalls", _mean_height),
+        "precision-recall": ("has the highest average precision", trapezoid),
         "notes": ("finds the most where half of the list is good", _recall_of_half),
     }[one.name]
     values = {label: of(x, y) for label, (x, y) in points.items()}

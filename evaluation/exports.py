@@ -16,19 +16,21 @@ from charting.render import svg
 from core import artefacts
 from evaluation import charts
 from evaluation.models import EvaluationRun
-from evaluation.protocols.observation_curves import GROC, KINDS, Drawn
+from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL, Drawn
+from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.comparing import Comparison
 from evaluation.selectors.lists import overlaps
 from evaluation.selectors.orders import other_order
 from evaluation.selectors.results import case_counts, curves, metrics_by_user, model_rows, table, user_values
-from evaluation.selectors.runs import metric_names
+from evaluation.selectors.runs import failed_algorithms, metric_names
 
 FORMULA = ("=", "+", "@", "\t", "\r")
+POOLED = {"groc": GROC, "precision-recall": PRECISION_RECALL}
 FIGURES = {
     "one-plus-random": ("recall", "fallout"),
     "test-observations": tuple(KINDS),
-    "unconstrained": ("groc",),
+    "unconstrained": tuple(POOLED),
 }
 
 
@@ -48,7 +50,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
     if has_cases:
         for row, (above, tied) in zip(algorithms, case_counts(run), strict=True):
             row |= {"above": above.tolist(), "tied": tied.tolist()}
-    shared = overlaps(run)
+    shared, candidates = overlaps(run), candidate_range(run)
     return {
         "run": run.pk,
         "dataset": run.version.dataset.name,
@@ -70,14 +72,25 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         "g": given if given is not None else (run.n_relevant or 0) / n_cases if n_cases else None,
         "n_relevant": run.n_relevant,
         "n_irrelevant": run.n_irrelevant,
+        **({"candidates": {"fewest": candidates.fewest, "most": candidates.most}} if candidates else {}),
         "left_out": run.left_out,
         "counted": run.counted,
         "environment": run.environment,
         "algorithms": algorithms,
+        **_failed(run),
         "at_profile_length": {str(length): _rows(run, length) for length in run.profile_lengths},
         **({"overlap": [asdict(one) for one in shared]} if shared else {}),
         **_other_order(run),
     }
+
+
+def _failed(run: EvaluationRun) -> dict[str, Any]:
+    """The algorithms that failed, each with the reason; nothing where none did."""
+    failed = [
+        {"key": one.algorithm, "label": one.label, "params": one.params, "reason": one.error}
+        for one in failed_algorithms(run)
+    ]
+    return {"failed": failed} if failed else {}
 
 
 def _folds(run: EvaluationRun) -> list[dict[str, str]]:
@@ -157,7 +170,10 @@ def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
 
 
 def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
-    """Give a run's metrics as rows of a table: a line for each algorithm, profile length and metric."""
+    """Give a run's metrics as rows of a table: a line for each algorithm, profile length and metric.
+
+    An algorithm that failed has one line, of the metric "failed", with the reason as its remark.
+    """
     yield ["algorithm", "profile_length", "metric", "n", "value", "remark"]
     for length in (0, *run.profile_lengths):
         for row in model_rows(run, length):
@@ -166,6 +182,8 @@ def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
                     yield [row.label, length or "whole", name, "", _text(cell.value), cell.reason]
                 for n, value in enumerate(cell.by_n, start=1):
                     yield [row.label, length or "whole", name, n, _text(value), cell.reason]
+    for one in failed_algorithms(run):
+        yield [one.label, "whole", "failed", "", "", one.error]
 
 
 def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:
@@ -253,7 +271,7 @@ class CurveOfRun:
 
 def curves_of(run: EvaluationRun) -> list[CurveOfRun]:
     """Give the curves of test observations, or of one list over all pairs, that any algorithm has; else none."""
-    kinds = {"test-observations": KINDS, "unconstrained": {"groc": GROC}}.get(run.protocol["name"], {})
+    kinds = {"test-observations": KINDS, "unconstrained": POOLED}.get(run.protocol["name"], {})
     kept = {row.label: artefacts.load("results", row.users_digest).arrays for row in model_rows(run)} if kinds else {}
     found = []
     for name, drawn in kinds.items():

@@ -9,10 +9,11 @@ from django import forms
 from django.http import QueryDict
 
 from catalog.models import DatasetVersion
-from catalog.selectors.datasets import dataset_lines
+from catalog.selectors.datasets import dataset_lines, newest_version
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
+from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.models import ModelLine
 from evaluation.selectors.runs import succeeded_runs
 from evaluation.splitting.registry import SPLITS
@@ -91,6 +92,9 @@ class RunForm(forms.Form):
         help_text="Ratings; what a participant gives.",
     )
     seed = forms.IntegerField(label="Seed", initial=1, min_value=0)
+    accept_fewer = forms.BooleanField(
+        label="Start the run with the candidates there are", required=False, widget=forms.HiddenInput
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -118,6 +122,18 @@ class RunForm(forms.Form):
         name = self.cleaned_data["protocol"]
         known = ("relevant", "irrelevant", "negatives", "mode")
         return {"name": name} | {key: self.cleaned_data[key] for key in known if key in PROTOCOLS[name].settings}
+
+    def is_confirmed(self) -> bool:
+        """Whether the run may start: where fewer unrated items exist than are asked for, only once that is accepted."""
+        if self.cleaned_data["accept_fewer"] or self.cleaned_data["protocol"] != "one-plus-random":
+            return True
+        version = newest_version(self.cleaned_data["dataset"])
+        name = self.cleaned_data["split"].partition(":")[0].strip()
+        warning = candidate_warning(version, self.protocol_settings(), {"name": name})
+        if warning:
+            self.fields["accept_fewer"].widget = forms.CheckboxInput()
+            self.add_error("accept_fewer", warning)
+        return not warning
 
     def algorithms_text(self) -> str:
         """Give the chosen algorithms as one text, ticked ones first."""

@@ -87,6 +87,7 @@ class RunAlgorithm(models.Model):
     """An algorithm of a run, the model it was given, and the time each took.
 
     Where the split trains several models it has none: those of the folds stand with the parts that fitted them.
+    One that failed has an `error` and no results, whatever the status of its run.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="algorithms")
@@ -98,6 +99,8 @@ class RunAlgorithm(models.Model):
     model = models.ForeignKey(TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="uses")
     was_reused = models.BooleanField(default=False)
     score_seconds = models.FloatField(default=0.0)
+    error = models.TextField(blank=True, default="")  # why it failed while the others went on, in sentences
+    error_detail = models.TextField(blank=True, default="")  # the end of the traceback, as of a run
 
     class Meta:
         ordering = ["run_id", "position"]

@@ -12,6 +12,7 @@ from rest_framework.renderers import BaseRenderer
 from catalog.models import Dataset
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
+from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.runs import algorithms_of, progress
 
 
@@ -60,11 +61,18 @@ class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
     params = serializers.DictField()
     model_id = serializers.IntegerField(allow_null=True)
     model_digest = serializers.SerializerMethodField()
+    status = serializers.SerializerMethodField(help_text="failed, or that of the run.")
 
     class Meta:
         model = RunAlgorithm
-        fields = ["position", "label", "algorithm", "params", "model_id", "model_digest", "was_reused"]
+        fields = [
+            "position", "label", "algorithm", "params", "model_id", "model_digest", "was_reused", "status", "error",
+        ]  # fmt: skip
         read_only_fields = fields
+
+    def get_status(self, algorithm: RunAlgorithm) -> str:
+        """Whether the algorithm failed; otherwise the status of its run."""
+        return str(RunStatus.FAILED if algorithm.error else algorithm.run.status)
 
     def get_model_digest(self, algorithm: RunAlgorithm) -> str | None:
         """The digest of its model."""
@@ -76,6 +84,14 @@ class PartsSerializer(serializers.Serializer[Any]):
 
     done = serializers.IntegerField()
     total = serializers.IntegerField()
+
+
+class CandidatesSerializer(serializers.Serializer[Any]):
+    """The fewest and the most candidates of a run's cases, and the number that was asked for."""
+
+    fewest = serializers.IntegerField()
+    most = serializers.IntegerField()
+    asked = serializers.IntegerField()
 
 
 class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
@@ -107,11 +123,12 @@ class RunDetailSerializer(RunSerializer):
     left_out = serializers.DictField()
     counted = serializers.DictField()
     environment = serializers.DictField()
+    candidates = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
         fields = [
             *RunSerializer.Meta.fields, "algorithms", "parts", "activity", "error", "n_relevant",
-            "n_irrelevant", "left_out", "counted", "environment",
+            "n_irrelevant", "candidates", "left_out", "counted", "environment",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -119,6 +136,12 @@ class RunDetailSerializer(RunSerializer):
     def get_algorithms(self, run: EvaluationRun) -> Any:
         """The algorithms in their order."""
         return RunAlgorithmSerializer(algorithms_of(run), many=True).data
+
+    @extend_schema_field(CandidatesSerializer(allow_null=True))
+    def get_candidates(self, run: EvaluationRun) -> dict[str, int] | None:
+        """How many unrated items stand beside each hidden rating; null where none do, or there are no cases yet."""
+        found = candidate_range(run)
+        return None if found is None else {"fewest": found.fewest, "most": found.most, "asked": found.asked}
 
     @extend_schema_field(PartsSerializer)
     def get_parts(self, run: EvaluationRun) -> dict[str, int]:

@@ -138,6 +138,53 @@ def columns(
     return shown | {name: name for name in asked}
 
 
+POOLED = "pooled over cases"
+
+
+def aggregation(protocol: Mapping[str, Any]) -> str:
+    """Name how recall and fallout are computed from the cases; empty where each metric's own name or definition says.
+
+    Examples
+    --------
+    >>> aggregation({"name": "one-plus-random"}), aggregation({"name": "full-ranking"})
+    ('pooled over cases', '')
+    """
+    return POOLED if protocol["name"] == "one-plus-random" else ""
+
+
+def means_said(protocols: Iterable[Mapping[str, Any]]) -> str:
+    """Say what the values of a comparison of runs are, and where the pages of the runs have others.
+
+    Examples
+    --------
+    >>> means_said([{"name": "full-ranking"}])
+    'Means over the users that both runs have, whole profiles.'
+    """
+    said = "Means over the users that both runs have, whole profiles."
+    if any(map(aggregation, protocols)):
+        said += f" The results of each run are {POOLED} instead, so that their recall and fallout may differ."
+    return said
+
+
+def pairs_said(n_pairs: int, n_turned: int) -> str:
+    """Say how many pairs of algorithms two runs order in opposite ways.
+
+    Examples
+    --------
+    >>> pairs_said(1, 0), pairs_said(3, 0)
+    ('the one pair of algorithms has the same order', 'all 3 pairs of algorithms have the same order')
+    >>> pairs_said(3, 1)
+    '1 of 3 pairs of algorithms has the opposite order'
+    """
+    if not n_turned:
+        if n_pairs == 1:
+            return "the one pair of algorithms has the same order"
+        return f"all {n_pairs} pairs of algorithms have the same order"
+    if n_pairs == 1:
+        return "the one pair of algorithms has the opposite order"
+    return f"{n_turned} of {n_pairs} pairs of algorithms {'has' if n_turned == 1 else 'have'} the opposite order"
+
+
 class Bounds(Protocol):
     """An interval."""
 
@@ -196,6 +243,7 @@ def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
     return [
         {
             "metric": one.metric,
+            "order": "Best (lowest) first" if one.is_lower_better else "Best (highest) first",
             "lines": [
                 {
                     "label": line.label,

@@ -27,6 +27,7 @@ from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.permissions import may_cancel, may_resume
 from evaluation.protocols.registry import protocol
+from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.comparing import compared
 from evaluation.selectors.experiments import shipped_experiments
 from evaluation.selectors.lists import overlaps
@@ -34,7 +35,15 @@ from evaluation.selectors.models import ModelLine, line_of, listed_models, model
 from evaluation.selectors.orders import other_order
 from evaluation.selectors.paired import CORRECTIONS, HIT_TESTS, chosen_on_development, kinds_of_test, run_tests_of
 from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
-from evaluation.selectors.runs import algorithms_of, metric_names, progress, runs_by_time, succeeded_runs
+from evaluation.selectors.runs import (
+    algorithms_of,
+    failed_algorithms,
+    failure_summary,
+    metric_names,
+    progress,
+    runs_by_time,
+    succeeded_runs,
+)
 from evaluation.services.inputs import named_settings, split_names
 from evaluation.services.runs import cancel_run, create_run, resume_run
 from evaluation.services.trying import try_models
@@ -69,7 +78,7 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
 def run_new(request: HttpRequest) -> HttpResponse:
     """Make a run from the form."""
     form = RunForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and form.is_valid() and form.is_confirmed():
         given = form.cleaned_data
         try:
             run = create_run(
@@ -157,6 +166,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "run": run,
         "tests": tables.pairwise_lines(found),
+        "aggregation": tables.aggregation(run.protocol),
         "test": test,
         "kinds": kinds_of_test(run).items(),
         "is_of_hits": test in HIT_TESTS,
@@ -182,6 +192,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
                 "found": found,
                 "lines": tables.difference_lines(found.differences),
                 "correction": CORRECTIONS[found.correction],
+                "means": tables.means_said([found.a.protocol, found.b.protocol]),
                 "settings": [(name, tables.in_words(a), tables.in_words(b)) for name, (a, b) in pairs],
             }
     return render(request, "console/evaluation/run_compare.html", context)
@@ -280,7 +291,7 @@ def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
 
 def _try_address(run: EvaluationRun, algorithms: list[RunAlgorithm]) -> str:
     """Give where the run's models can be tried, the first seven chosen; empty while there is none."""
-    models = [one.model_id for one in algorithms if one.model_id is not None][: TryForm.MOST_MODELS]
+    models = [one.model_id for one in algorithms if one.model_id is not None and not one.error][: TryForm.MOST_MODELS]
     address = reverse("evaluation:try", args=(run.version.dataset.name, run.version.number))
     return f"{address}?{urlencode({'model': models}, doseq=True)}" if models else ""
 
@@ -298,6 +309,9 @@ def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
         "reserved": f"{100 * run.reserve:g} %",
         "progress": found,
         "algorithms": list(algorithms_of(run)),
+        "failed": list(failed_algorithms(run)),
+        "failure_summary": failure_summary(run),
+        "candidates": candidate_range(run),
         "took": tables.duration(found.seconds),
         "left": None if found.seconds_left is None else tables.duration(found.seconds_left),
         "left_out": tables.facts(run.left_out),
@@ -320,7 +334,8 @@ def _results(run: EvaluationRun) -> dict[str, Any]:
         "choice": chosen_on_development(run),
     }
     context["curves"] = [(one, f"chart-{one.name}", charts.curve_of_run(one)) for one in exports.curves_of(run)]
-    context["other_order"] = other_order(run)
+    context["other_order"] = found = other_order(run)
+    context["other_order_said"] = "" if found is None else tables.pairs_said(found.n_pairs, len(found.turned))
     context["overlaps"] = [(one.first, one.second, tables.share(one.share)) for one in overlaps(run)]
     if context["is_hits"]:
         measured = curves(run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes
 from recommenders.positives import positives
 from recommenders.progress import Progress
@@ -66,6 +68,11 @@ class Aspect(Algorithm):
     params: Params
     items_of_class: NDArray[np.float64]  # P(m|z), shape (n_items, classes)
     beta: NDArray[np.float64]  # shape (1,)
+
+    @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more classes than the smaller side of the ratings."""
+        return rank_limit(size, "classes")
 
     @classmethod
     def _fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -12,6 +13,7 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.content import CONTENT_ARRAYS, Content
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import parameter
 from recommenders.positives import positives
@@ -95,6 +97,11 @@ class AspectContent(Algorithm):
     feature_counts: NDArray[np.float64]  # n(a, m), one item after the other
     feature_numbers: NDArray[np.int64]  # their features
     feature_starts: NDArray[np.int64]  # where each item's begin, shape (n_items + 1,)
+
+    @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more classes than the smaller side of the table of users and features."""
+        return {"classes": Limit(min(size.n_users, size.n_terms), "min(users, features)")}
 
     @classmethod
     def _fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,6 +15,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import RATINGS_AT_ONCE, Baseline
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress, blocks
@@ -95,6 +97,11 @@ class AsySVD(Algorithm):
     implicit_factors: NDArray[np.float64]  # y, shape (n_items, factors)
 
     @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the ratings."""
+        return rank_limit(size)
+
+    @classmethod
     def _fit(
         cls,
         ratings: Ratings,
@@ -103,12 +110,6 @@ class AsySVD(Algorithm):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Self:
-        smaller = min(ratings.n_users, ratings.n_items)
-        if params.factors > smaller:
-            raise ParameterError(
-                f"{params.factors} factors are more than the data can have: "
-                f"the maximum is min(users, items) = {smaller}."
-            )
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         progress(0.0, "Setting ratings aside that decide when to stop")
         learned, held = _split(ratings, baseline, params.held_out, rng)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
+from recommenders.data_limits import Limit, TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled
 from recommenders.progress import Progress, silent
@@ -162,17 +163,67 @@ class Algorithm(ABC):
             raise ParameterError(f"{cls.name} takes its own parameters; got {type(chosen).__qualname__}.")
         if ratings.n_ratings == 0:
             raise DataError(f"{cls.name} cannot be fitted: the training data hold not a single rating.")
-        if cls.needs_features and features is None:
-            raise DataError(f"{cls.name} needs item features, and this dataset has none.")
         if features is not None and features.n_items != ratings.n_items:
             raise DataError(
                 f"The features describe {features.n_items} items, but the ratings are of {ratings.n_items}."
             )
+        cls.check(chosen, TrainingSize(ratings.n_users, ratings.n_items, features))
         progress(0.0, f"Fitting {cls.name}")
         model = cls._fit(ratings, chosen, features, rng, progress)
         model.params, model.scale, model.popularity = chosen, ratings.scale, ratings.item_counts
         progress(1.0, f"Fitted {cls.name}")
         return model
+
+    @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """The largest possible value of each parameter that is limited by the size of the data.
+
+        A default above its limit is lowered to it before a run starts; a value that was given is refused.
+
+        Parameters
+        ----------
+        size : TrainingSize
+
+        Returns
+        -------
+        mapping of str to Limit
+            By the parameter's name; empty where no parameter depends on the data.
+        """
+        return {}
+
+    @classmethod
+    def check(cls, params: Any, size: TrainingSize) -> None:
+        """Refuse, before anything is learned, parameters or data with which `fit` cannot succeed.
+
+        An algorithm with other demands on its data extends this; it must be cheap, because it is called before each
+        run starts as well as by `fit`.
+
+        Parameters
+        ----------
+        params : Parameters
+            An instance of this class's ``Params``.
+        size : TrainingSize
+            Of the data to be fitted on.
+
+        Raises
+        ------
+        ParameterError
+            A parameter exceeds its limit: the message names the algorithm, the value and the largest possible value.
+        DataError
+            The algorithm needs item features, and there are none.
+        """
+        if cls.needs_features and not size.has_content:
+            raise DataError(
+                f"{cls.name} ({cls.key}): the algorithm needs item features, and this dataset has none. Add "
+                "them with the command add_metadata, or leave the algorithm out."
+            )
+        for name, limit in cls.limits(size).items():
+            value = getattr(params, name)
+            if value > limit.largest:
+                raise ParameterError(
+                    f"{cls.name} ({cls.key}): {name}={value} is more than the data can have; the largest possible "
+                    f"value is {limit.largest}, {limit.formula}."
+                )
 
     @classmethod
     def fit_bytes(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.data import ItemFeatures
-from recommenders.lsa import SILENT_KINDS
+from recommenders.data_limits import SILENT_KINDS
 
 __all__ = ["CONTENT_ARRAYS", "Content"]
 

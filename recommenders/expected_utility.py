@@ -15,6 +15,7 @@ from core.errors import DataError, ParameterError
 from recommenders.association import ItemItem
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings
+from recommenders.data_limits import TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
@@ -90,6 +91,15 @@ class ExpectedUtility(Algorithm):
     params: Params
     utility: NDArray[np.float64]  # shape (n_items,), 0 where there is none
     scorer: Algorithm
+
+    @classmethod
+    def check(cls, params: Any, size: TrainingSize) -> None:
+        """Refuse what the scorer refuses, and a given table of utilities that is not there."""
+        super().check(params, size)
+        found, scorer_params = _scorer(params)
+        found.check(scorer_params, size)
+        if params.utility == "given":
+            _given(size.features)
 
     @classmethod
     def _fit(
@@ -225,8 +235,8 @@ def _given(features: ItemFeatures | None) -> NDArray[np.float64]:
     columns = [] if features is None else [at for at, (kind, _) in enumerate(features.terms) if kind == UTILITY_KIND]
     if features is None or len(columns) != 1:
         raise DataError(
-            f"A given table of utilities is one item feature of kind {UTILITY_KIND}; these data have "
-            f"{len(columns)}. Add the table to the features, or take the mean rating."
+            f"ExpUtility (expected-utility): a given table of utilities is one item feature of kind {UTILITY_KIND}; "
+            f"these data have {len(columns)}. Add the table to the features, or take the mean rating."
         )
     return np.asarray(features.item_terms[:, columns].toarray()[:, 0].astype(np.float64))
 

@@ -16,6 +16,7 @@ from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings, Scale
+from recommenders.data_limits import TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.memory import co_rated_pairs, sums_bytes
 from recommenders.neighbour_rows import Neighbours
@@ -63,6 +64,17 @@ class _ItemNeighbourhood(Algorithm):
     neighbour_similarities: NDArray[np.float64]  # shape (n_pairs,)
     mean: NDArray[np.float64]  # shape (1,)
     item_bias: NDArray[np.float64]  # shape (n_items,)
+
+    @classmethod
+    def check(cls, params: Any, size: TrainingSize) -> None:
+        """Refuse, besides, to keep the similarities of all pairs of more than `MOST_ITEMS` items."""
+        super().check(params, size)
+        if params.neighbourhood == "rated" and size.n_items > MOST_ITEMS:
+            raise ParameterError(
+                f"{cls.name} ({cls.key}): with neighbourhood=rated the similarities of all pairs of items are kept, "
+                f"and {size.n_items:,} items have too many; the largest possible number of items is {MOST_ITEMS:,}. "
+                "Choose neighbourhood=item, which keeps the k most similar items of each."
+            )
 
     @classmethod
     def fit_bytes(
@@ -171,15 +183,8 @@ class _ItemNeighbourhood(Algorithm):
 MOST_ITEMS = 20_000
 
 
-def _kept(params: NeighbourhoodParameters, ratings: Ratings) -> int | None:
-    if params.neighbourhood == "item":
-        return params.neighbours
-    if ratings.n_items > MOST_ITEMS:
-        raise ParameterError(
-            f"With {ratings.n_items:,} items the similarities of all pairs are too many to keep; up to "
-            f"{MOST_ITEMS:,} can be. Choose neighbourhood=item, which keeps the k most similar of each item."
-        )
-    return None
+def _kept(params: NeighbourhoodParameters) -> int | None:
+    return params.neighbours if params.neighbourhood == "item" else None
 
 
 class CorNgr(_ItemNeighbourhood):
@@ -245,7 +250,7 @@ class CorNgr(_ItemNeighbourhood):
         else:
             values = baseline.residuals(ratings.user_items)
         neighbours = pearson_neighbours(
-            ratings, values, shrinkage=params.shrinkage, keep=_kept(params, ratings), progress=progress
+            ratings, values, shrinkage=params.shrinkage, keep=_kept(params), progress=progress
         )
         return cls._holding(neighbours, baseline)
 
@@ -313,9 +318,7 @@ class NNCosNgr(_ItemNeighbourhood):
         progress: Progress,
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
-        neighbours = cosine_neighbours(
-            ratings, shrinkage=params.shrinkage, keep=_kept(params, ratings), progress=progress
-        )
+        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params), progress=progress)
         return cls._holding(neighbours, baseline)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

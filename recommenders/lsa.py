@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -12,6 +13,7 @@ from scipy import sparse
 from core.errors import DataError
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import SILENT_KINDS, Limit, TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
@@ -28,8 +30,6 @@ WEIGHT_OF_KIND = {
     **dict.fromkeys(("plot", "word", "title"), "words"),
     "decade": "decade",
 }
-# Other titles of an item, and what it is worth, say nothing of what it is like.
-SILENT_KINDS = frozenset({"alias", "utility"})
 # Rows have length 1 before they are projected: a shorter remainder than this is rounding error.
 LOST_LENGTH = 1e-8
 
@@ -97,6 +97,22 @@ class LSA(Algorithm):
     item_vectors: NDArray[np.float64]  # shape (n_items, factors), rows of length 1, or 0 without features
 
     @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the table of items and terms."""
+        return {"factors": Limit(min(size.n_items, size.n_terms), "min(items, terms)")}
+
+    @classmethod
+    def check(cls, params: Params, size: TrainingSize) -> None:
+        """Refuse, besides, item features all of whose kinds have weight 0."""
+        super().check(params, size)
+        kinds = cast(ItemFeatures, size.features).kinds
+        if not any(_weight_of(kind, params) for kind in kinds):
+            raise DataError(
+                f"{cls.name} ({cls.key}): the algorithm needs item features of a kind whose weight is above 0; "
+                f"this dataset has {', '.join(kinds)}."
+            )
+
+    @classmethod
     def _fit(
         cls,
         ratings: Ratings,
@@ -106,8 +122,6 @@ class LSA(Algorithm):
         progress: Progress,
     ) -> Self:
         weighted = _weighted(cast(ItemFeatures, features), params)  # the caller saw to it that there are some
-        if weighted.nnz == 0:
-            raise DataError("LSA needs item features of a kind whose weight is above 0, and there are none.")
         vectors = right_singular_vectors(weighted, params.factors, rng, what="items, terms", progress=progress)
         latent = np.asarray(weighted @ vectors)
         lengths = np.linalg.norm(latent, axis=1, keepdims=True)
@@ -155,12 +169,13 @@ class LSA(Algorithm):
         return sparse.csr_array((weights, user_items.indices, user_items.indptr), shape=user_items.shape)
 
 
+def _weight_of(kind: str, params: LSA.Params) -> float:
+    return 0.0 if kind in SILENT_KINDS else float(getattr(params, WEIGHT_OF_KIND.get(kind, "other")))
+
+
 def _weighted(features: ItemFeatures, params: LSA.Params) -> sparse.csr_array:
     """Return the weighted items × terms matrix, rows of length 1; terms of weight 0 keep an empty column."""
-    by_kind = [
-        0.0 if kind in SILENT_KINDS else getattr(params, WEIGHT_OF_KIND.get(kind, "other"))
-        for kind, _ in features.terms
-    ]
+    by_kind = [_weight_of(kind, params) for kind, _ in features.terms]
     counts = features.item_terms.astype(np.float64)
     n_items = int((np.diff(counts.indptr) > 0).sum())
     of_term = np.bincount(counts.indices, minlength=counts.shape[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -12,6 +13,7 @@ from scipy import sparse
 from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, labelled, parameter
@@ -72,6 +74,11 @@ class PureSVD(Algorithm):
         options = params.changed()
         options.pop("factors", None)
         return labelled(f"{cls.name}{cast(PureSVD.Params, params).factors}", options)
+
+    @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the ratings."""
+        return rank_limit(size)
 
     @classmethod
     def _fit(

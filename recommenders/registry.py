@@ -8,6 +8,7 @@ for. Adapters of other libraries' algorithms are listed where their library is i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -23,6 +24,7 @@ from recommenders.aspect_content import AspectContent
 from recommenders.association import ItemItem
 from recommenders.asysvd import AsySVD
 from recommenders.base import Algorithm
+from recommenders.data_limits import TrainingSize
 from recommenders.ease import EASE
 from recommenders.expected_utility import ExpectedUtility
 from recommenders.ials import IALS
@@ -37,7 +39,20 @@ from recommenders.puresvd import PureSVD
 from recommenders.random_order import Random
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
-__all__ = ["ENTRY_POINT_GROUP", "algorithm", "keys", "label", "params_of", "parse", "parse_many"]
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "algorithm",
+    "feasible_params",
+    "install_command",
+    "keys",
+    "label",
+    "named_values",
+    "package_of",
+    "params_of",
+    "parse",
+    "parse_many",
+    "specifications",
+]
 
 ENTRY_POINT_GROUP = "parallax.algorithms"
 
@@ -107,6 +122,43 @@ def algorithm(key: str) -> type[Algorithm]:
     return found
 
 
+def install_command(key: str) -> str | None:
+    """The command that installs the library of an adapter, whether it is installed or not; None for other algorithms.
+
+    Parameters
+    ----------
+    key : str
+        The algorithm's.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> install_command("toppop") is None
+    True
+    """
+    return _ADAPTERS[key].library.how_to_install() if key in _ADAPTERS else None
+
+
+def package_of(key: str) -> tuple[str, str] | None:
+    """The installed package that adds a third party's algorithm.
+
+    Parameters
+    ----------
+    key : str
+        The algorithm's.
+
+    Returns
+    -------
+    tuple of str, or None
+        Its name in the package index and its version; None for the project's own algorithms and adapters.
+    """
+    found = _added().get(key)
+    return None if found is None or found.dist is None else (found.dist.name, found.dist.version)
+
+
 def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
     """The parameters of an algorithm from names and values, text included; what is left out has its default.
 
@@ -137,6 +189,44 @@ def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
         return found.Params.from_mapping(values or {})
     except ParameterError as error:
         raise ParameterError(f"{found.name} ({key}): {error}") from error
+
+
+def feasible_params(key: str, values: Mapping[str, Any], size: TrainingSize) -> Parameters:
+    """The parameters of an algorithm on data of a size: a default above the largest possible value is lowered to it.
+
+    Parameters
+    ----------
+    key : str
+        The algorithm's.
+    values : mapping of str to object
+        The parameters that were given, text included. They are never changed.
+    size : TrainingSize
+        Of the training data.
+
+    Returns
+    -------
+    params : Parameters
+        Of the algorithm's own class. Where the defaults fit they are those of `params_of`.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As `params_of`; or a given value, or the algorithm as such, is impossible on these data.
+
+    Examples
+    --------
+    >>> feasible_params("puresvd", {}, TrainingSize(n_users=90, n_items=18))
+    PureSVD.Params(factors=18)
+    """
+    found, params = algorithm(key), params_of(key, values)
+    lowered = {
+        name: limit.largest
+        for name, limit in found.limits(size).items()
+        if name not in values and 1 <= limit.largest < getattr(params, name)
+    }
+    params = replace(params, **lowered)
+    found.check(params, size)
+    return params
 
 
 def label(key: str, values: Mapping[str, Any] | None = None) -> str:
@@ -188,6 +278,32 @@ def parse(text: str) -> tuple[str, Parameters]:
     >>> parse("puresvd:factors=50")
     ('puresvd', PureSVD.Params(factors=50))
     """
+    key, values = named_values(text)
+    return key, params_of(key, values)
+
+
+def named_values(text: str) -> tuple[str, dict[str, str]]:
+    """One algorithm as written in a command: its key and the parameters that are named, not yet read.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    key : str
+    values : dict of str to str
+
+    Raises
+    ------
+    ParameterError
+        If the text is not of the form ``key:name=value,name=value``, or names a parameter twice.
+
+    Examples
+    --------
+    >>> named_values("puresvd:factors=50")
+    ('puresvd', {'factors': '50'})
+    """
     key, _, options = text.strip().partition(":")
     values: dict[str, str] = {}
     for option in options.split(",") if options else ():
@@ -197,13 +313,46 @@ def parse(text: str) -> tuple[str, Parameters]:
         if name in values:
             raise ParameterError(f"The parameter {name} comes twice in {text!r}.")
         values[name] = value
-    return key, params_of(key, values)
+    return key, values
+
+
+def specifications(text: str) -> tuple[str, ...]:
+    """Split a list of algorithms at the commas between them.
+
+    A piece that holds ``=`` but no ``:`` belongs to the algorithm before it.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of str
+        Each as `parse` and `named_values` take it.
+
+    Raises
+    ------
+    ParameterError
+        If there is none.
+
+    Examples
+    --------
+    >>> specifications("toppop,corngr:neighbours=9,shrinkage=5")
+    ('toppop', 'corngr:neighbours=9,shrinkage=5')
+    """
+    pieces: list[str] = []
+    for piece in text.split(","):
+        if "=" in piece and ":" not in piece and pieces:
+            pieces[-1] += f",{piece}" if ":" in pieces[-1] else f":{piece}"
+        elif piece.strip():
+            pieces.append(piece)
+    if not pieces:
+        raise ParameterError(f"Name at least one algorithm; the algorithms are: {', '.join(keys())}.")
+    return tuple(pieces)
 
 
 def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
     """Several algorithms as written in a command, separated by commas.
-
-    A piece that holds ``=`` but no ``:`` goes on with the parameters of the algorithm before it.
 
     Parameters
     ----------
@@ -224,16 +373,8 @@ def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
     >>> [key for key, _ in parse_many("toppop,puresvd:factors=50,puresvd:factors=300")]
     ['toppop', 'puresvd', 'puresvd']
     """
-    pieces: list[str] = []
-    for piece in text.split(","):
-        if "=" in piece and ":" not in piece and pieces:
-            pieces[-1] += f",{piece}" if ":" in pieces[-1] else f":{piece}"
-        elif piece.strip():
-            pieces.append(piece)
-    if not pieces:
-        raise ParameterError(f"Name at least one algorithm; the algorithms are: {', '.join(keys())}.")
     parsed: list[tuple[str, Parameters]] = []
-    for piece in pieces:
+    for piece in specifications(text):
         one = parse(piece)
         if one in parsed:
             raise ParameterError(f"{algorithm(one[0]).label(one[1])} comes twice in {text!r}.")

@@ -31,7 +31,8 @@ def agreement(comparison: Result, n: int) -> str:
     if not total:
         return "There are no two algorithms that both sides measured."
     return (
-        f"Of {total} pairs of algorithms, {counts['agreed']} are told apart by both sides alike, "
+        f"Of {total} pair{'s' if total != 1 else ''} of algorithms, "
+        f"{counts['agreed']} are told apart by both sides alike, "
         f"{counts['contradicted']} in opposite directions, {counts['perceived only']} by participants only, "
         f"{counts['objective only']} by {metric.kind} only, and {counts['neither']} by neither."
     )
@@ -62,7 +63,8 @@ def pointing(comparison: Result) -> str:
     ties = f", {found['tied']} tie on a side" if found["tied"] else ""
     said = (
         f"Significant or not, {comparison['kind']} points the way participants do in {found['same']} of "
-        f"{found['n_pairs']} pairs{ties} (one-sided permutation p {equals(found['p'])}; the pairs hang together, so "
+        f"{found['n_pairs']} pair{'s' if found['n_pairs'] != 1 else ''}{ties} "
+        f"(one-sided permutation p {equals(found['p'])}; the pairs hang together, so "
         "none of them is a test of its own)."
     )
     return f"{said} It turns round: {listed(against)}." if against else said

@@ -137,7 +137,8 @@ def _directions(comparison: Result, metric: Metric) -> str:
     if not found["is_defined"]:
         return ""
     return (
-        f"In {found['same']} of {found['n_pairs']} pairs of algorithms {metric.kind} points the way participants do "
+        f"In {found['same']} of {found['n_pairs']} pair{'s' if found['n_pairs'] != 1 else ''} of algorithms "
+        f"{metric.kind} points the way participants do "
         f"(one-sided permutation p {equals(found['p'])})."
     )
 

@@ -14,7 +14,7 @@ from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import curves, model_rows, table, user_values
-from evaluation.selectors.runs import algorithms_of
+from evaluation.selectors.runs import measured_algorithms
 from studies.models import Condition, Study
 
 
@@ -136,7 +136,7 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
             "report.run_not_finished",
             f"Run {run.pk} is {run.status}; a report needs a run that has succeeded. Wait for it, or choose another.",
         )
-    measured = list(algorithms_of(run))
+    measured = list(measured_algorithms(run))
     found: list[int] = []
     differing: list[dict[str, str]] = []
     for condition in conditions_of(study):

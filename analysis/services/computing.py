@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from analysis.enums import VARIABLE_OF, Metric, Variable
@@ -21,6 +22,7 @@ from analysis.services.rankings import Ranking
 from analysis.services.scales import study_scale
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
+from evaluation.selectors.candidates import candidate_range
 from studies.enums import Mode
 from studies.models import Study
 
@@ -72,6 +74,7 @@ def compute(
     primary = (plan["primary"]["perceived"], plan["primary"]["objective"])
     scales = [study_scale(answers, scale, plan["scales"]) for scale in answers.scales]
     planted = study.settings.get("planted_effects", {})
+    candidates = candidate_range(run)
     whole = {
         "format": FORMAT,
         "study": {
@@ -121,6 +124,8 @@ def compute(
             "generality": generality,
             "n_relevant": run.n_relevant,
             "n_irrelevant": run.n_irrelevant,
+            # Nothing where there were as many as asked for, so that the results of such runs stay the same bytes.
+            **({"candidates": asdict(candidates)} if candidates and candidates.fewest < candidates.asked else {}),
             "lengths": lengths,
         },
         "comparisons": all_comparisons(perceived, objective, primary, alpha=alpha),

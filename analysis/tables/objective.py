@@ -18,6 +18,7 @@ from analysis.tables.cells import (
     text,
     whole,
 )
+from evaluation.tables import POOLED
 
 Result = Mapping[str, Any]
 KINDS = ("recall", "fallout", "precision", "f")
@@ -49,6 +50,7 @@ def table_2(objective: Result) -> Table:
         f"Table 2. Objective measures at N = {objective['n']}",
         tuple(columns),
         tuple(rows),
+        f"Values are {POOLED}: a user with many cases weighs more. "
         "Precision after Raghavan, Bollmann and Jung: with mostly relevant cases it is close to 1, and F repeats "
         "recall; in comparisons the two count as one metric.",
     )
@@ -72,7 +74,8 @@ def intervals_table(objective: Result, place: int) -> Table:
         f"Objective measures with intervals, {length_name(one['profile_length'])}",
         tuple(columns),
         tuple(rows),
-        "Percentile intervals of resampled users; the share of relevant cases that precision uses is held.",
+        f"Values are {POOLED}. Percentile intervals of resampled users; the share of relevant cases that precision "
+        "uses is held.",
     )
 
 
@@ -184,7 +187,7 @@ def objective_order(one: Result, kind: str) -> Table:
                 )
             )
     columns = (
-        Column("Algorithm"), Column(kind.capitalize(), True, "objective"), Column("Dominates", True),
+        Column("Algorithm"), Column(f"{kind.capitalize()}, {POOLED}", True, "objective"), Column("Dominates", True),
         Column("Dominated by", True), Column("Letters"), Column("Rank, 95 % of resamples", True),
     )  # fmt: skip
     better = "lower fallout" if kind == "fallout" else "higher recall"

@@ -25,6 +25,7 @@ class RunFacts:
     counted: Mapping[str, int]
     comments: tuple[str, ...]
     reasons: Mapping[tuple[str, str], str]
+    candidates: str = ""  # beside each hidden rating, in words, where the protocol draws them
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,8 @@ def _run(plan: PlannedRun, facts: RunFacts, experiment: Experiment) -> list[Bloc
         f"Split {_settings(plan.split)}; protocol {_settings(plan.protocol)}; n = {plan.n}.",
         f"{facts.n_relevant:,} relevant and {facts.n_irrelevant:,} irrelevant cases.",
     ]
+    if facts.candidates:
+        said.append(f"Each hidden rating was ranked among {facts.candidates} items its user had not rated.")
     for heading, counts in (("Left out", facts.left_out), ("Counted", facts.counted)):
         listed = "; ".join(f"{count:,} {what}" for what, count in counts.items() if count)
         if listed:

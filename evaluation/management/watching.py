@@ -9,7 +9,7 @@ from django.core.management.base import OutputWrapper
 from core.errors import NotAllowedInState
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
-from evaluation.selectors.runs import Progress, progress
+from evaluation.selectors.runs import Progress, failure_summary, progress
 from evaluation.services.crew import Crew
 from evaluation.services.runs import cancel_run
 from evaluation.services.working import sweep
@@ -78,7 +78,7 @@ def progress_line(run: EvaluationRun, found: Progress) -> str:
     """Say how far a run is: parts, what it is doing, speed, time left."""
     if run.status not in RUN_OPEN:
         ending = f"after {found.seconds:.1f} s, {found.done} of {found.total} parts"
-        return f"Run {run.pk} {run.get_status_display().lower()} {ending}."
+        return f"Run {run.pk} {run.get_status_display().lower()} {ending}. {failure_summary(run)}".rstrip()
     pieces = [f"{found.done}/{found.total} parts", found.activity or "Waiting for a worker"]
     if found.cases_per_second:
         pieces.append(f"{found.cases_per_second:,.0f} cases/s")

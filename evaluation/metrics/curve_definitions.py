@@ -128,6 +128,8 @@ BEYOND_ACCURACY = (
         direction="neither",
         empty="No value for a user both of whose lists are empty.",
         tasks=(),
-        why="how much of the list two algorithms share.",
+        why="how much of the list two algorithms share. A run of full ranking measures it of every pair of its "
+        "algorithms; it is not asked for by name.",
+        is_of_pairs=True,
     ),
 )

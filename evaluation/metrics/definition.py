@@ -162,6 +162,8 @@ class Definition:
         Which is better.
     has_user_values : bool
         Whether users have values of their own, which paired tests need.
+    is_of_pairs : bool
+        Whether it compares two algorithms: it is measured of every pair of a run, and not asked for by name.
     """
 
     key: str
@@ -177,6 +179,7 @@ class Definition:
     high: float = 1.0
     direction: Literal["higher", "lower", "neither"] = "higher"
     has_user_values: bool = True
+    is_of_pairs: bool = False
 
     @property
     def choices(self) -> tuple[str, ...]:

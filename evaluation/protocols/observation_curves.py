@@ -87,6 +87,15 @@ GROC = Drawn(
     True,
 )
 
+PRECISION_RECALL = Drawn(
+    "Precision and recall: one list over everyone",
+    "Pairs of user and item are ranked in one list. The area below the steps is average precision; where an "
+    "algorithm has many scores, neighbouring steps are joined and keep their area.",
+    "Recall",
+    "Precision",
+    False,
+)
+
 
 def observation_curves(
     people: NDArray[np.int64], scores: NDArray[np.float64], is_good: NDArray[np.bool_], *, n_users: int

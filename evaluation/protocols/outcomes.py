@@ -21,7 +21,7 @@ from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.hits import one_plus_random
 from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import predictions
-from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curve
+from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curve, pooled_precision_recall
 
 Arrays = dict[str, NDArray[Any]]
 Values = tuple[float | None, ...]
@@ -306,15 +306,24 @@ def _predicted(
 
 
 def _pooled(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], model: ModelFacts) -> Outcomes:
-    curve = global_curve(Pool(arrays["scores"], arrays["n_relevant"], arrays["n_others"]))
+    pool = Pool(arrays["scores"], arrays["n_relevant"], arrays["n_others"])
+    curve, steps = global_curve(pool), pooled_precision_recall(pool)
     said = "" if model.is_comparable else NOT_COMPARABLE
-    if curve is None:
-        return Outcomes(tuple(Outcome(name, None, reason=said) for name in names))
-    x, y = curve.false_alarm_rate, curve.hit_rate
-    drawn = Curve("GROC", "False-alarm rate", "Hit rate", x, y, curve.area)
+    kept: Arrays = {}
+    if curve is not None:
+        x, y = curve.false_alarm_rate, curve.hit_rate
+        drawn = Curve("GROC", "False-alarm rate", "Hit rate", x, y, curve.area)
+        shown = np.unique(np.linspace(0, len(x) - 1, POINTS).round().astype(np.int64))
+        kept |= {"groc_x": x[shown], "groc_y": y[shown]}
+    if steps is not None:
+        kept["precision-recall_x"], kept["precision-recall_y"] = steps.line(POINTS)
     values = []
     for one in map(metric, names):
-        is_whole = one.option("until") == 1.0 and one.option("scale") == "raw"
-        values.append(Outcome(str(one), curve.area if is_whole else _area(one, drawn), reason=said))
-    shown = np.unique(np.linspace(0, len(x) - 1, POINTS).round().astype(np.int64))
-    return Outcomes(tuple(values), {"groc_x": x[shown], "groc_y": y[shown]})
+        value: float | None = None
+        if one.key == "average-precision":
+            value = None if steps is None else steps.area
+        elif curve is not None:
+            is_whole = one.option("until") == 1.0 and one.option("scale") == "raw"
+            value = curve.area if is_whole else _area(one, drawn)
+        values.append(Outcome(str(one), value, reason=said))
+    return Outcomes(tuple(values), kept)

@@ -121,7 +121,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
             Definition(
                 key="one-plus-random",
                 title="One plus random",
-                question="Does a rated item reach the list among a thousand that were not rated?",
+                question="Does a rated item reach the list among randomly drawn items that were not rated?",
                 settings={**_LIMITS, "negatives": 1000, "ties": "expected", "g": None, "mode": "sampled"},
                 words={"ties": TIES, "mode": MODES},
                 tasks=("some",),
@@ -174,7 +174,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 tasks=("all",),
                 every=True,
                 barred="trained",
-                metrics=("groc-area",),
+                metrics=("groc-area", "average-precision"),
                 usual=("groc-area",),
             ),
         )

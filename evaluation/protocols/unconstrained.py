@@ -189,3 +189,73 @@ def global_curve(pool: Pool) -> GlobalCurve | None:
     # Twice the area in whole numbers of pairs, so that it does not depend on the order of additions.
     twice = int((np.diff(alarms) * (hits[1:] + hits[:-1])).sum())
     return GlobalCurve(hits / relevant, alarms / others, twice / (2 * relevant * others))
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRecall:
+    """Precision against recall over one list of all pairs, as steps.
+
+    Parameters
+    ----------
+    recall : float64 array, shape (n_steps + 1,)
+        Where the steps begin and end, rising from 0 to 1.
+    precision : float64 array, shape (n_steps,)
+        The height of each step.
+    area : float
+        Average precision: the area below the steps.
+    """
+
+    recall: NDArray[np.float64]
+    precision: NDArray[np.float64]
+    area: float
+
+    def line(self, most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the steps as a line to draw, of at most `most` steps; steps that are joined keep their area.
+
+        Parameters
+        ----------
+        most : int
+            >= 1.
+
+        Returns
+        -------
+        recall, precision : float64 arrays, shape (2 · n_steps,)
+        """
+        areas = np.concatenate([[0.0], np.cumsum(np.diff(self.recall) * self.precision)])
+        edges = np.unique(np.linspace(0, len(self.precision), most + 1).round().astype(np.int64))
+        widths, heights = np.diff(self.recall[edges]), np.diff(areas[edges])
+        heights = heights / widths
+        ends = np.stack([self.recall[edges][:-1], self.recall[edges][1:]], axis=1)
+        return ends.ravel(), np.repeat(heights, 2)
+
+
+def pooled_precision_recall(pool: Pool) -> PrecisionRecall | None:
+    r"""Draw precision against recall of a pool, equal scores taken together; None without a relevant pair.
+
+    .. math:: \sum_k (r_k - r_{k-1}) P_k
+
+    Parameters
+    ----------
+    pool : Pool
+
+    Returns
+    -------
+    PrecisionRecall or None
+
+    References
+    ----------
+    Davis & Goadrich (2006), ICML: points of this curve may not be joined by straight lines.
+
+    Examples
+    --------
+    >>> round(pooled_precision_recall(pool_of(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))).area, 4)
+    0.8333
+    """
+    relevant = int(pool.n_relevant.sum())
+    if not relevant:
+        return None
+    hits, taken = np.cumsum(pool.n_relevant), np.cumsum(pool.n_relevant + pool.n_others)
+    is_step = pool.n_relevant > 0  # elsewhere recall stands still
+    recall = np.concatenate([[0.0], hits[is_step] / relevant])
+    precision = hits[is_step] / taken[is_step]
+    return PrecisionRecall(recall, precision, float((np.diff(recall) * precision).sum()))

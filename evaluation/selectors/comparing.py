@@ -16,7 +16,7 @@ from evaluation.protocols.cases import Cases
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.paired import ALPHA, RESAMPLES, is_higher_better
 from evaluation.selectors.results import metrics_by_user, user_values
-from evaluation.selectors.runs import algorithms_of
+from evaluation.selectors.runs import measured_algorithms
 from inference.corrections import Correction, adjust
 from inference.paired import sign_test
 from inference.results import SignTestResult, Undefined
@@ -120,7 +120,7 @@ def _are_same(a: Cases, b: Cases) -> bool:
 
 
 def _labels(run: EvaluationRun) -> dict[tuple[str, str], str]:
-    return {(one.algorithm, str(sorted(one.params.items()))): one.label for one in algorithms_of(run)}
+    return {(one.algorithm, str(sorted(one.params.items()))): one.label for one in measured_algorithms(run)}
 
 
 def _differences(a: EvaluationRun, b: EvaluationRun, metric: str, labels: Mapping[str, str]) -> list[Difference]:

@@ -20,6 +20,7 @@ from evaluation.experiments.schema import Experiment, Place, PlannedRun
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import protocol
+from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.paired import intervals
 from evaluation.selectors.results import Cell, ModelRow, model_rows, user_values
 from evaluation.selectors.runs import algorithms_of
@@ -84,7 +85,7 @@ def measured_name(plan: PlannedRun, name: str) -> str:
 def existing_run(inputs_hash: str) -> EvaluationRun | None:
     """The run of these inputs to go on with: a finished one, else one under way, else one that stopped.
 
-    A finished run counts only where its algorithms have not changed since.
+    A finished run counts only where none of its algorithms failed, or has changed since.
     """
     order = Case(
         When(status=RunStatus.SUCCEEDED, then=Value(0)),
@@ -100,7 +101,9 @@ def existing_run(inputs_hash: str) -> EvaluationRun | None:
 
 def _is_current(run: EvaluationRun) -> bool:
     return all(
-        one.model is not None and one.model.algorithm_version == registry.algorithm(one.algorithm).version
+        not one.error
+        and one.model is not None
+        and one.model.algorithm_version == registry.algorithm(one.algorithm).version
         for one in algorithms_of(run)
     )
 
@@ -161,6 +164,7 @@ def curve_points(measured: Measured, run: str, line: str) -> dict[str, tuple[NDA
 def run_facts(measured: Measured, key: str) -> RunFacts:
     """What a run was made of, and what is to be minded about its values."""
     run = measured.runs[key]
+    candidates = candidate_range(run)
     said: dict[tuple[str, str], str] = {}
     for contender, row in measured.rows(key).items():
         said |= {(contender, name): cell.reason for name, cell in row.cells.items() if _is_said(cell)}
@@ -173,6 +177,7 @@ def run_facts(measured: Measured, key: str) -> RunFacts:
         counted=run.counted,
         comments=tuple(run.comments),
         reasons=said,
+        candidates="" if candidates is None else candidates.in_words,
     )
 
 

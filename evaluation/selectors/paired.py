@@ -67,6 +67,7 @@ class Tested:
     lines: tuple[Line, ...]
     pairs: tuple[Pair, ...]
     together: FriedmanResult | None  # do the users rank the algorithms alike at all
+    is_lower_better: bool
 
 
 def is_higher_better(metric: str) -> bool:
@@ -107,7 +108,7 @@ def paired_tests(
         Line(label, *measured.get(label, (mean, None)), letters[label], result.n[label])
         for label, mean in means.items()
     ]
-    lines.sort(key=lambda line: (-1 if is_higher else 1) * means[line.label])
+    lines.sort(key=lambda line: (-1 if is_higher else 1) * (means[line.label] if line.value is None else line.value))
     together = friedman(by_label)
     return Tested(
         metric=metric,
@@ -116,6 +117,7 @@ def paired_tests(
         lines=tuple(lines),
         pairs=tuple(result.pairs),
         together=together if isinstance(together, FriedmanResult) else None,
+        is_lower_better=not is_higher,
     )
 
 

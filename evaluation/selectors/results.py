@@ -16,7 +16,7 @@ from evaluation.enums import PartKind
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunPart
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.runs import algorithms_of, metric_names
+from evaluation.selectors.runs import measured_algorithms, metric_names
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
         for pk, model_digest, took in fits.values_list("algorithm", "model__digest", "model__fit_seconds"):
             fitted.setdefault(pk, []).append((model_digest, took))
     rows = []
-    for algorithm in algorithms_of(run):
+    for algorithm in measured_algorithms(run):
         model, of_folds = algorithm.model, fitted.get(algorithm.pk, [])
         if model is None and not run.folds:
             raise ParallaxError("run.no_results", f"{algorithm.label} of run {run.pk} has no model.")
@@ -203,7 +203,7 @@ def curves(run: EvaluationRun, profile_length: int = 0) -> list[Curve]:
             precision=tuple(found[algorithm.pk, "precision-raghavan"].by_n),
             f_measure=tuple(found[algorithm.pk, "f"].by_n),
         )
-        for algorithm in algorithms_of(run)
+        for algorithm in measured_algorithms(run)
     ]
 
 
@@ -216,7 +216,7 @@ def user_values(run: EvaluationRun, metric: str, profile_length: int = 0) -> Use
         A metric without values by user, no results, a length that was not measured.
     """
     found = _results(run, profile_length)
-    algorithms = list(algorithms_of(run))
+    algorithms = list(measured_algorithms(run))
     first = {pk: result for (pk, _), result in found.items()}
     kept = [artefacts.load("results", first[one.pk].users_digest).arrays for one in algorithms]
     labels = tuple(one.label for one in algorithms)

@@ -77,6 +77,7 @@ def runs_by_time() -> QuerySet[EvaluationRun]:
         EvaluationRun.objects.select_related("version__dataset", "owner")
         .annotate(
             n_algorithms=Count("algorithms", distinct=True),
+            n_failed=Count("algorithms", filter=~Q(algorithms__error=""), distinct=True),
             n_parts=Count("parts", distinct=True),
             n_done=Count("parts", filter=Q(parts__status=PartStatus.DONE), distinct=True),
         )
@@ -106,6 +107,25 @@ def algorithms_of(run: EvaluationRun) -> QuerySet[RunAlgorithm]:
     return run.algorithms.select_related("model").order_by("position")
 
 
+def measured_algorithms(run: EvaluationRun) -> QuerySet[RunAlgorithm]:
+    """Give the algorithms of a run that have not failed, in their order, with their models."""
+    return algorithms_of(run).filter(error="")
+
+
+def failed_algorithms(run: EvaluationRun) -> QuerySet[RunAlgorithm]:
+    """Give the algorithms of a run that failed, in their order; `error` says why."""
+    return algorithms_of(run).exclude(error="")
+
+
+def failure_summary(run: EvaluationRun) -> str:
+    """Count the failed algorithms of a run in a sentence; empty where there is none.
+
+    Whoever uses the results of the run uses those of the others.
+    """
+    n_failed = failed_algorithms(run).count()
+    return f"{n_failed} of {run.algorithms.count()} algorithms failed." if n_failed else ""
+
+
 def progress(run: EvaluationRun) -> Progress:
     """Measure how far a run has come, in one query."""
     is_done = Q(status=PartStatus.DONE)
@@ -113,7 +133,7 @@ def progress(run: EvaluationRun) -> Progress:
     found = run.parts.aggregate(
         total=Count("pk"),
         done=Count("pk", filter=is_done),
-        unfitted=Count("pk", filter=Q(kind=PartKind.FIT) & ~is_done),
+        unfitted=Count("pk", filter=Q(kind=PartKind.FIT, status__in=(PartStatus.QUEUED, PartStatus.LEASED))),
         leased=Count("pk", filter=Q(status=PartStatus.LEASED)),
         started=Coalesce(Sum("start", filter=is_done & is_measure), 0),
         stopped=Coalesce(Sum("stop", filter=is_done & is_measure), 0),

@@ -13,6 +13,7 @@ from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 from evaluation.metrics.registry import Metric, metric
 from evaluation.protocols import registry as protocols
+from evaluation.services.feasibility import feasible_algorithms
 from evaluation.splitting.folds import DEPENDENCE
 from evaluation.splitting.registry import SPLITS, split_spec
 from recommenders import registry
@@ -57,7 +58,7 @@ def checked(
     ParameterError
         What is wrong, and what is allowed.
     """
-    chosen = _algorithms(algorithms)
+    named = _named(algorithms)
     definition = protocols.protocol(str(protocol.get("name", "")))
     wanted = definition.completed(protocol)
     if not 0 <= reserve < 1:
@@ -75,9 +76,12 @@ def checked(
     for one in read:
         _check_metric(one, definition, wanted)
     comments = [definition.suits(task), *(one.definition.suits(task) for one in read)]
-    comments += _check_models(wanted_split, version.n_users, len(chosen))
+    comments += _check_models(wanted_split, version.n_users, len(named))
+    feasible = feasible_algorithms(version=version, algorithms=named, split=wanted_split, reserved=reserve, seed=seed)
+    _refuse_twins(feasible.algorithms)
+    comments += feasible.comments
     return Inputs(
-        algorithms=chosen,
+        algorithms=feasible.algorithms,
         split=wanted_split,
         protocol=wanted,
         metrics=list(dict.fromkeys(str(one) for one in read)),
@@ -148,24 +152,30 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in re.split(r",(?![^()]*\))", text) if name.strip()]
 
 
-def _algorithms(
-    wanted: str | Sequence[tuple[str, Mapping[str, Any]]],
-) -> list[tuple[str, dict[str, Any], str]]:
-    """Key, complete parameters and label of each; one that is named twice is refused."""
-    pairs = (
-        registry.parse_many(wanted)
+def _named(wanted: str | Sequence[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Key and given parameters of each algorithm; those that no data could make possible are refused."""
+    pairs: list[tuple[str, Mapping[str, Any]]] = (
+        [registry.named_values(text) for text in registry.specifications(wanted)]
         if isinstance(wanted, str)
-        else [(key, registry.params_of(key, params)) for key, params in wanted]
+        else list(wanted)
     )
     if not pairs:
         raise ParameterError(f"Name at least one algorithm; there are: {', '.join(registry.keys())}.")
-    chosen = [(key, params.as_dict(), registry.algorithm(key).label(params)) for key, params in pairs]
+    _refuse_twins(
+        [
+            (key, found.as_dict(), registry.algorithm(key).label(found))
+            for key, found in ((key, registry.params_of(key, given)) for key, given in pairs)
+        ]
+    )
+    return pairs
+
+
+def _refuse_twins(algorithms: Sequence[tuple[str, dict[str, Any], str]]) -> None:
     seen: list[tuple[str, dict[str, Any]]] = []
-    for key, params, label in chosen:
+    for key, params, label in algorithms:
         if (key, params) in seen:
             raise ParameterError(f"{label} is named twice with the same parameters; leave one out.")
         seen.append((key, params))
-    return chosen
 
 
 def _split(
@@ -264,6 +274,10 @@ def _number(value: Any, what: str) -> float:
 
 def _check_metric(one: Metric, definition: protocols.Definition, protocol: Mapping[str, Any]) -> None:
     """Refuse a metric that the protocol has no numbers for, or that says otherwise how they are counted."""
+    if one.definition.is_of_pairs:
+        raise ParameterError(
+            f"{one} compares two algorithms: every run of full-ranking measures it of all pairs. Leave it out."
+        )
     if one.key not in definition.metrics:
         raise ParameterError(
             f"{definition.key} does not measure {one}; its metrics are {', '.join(definition.metrics)}."

@@ -45,11 +45,15 @@ def _run_is(*statuses: str) -> Exists:
 def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QuerySet[RunPart]:
     """Parts of an unfinished run that a worker could take now, fits first.
 
-    A measurement waits for its model, the reduction for all else, and a fit for another run's fit of the
-    same recipe while that one's lease lives, so that nothing is trained twice at once.
+    A measurement waits for its model, the reduction for all else that has not failed, and a fit for another run's
+    fit of the same recipe while that one's lease lives, so that nothing is trained twice at once.
     """
     now = now or timezone.now()
-    others = RunPart.objects.filter(run=OuterRef("run")).exclude(pk=OuterRef("pk")).exclude(status=PartStatus.DONE)
+    others = (
+        RunPart.objects.filter(run=OuterRef("run"))
+        .exclude(pk=OuterRef("pk"))
+        .exclude(status__in=(PartStatus.DONE, PartStatus.FAILED))
+    )
     same_fit = RunPart.objects.filter(
         kind=PartKind.FIT,
         status=PartStatus.LEASED,

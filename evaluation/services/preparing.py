@@ -13,20 +13,24 @@ from numpy.typing import NDArray
 
 from catalog.selectors.ratings import ratings_of
 from core import artefacts
-from core.errors import DataError
+from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import digest_of
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
+from evaluation.selectors.packages import package_label
 from evaluation.services.hiding import Hidden, hide
 from evaluation.services.hints import hint
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
+from evaluation.services.runs import fail_algorithms
 from evaluation.services.training import features_for, recipe_of, store_training_rows
 from evaluation.splitting.partition import RESERVED
 from evaluation.splitting.registry import SPLITS
 from evaluation.splitting.temporal import WANTED
+from recommenders import registry
 from recommenders.data import Ratings
+from recommenders.data_limits import TrainingSize
 
 NOTHING_TO_MEASURE = "folds without a case, for which nothing is trained"
 OF_ALL_FOLDS = (RESERVED, "reserved users", WANTED)
@@ -34,11 +38,15 @@ OF_ALL_FOLDS = (RESERVED, "reserved users", WANTED)
 
 @dataclass(frozen=True)
 class Fold:
-    """What stands of a prepared fold: its files, the recipe of each algorithm, and where its parts begin and end."""
+    """What stands of a prepared fold: its files, the recipe of each algorithm, and where its parts begin and end.
+
+    `refusals` are the reasons why algorithms cannot be fitted on it, by their primary key; the others have a recipe.
+    """
 
     label: str
     digest: str
     recipes: Mapping[int, str]
+    refusals: Mapping[int, str]
     bounds: NDArray[np.int64]
     n_relevant: int
     n_irrelevant: int
@@ -52,7 +60,7 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     Raises
     ------
     DataError
-        Nothing that could be measured is hidden.
+        Nothing that could be measured is hidden, or none of the algorithms can be fitted.
     """
     started = time.perf_counter()
     run = part.run
@@ -71,6 +79,9 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         ratings = ratings_of(run.version).user_items
         artefacts.let_go(ratings.data, ratings.indices)  # from here on the training rows are what is read
     _check_cases(run, folds, n_hidden)
+    refusals = {pk: reason for fold in reversed(folds) for pk, reason in fold.refusals.items()}
+    if run.algorithms.count() == len(refusals):
+        raise DataError(" ".join(dict.fromkeys(refusals.values())))
     has_many = run.split["name"] in SPLITS and SPLITS[run.split["name"]].trains_many
     listed = [{"label": fold.label, "cases": fold.digest} for fold in folds]
     facts = {
@@ -80,18 +91,28 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         "n_irrelevant": sum(fold.n_irrelevant for fold in folds),
         "left_out": _together(left_out),
         "counted": _together(counted) | ({NOTHING_TO_MEASURE: len(counted) - len(folds)} if has_many else {}),
-        "environment": environment(),
+        "environment": environment() | _packages(run),
     }
 
     def effects() -> None:
         EvaluationRun.objects.filter(pk=run.pk).update(**facts)
+        fail_algorithms(run=run, reasons=refusals)
         if not has_many:
             for pk, recipe in folds[0].recipes.items():
                 RunAlgorithm.objects.filter(pk=pk).update(recipe=recipe)
-        RunPart.objects.bulk_create(cut(run=run, folds=folds))
-        hint(run=run, n=sum(len(fold.recipes) for fold in folds))
+        parts = cut(run=run, folds=folds)
+        RunPart.objects.bulk_create(parts)
+        hint(run=run, n=sum(part.kind == PartKind.FIT for part in parts))
 
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
+
+
+def _packages(run: EvaluationRun) -> dict[str, str]:
+    """The packages of third parties' algorithms with their versions, each with the algorithm's key."""
+    keys = dict.fromkeys(run.algorithms.values_list("algorithm", flat=True))
+    return {
+        package_label(package[0], key): package[1] for key in keys if (package := registry.package_of(key)) is not None
+    }
 
 
 def _stored(run: EvaluationRun, hidden: Hidden) -> Fold:
@@ -109,7 +130,7 @@ def _stored(run: EvaluationRun, hidden: Hidden) -> Fold:
         )
         for algorithm in run.algorithms.all()
     }
-    _check_memory(run, recipes, hidden.training, training_digest)
+    refusals = _refusals(run, recipes, hidden.training, training_digest)
     meta = {
         "n_items": cases.n_items,
         "negatives": cases.negatives,
@@ -122,7 +143,8 @@ def _stored(run: EvaluationRun, hidden: Hidden) -> Fold:
     return Fold(
         label=hidden.label,
         digest=artefacts.store("cases", _arrays(hidden), meta),
-        recipes=recipes,
+        recipes={pk: recipe for pk, recipe in recipes.items() if pk not in refusals},
+        refusals=refusals,
         bounds=part_bounds(users=cases.users, part_users=run.part_users),
         n_relevant=cases.n_relevant,
         n_irrelevant=cases.n_irrelevant,
@@ -149,18 +171,31 @@ def _together(facts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return found
 
 
-def _check_memory(run: EvaluationRun, recipes: Mapping[int, str], training: Ratings, training_digest: str) -> None:
-    """Refuse a run one of whose fits would not find room; models that are there already need none."""
+def _refusals(
+    run: EvaluationRun, recipes: Mapping[int, str], training: Ratings, training_digest: str
+) -> dict[int, str]:
+    """Why algorithms cannot be fitted on the training side: its size or the memory; stored models need neither."""
     there = set(TrainedModel.objects.filter(recipe__in=recipes.values()).values_list("recipe", flat=True))
+    found: dict[int, str] = {}
     for algorithm in run.algorithms.all():
-        if recipes[algorithm.pk] not in there:
-            features = features_for(
-                version=run.version,
-                training_digest=training_digest,
-                algorithm=algorithm.algorithm,
-                params=algorithm.params,
+        if recipes[algorithm.pk] in there:
+            continue
+        kind = registry.algorithm(algorithm.algorithm)
+        features = features_for(
+            version=run.version,
+            training_digest=training_digest,
+            algorithm=algorithm.algorithm,
+            params=algorithm.params,
+        )
+        try:
+            kind.check(
+                registry.params_of(algorithm.algorithm, algorithm.params),
+                TrainingSize(training.n_users, training.n_items, features),
             )
             check_memory(algorithm=algorithm.algorithm, params=algorithm.params, ratings=training, features=features)
+        except (ParameterError, DataError, ParallaxError) as refused:
+            found[algorithm.pk] = str(refused)
+    return found
 
 
 def _arrays(hidden: Hidden) -> dict[str, NDArray[Any]]:
@@ -188,8 +223,11 @@ def _arrays(hidden: Hidden) -> dict[str, NDArray[Any]]:
 
 
 def cut(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
-    """Cut a run into parts: a fit for each fold and algorithm, its measurements by profile length and test users."""
-    algorithms = list(run.algorithms.all())
+    """Cut a run into parts: a fit for each fold and algorithm, its measurements by profile length and test users.
+
+    Algorithms that some fold refuses have none.
+    """
+    algorithms = [one for one in run.algorithms.all() if all(one.pk in fold.recipes for fold in folds)]
     parts = [
         RunPart(run=run, algorithm=algorithm, kind=PartKind.FIT, fold=number, recipe=fold.recipes[algorithm.pk])
         for number, fold in enumerate(folds)

@@ -29,7 +29,7 @@ from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.folds import by_user, pool
 from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
-from evaluation.selectors.runs import DEVELOPMENT, longest_list, metric_names
+from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algorithms, metric_names
 from evaluation.services.parts import Outcome
 from evaluation.services.tidying import remove_parts
 from recommenders import registry
@@ -56,12 +56,12 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     folds = [cases_of(run, fold) for fold in range(len(run.folds) or 1)]
     sides = _sides(run, folds)
     rows: list[MetricResult] = []
-    for algorithm in run.algorithms.select_related("model"):
+    for algorithm in measured_algorithms(run):
         for length in (0, *run.profile_lengths):
             check()
             rows += _metrics(run, algorithm, length, folds, sides)
     seconds_of = dict(
-        RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=0)
+        RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=0, algorithm__error="")
         .order_by()
         .values_list("algorithm")
         .annotate(Sum("seconds"))

@@ -134,6 +134,7 @@ def resume_run(*, run: EvaluationRun, actor: Any = None, queue: str = "") -> Eva
         error_detail="",
         finished_at=None,
     )
+    run.algorithms.exclude(error="").update(error="", error_detail="")
     waiting = run.parts.exclude(status=PartStatus.DONE)
     waiting.update(
         status=PartStatus.QUEUED, attempts=0, error="", lease="", leased_until=None, updated_at=timezone.now()
@@ -164,15 +165,25 @@ def cancel_run(*, run: EvaluationRun, actor: Any = None, reason: str = "") -> Ev
 
 @transaction.atomic
 def fail_part(*, part: RunPart, reason: str, detail: str = "") -> bool:
-    """Mark a part failed, and its run with it; whoever no longer holds the lease changes nothing."""
+    """Mark a part failed, and with it its algorithm, or its run where that leaves no algorithm.
+
+    The preparation and the reduction have no algorithm: they fail the run. A worker that no longer holds the lease
+    changes nothing.
+    """
     failed = RunPart.objects.filter(pk=part.pk, status=PartStatus.LEASED, lease=part.lease).update(
         status=PartStatus.FAILED, error=reason, leased_until=None, updated_at=timezone.now()
     )
     if not failed:
         return False
-    run = EvaluationRun.objects.get(pk=part.run_id)
+    # Locked, so that of two algorithms that fail at once the second knows of the first.
+    run = EvaluationRun.objects.select_for_update().get(pk=part.run_id)
     if run.status != RunStatus.RUNNING:
         return False
+    if part.algorithm_id is not None:
+        fail_algorithms(run=run, reasons={part.algorithm_id: reason}, detail=detail)
+        if run.algorithms.filter(error="").exists():
+            hint(run=run)
+            return True
     logger.warning("run failed run=%s part=%s reason=%s", run.pk, part.pk, reason)
     move(
         run,
@@ -186,3 +197,15 @@ def fail_part(*, part: RunPart, reason: str, detail: str = "") -> bool:
         finished_at=timezone.now(),
     )
     return True
+
+
+@transaction.atomic
+def fail_algorithms(*, run: EvaluationRun, reasons: Mapping[int, str], detail: str = "") -> None:
+    """Record why algorithms of a run failed, and stop what else there is to do for them; the others go on."""
+    for pk, reason in reasons.items():
+        if not RunAlgorithm.objects.filter(pk=pk, error="").update(error=reason, error_detail=detail):
+            continue
+        logger.warning("algorithm failed run=%s algorithm=%s reason=%s", run.pk, pk, reason)
+        run.parts.filter(algorithm=pk).exclude(status__in=(PartStatus.DONE, PartStatus.FAILED)).update(
+            status=PartStatus.FAILED, error=reason, leased_until=None, updated_at=timezone.now()
+        )

@@ -18,6 +18,7 @@ from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, derived_seed, digest_of, digest_of_arrays
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows, training_utilities
+from evaluation.services.feasibility import feasible_algorithms
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
 from recommenders import registry
@@ -215,6 +216,8 @@ def train_on_everything(
 ) -> Trained:
     """Fit an algorithm on all ratings of a dataset, with nobody reserved and nothing hidden.
 
+    Parameters that are not given have their defaults, or the largest possible value where that is smaller.
+
     Raises
     ------
     ParallaxError
@@ -222,7 +225,10 @@ def train_on_everything(
         would take, and what to do.
     """
     try:
-        complete = registry.params_of(algorithm, params).as_dict()
+        feasible = feasible_algorithms(
+            version=version, algorithms=[(algorithm, params)], split={"name": ""}, reserved=0.0, seed=seed
+        )
+        ((_, complete, _),) = feasible.algorithms
         digest = store_training_rows(ratings=ratings_of(version), utilities=mean_utilities(version))
         return train_or_reuse(
             version=version,

@@ -117,9 +117,9 @@ def stop_soon() -> None:
 def execute(*, part: RunPart) -> bool:
     """Execute a leased part and write its result; True where this worker was the one to finish it.
 
-    What an algorithm or its data refuse fails the run with the reason; a fault of the database gives the
-    part back and is raised for the task to be tried again; any other fault fails the run, with the end of
-    the traceback, and is raised.
+    What an algorithm or its data refuse fails the algorithm with the reason, and the run where no other is left; a
+    fault of the database gives the part back and is raised for the task to be tried again; any other fault fails
+    them likewise, with the end of the traceback, and is raised.
     """
     try:
         with Heartbeat(part) as heartbeat:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from parallax.integrity.algorithms import check_algorithms
 from parallax.integrity.answers import check_answers, check_exports
 from parallax.integrity.artefacts import check_artefacts, check_pins
 from parallax.integrity.findings import Finding
@@ -24,6 +25,8 @@ def findings(progress: Progress = _silent) -> Iterator[Finding]:
     yield from check_runs()
     progress("Artefacts")
     yield from check_artefacts()
+    progress("Algorithms of models")
+    yield from check_algorithms()
     progress("What studies pinned")
     yield from check_pins()
     for study in Study.objects.select_related("dataset_version__dataset", "run").order_by("pk"):

@@ -24,12 +24,15 @@ def check_runs() -> Iterator[Finding]:
 
 def _succeeded(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
     advice = "Start the run again with the same settings: it gives the same numbers, and reuses its models."
-    undone = [part.pk for part in parts if part.status != PartStatus.DONE]
+    failed = {algorithm.pk for algorithm in run.algorithms.all() if algorithm.error}
+    undone = [part.pk for part in parts if part.status != PartStatus.DONE and part.algorithm_id not in failed]
     if undone:
         yield Finding("run.parts_undone", f"run {run.pk}", f"It succeeded with {len(undone)} parts not done.", advice,
                       {"part": undone})  # fmt: skip
     measured = {(part.algorithm_id, part.profile_length) for part in parts if part.kind == PartKind.MEASURE}
     for algorithm in run.algorithms.all():
+        if algorithm.pk in failed:
+            continue
         if algorithm.model_id is None:
             yield Finding("run.no_model", f"run {run.pk}", f"{algorithm.label} has no model.", advice,
                           {"algorithm": [algorithm.pk]})  # fmt: skip
@@ -45,7 +48,8 @@ def _open(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
     if not parts:
         yield Finding("run.no_parts", f"run {run.pk}", f"It is {run.status} and has nothing to do.",
                       "Cancel it and start it again.", {"run": [run.pk]})  # fmt: skip
-    failed = [part.pk for part in parts if part.status == PartStatus.FAILED]
+    excused = {algorithm.pk for algorithm in run.algorithms.all() if algorithm.error}
+    failed = [part.pk for part in parts if part.status == PartStatus.FAILED and part.algorithm_id not in excused]
     if failed:
         yield Finding("run.part_failed", f"run {run.pk}", f"It is {run.status}, and {len(failed)} of its parts failed.",
                       "Cancel it; the parts say why they failed.", {"part": failed})  # fmt: skip

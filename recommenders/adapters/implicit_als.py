@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,8 +11,9 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders import lazy
 from recommenders.adapters.folding import FoldedLikes
-from recommenders.adapters.library import IMPLICIT, by_epochs, check_factors, int32_matrix
+from recommenders.adapters.library import IMPLICIT, by_epochs, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -66,6 +68,11 @@ class ImplicitALS(FoldedLikes):
     params: Params
 
     @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the ratings."""
+        return rank_limit(size)
+
+    @classmethod
     def _fit(
         cls,
         ratings: Ratings,
@@ -74,7 +81,6 @@ class ImplicitALS(FoldedLikes):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Self:
-        check_factors(params.factors, ratings.n_users, ratings.n_items)
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         module = lazy.implicit_als()
         # The library asks for one BLAS thread beside its own, and warns of more.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,8 +12,9 @@ from scipy import sparse
 
 from recommenders import lazy
 from recommenders.adapters.folding import silence
-from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, check_factors, int32_matrix
+from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -84,6 +86,11 @@ class ImplicitBPR(Adapter):
     opponent_weights: NDArray[np.float64]  # shape (m,), how often each was
 
     @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the ratings."""
+        return rank_limit(size)
+
+    @classmethod
     def _fit(
         cls,
         ratings: Ratings,
@@ -92,7 +99,6 @@ class ImplicitBPR(Adapter):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Self:
-        check_factors(params.factors, ratings.n_users, ratings.n_items)
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         learned = np.zeros((ratings.n_items, params.factors + 1), dtype=np.float32)
         if liked.nnz:  # the library draws among likes, and needs one

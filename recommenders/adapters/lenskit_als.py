@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,8 +13,9 @@ from scipy import sparse
 from recommenders import lazy
 from recommenders.adapters.folding import FoldedLikes
 from recommenders.adapters.lenskit_data import frame_bytes, lenskit_dataset
-from recommenders.adapters.library import LENSKIT, Adapter, check_factors
+from recommenders.adapters.library import LENSKIT, Adapter
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
@@ -64,6 +66,11 @@ class LensKitALS(FoldedLikes):
     params: Params
 
     @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the ratings."""
+        return rank_limit(size)
+
+    @classmethod
     def _fit(
         cls,
         ratings: Ratings,
@@ -72,7 +79,6 @@ class LensKitALS(FoldedLikes):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Self:
-        check_factors(params.factors, ratings.n_users, ratings.n_items)
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         is_liked = liked_items(liked)
         factors = np.zeros((ratings.n_items, params.factors), dtype=np.float32)
@@ -147,6 +153,11 @@ class LensKitBiasedMF(Adapter):
     item_factors: NDArray[np.float32]  # q, shape (n_items, factors)
 
     @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the ratings."""
+        return rank_limit(size)
+
+    @classmethod
     def _fit(
         cls,
         ratings: Ratings,
@@ -155,7 +166,6 @@ class LensKitBiasedMF(Adapter):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Self:
-        check_factors(params.factors, ratings.n_users, ratings.n_items)
         learner = lazy.lenskit("als").BiasedMFScorer(
             embedding_size=params.factors, epochs=params.epochs, regularization=params.reg, damping=params.damping
         )

@@ -16,7 +16,7 @@ from core.errors import ParameterError
 from recommenders.base import Algorithm
 from recommenders.progress import Progress
 
-__all__ = ["IMPLICIT", "LENSKIT", "Adapter", "Library", "by_epochs", "check_factors", "int32_matrix"]
+__all__ = ["IMPLICIT", "LENSKIT", "Adapter", "Library", "by_epochs", "int32_matrix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +70,6 @@ class Adapter(Algorithm):
         return ParameterError(
             f"The algorithm {cls.key!r} is that of the library {cls.library.package}, which is not installed; "
             f"install version {cls.library.tested} with: {cls.library.how_to_install()}"
-        )
-
-
-def check_factors(factors: int, n_users: int, n_items: int) -> None:
-    """Refuse more factors than the smaller side of the data.
-
-    Raises
-    ------
-    ParameterError
-        If `factors` exceeds min(users, items).
-
-    Examples
-    --------
-    >>> check_factors(3, n_users=2, n_items=9)
-    Traceback (most recent call last):
-        ...
-    core.errors.ParameterError: 3 factors are more than the data can have: the maximum is min(users, items) = 2.
-    """
-    most = min(n_users, n_items)
-    if factors > most:
-        raise ParameterError(
-            f"{factors} factors are more than the data can have: the maximum is min(users, items) = {most}."
         )
 
 

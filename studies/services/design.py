@@ -16,6 +16,7 @@ from core.transitions import record
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors import newest_succeeded_run
+from evaluation.selectors.runs import failed_algorithms, measured_algorithms
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.presets.loader import Preset, check_design, load_preset
@@ -93,6 +94,8 @@ def create_study(
 ) -> Study:
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
+    Algorithms of the run that failed are left out, each with its reason in the log.
+
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
     `study.run_not_finished`, `study.run_of_other_dataset`, `study.run_of_many_models`, `study.bad_target`.
     """
@@ -115,7 +118,7 @@ def create_study(
             )
     except IntegrityError as problem:
         raise ParallaxError("study.slug_taken", f"There is a study called {slug} already.") from problem
-    measured = list(chosen.algorithms.select_related("model").order_by("position"))
+    measured = list(measured_algorithms(chosen))
     Condition.objects.bulk_create(
         Condition(
             study=study,
@@ -136,7 +139,13 @@ def create_study(
         object_id=study.pk,
         to_status=StudyStatus.DRAFT,
         reason="Made from a template.",
-        facts={"template": preset.key, "run": chosen.pk, "per_condition": per_condition, "seed": seed},
+        facts={
+            "template": preset.key,
+            "run": chosen.pk,
+            "per_condition": per_condition,
+            "seed": seed,
+            "left_out": [{"label": one.label, "reason": one.error} for one in failed_algorithms(chosen)],
+        },
     )
     return study
 

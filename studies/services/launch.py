@@ -12,6 +12,7 @@ from core.errors import ArtefactError, ParallaxError, ParameterError
 from core.provenance import CODE_VERSION, digest_of, versions
 from core.transitions import move
 from evaluation.enums import RunStatus
+from evaluation.selectors.runs import measured_algorithms
 from evaluation.services.serving import warm
 from studies.assignment.quotas import most_let_in, quotas_from
 from studies.enums import STUDY_MOVES, StudyStatus
@@ -116,7 +117,7 @@ def launch_problems(study: Study) -> list[str]:
     conditions = list(study.conditions.select_related("model").order_by("position"))
     if len(conditions) < 2:
         problems.append("A study compares at least two conditions.")
-    measured = set(study.run.algorithms.values_list("model_id", flat=True))
+    measured = set(measured_algorithms(study.run).values_list("model_id", flat=True))
     for condition in conditions:
         if condition.model_id not in measured:
             problems.append(f"{condition.label}: its model is not one that run {study.run_id} measured.")

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from charting.theme import both_modes
 from core.errors import ParallaxError
+from evaluation.selectors.runs import failed_algorithms
 from studies.assignment.methods import method_from
 from studies.charts import WIDTH, consort_diagram, progress_bars
 from studies.enums import Mode, StudyStatus
@@ -69,6 +70,11 @@ def study_new(request: HttpRequest) -> HttpResponse:
             form.add_error("slug" if "slug" in refusal.code else None, str(refusal))
         else:
             messages.success(request, "The study is made. Look through its design, try it, then launch it.")
+            for failed in failed_algorithms(study.run):
+                messages.warning(
+                    request,
+                    f"{failed.label} is not a condition, because it failed in run {study.run_id}: {failed.error}",
+                )
             return redirect("studies:detail", slug=study.slug)
     has_runs = form.fields["run"].queryset.exists()  # type: ignore[attr-defined]
     return render(request, "console/studies/new.html", {"form": form, "has_runs": has_runs})

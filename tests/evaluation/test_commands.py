@@ -93,6 +93,7 @@ DOCUMENT_KEYS = {
     "g",
     "n_relevant",
     "n_irrelevant",
+    "candidates",
     "left_out",
     "counted",
     "environment",
@@ -204,8 +205,8 @@ def test_evaluate_refuses_in_a_sentence(arguments: list[str], words: str) -> Non
 
 def test_evaluate_ends_with_the_reason_when_the_run_failed(eager: None) -> None:
     make_version()
-    with pytest.raises(CommandError, match=r"PureSVD900 could not be fitted\. .*900"):
-        call("evaluate", "small", *ARGUMENTS, "--algorithms", "toppop,puresvd:factors=900")
+    with pytest.raises(CommandError, match=r"AsySVD .* could not be fitted\. AsySVD diverged"):
+        call("evaluate", "small", *ARGUMENTS, "--algorithms", "asysvd:factors=5,learning_rate=1e6")
     assert EvaluationRun.objects.get().status == RunStatus.FAILED
 
 

@@ -85,8 +85,23 @@ def test_interrupted_experiment_goes_on(
 def test_failed_run_ends_with_its_reason(eager: None, file: str, tmp_path: Path) -> None:
     make_version()
     Path(file).write_text(SMALL.replace("factors: 4", "factors: 900"))
-    with pytest.raises(CommandError, match=r"did not finish\. PureSVD900 could not be fitted"):
+    with pytest.raises(CommandError, match=r"at runs\.main: PureSVD \(puresvd\): factors=900 is more than the data"):
         call(file, "--dataset", "small", "--out", str(tmp_path / "out"))
+    assert not EvaluationRun.objects.exists()
+
+
+def test_run_without_an_algorithm_that_the_experiment_compares_ends_with_its_reason(
+    eager: None, file: str, tmp_path: Path
+) -> None:
+    make_version()
+    diverging = "algorithm: asysvd, factors: 4, learning_rate: 1.0e+6"
+    Path(file).write_text(SMALL.replace("algorithm: puresvd, factors: 4", diverging))
+    arguments = (file, "--dataset", "small", "--out", str(tmp_path / "out"))
+    with pytest.raises(CommandError, match=r"lacks algorithms that the experiment compares\. AsySVD.*diverged"):
+        call(*arguments)
+    with pytest.raises(CommandError, match="diverged"):
+        call(*arguments)
+    assert EvaluationRun.objects.count() == 2  # the run that lacks one is not taken for the experiment's
 
 
 def test_list_says_what_each_experiment_asks() -> None:

@@ -72,7 +72,7 @@ def test_what_nothing_helps_says_so_and_features_count(settings: Any) -> None:
 
 
 def test_run_fails_before_any_fit_with_the_reason(settings: Any) -> None:
-    run = make_run()
+    run = make_run(algorithms="puresvd:factors=4,puresvd:factors=6")
     settings.MEMORY_LIMIT = 1000
     work_off(run)
     run.refresh_from_db()
@@ -83,6 +83,17 @@ def test_run_fails_before_any_fit_with_the_reason(settings: Any) -> None:
     assert run.parts.count() == 1
     assert not TrainedModel.objects.exists()
     assert not MetricResult.objects.exists()
+
+
+def test_algorithm_without_room_fails_before_any_fit_and_the_others_are_measured(settings: Any) -> None:
+    run = make_run(algorithms="toppop,puresvd:factors=4")
+    settings.MEMORY_LIMIT = 1000
+    work_off(run)
+    assert (run.status, run.error) == (RunStatus.SUCCEEDED, "")
+    failed = run.algorithms.get(algorithm="puresvd")
+    assert "of memory while it is fitted, and 1 MB are available here" in failed.error
+    assert not failed.parts.exists()
+    assert TrainedModel.objects.get().algorithm == "toppop"
 
 
 def test_run_whose_models_are_there_needs_no_room(settings: Any) -> None:

@@ -97,9 +97,22 @@ def test_a_tie_is_no_other_order_and_the_report_says_which_pairs_turn(
     assert len(lines) == 1 + len(found.turned)
     assert f"run {sampled.pk} by one-plus-random" in lines[0]
     monkeypatch.setattr(orders, "_turned", lambda *_: None)
-    assert "stand in the same order" in other_order_lines(full)[0]
+    assert "all 6 pairs of algorithms have the same order" in other_order_lines(full)[0]
     html = client.get(reverse("evaluation:detail", kwargs={"pk": full.pk})).content.decode()
-    assert "all 6 pairs stand in the same order" in html
+    assert "all 6 pairs of algorithms have the same order" in html
+
+
+def test_one_pair_of_algorithms_is_one_pair(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"version": make_version(), "algorithms": "toppop,random", "profile_lengths": ()}
+    sampled = make_run_at("succeeded", protocol={"name": "one-plus-random", "negatives": 5, **LIMITS}, **given)
+    full = make_run_at("succeeded", protocol={"name": "full-ranking", **LIMITS}, **given)
+    monkeypatch.setattr(orders, "_turned", lambda *_: None)
+    client.force_login(UserFactory())
+    for run in (sampled, full):
+        html = client.get(reverse("evaluation:detail", kwargs={"pk": run.pk})).content.decode()
+        for said in (html, " ".join(other_order_lines(run))):
+            assert "the one pair of algorithms has the same order" in said
+            assert "1 pairs" not in said
 
 
 def test_overlap_is_what_the_kept_lists_share(client: Client) -> None:

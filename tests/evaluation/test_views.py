@@ -219,7 +219,7 @@ def form(**changes: Any) -> dict[str, Any]:
 def test_form_shows_each_of_its_fields_in_one_group() -> None:
     form = RunForm()
     shown = [field.name for _, _, fields in form.groups() for field in fields]
-    assert sorted(shown) == sorted(form.fields)
+    assert sorted([*shown, "accept_fewer"]) == sorted(form.fields)  # which stands by itself where it is asked
 
 
 def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: User) -> None:
@@ -335,6 +335,28 @@ def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> N
     assert re.search(r"All together, by Friedman's test: χ²\(2\) = \d", ranked)
     queued = client.get(reverse("evaluation:tests", kwargs={"pk": make_run(seed=9).pk}), follow=True)
     assert "has no results yet" in queued.content.decode()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_tests_page_sorts_by_the_values_it_shows_best_first(page: Any, seed: int) -> None:
+    run = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4,random,itemitem,corngr", seed=seed)
+    html = page("tests", pk=run.pk)
+    sections = re.findall(r"<h2 id=\"test-\d\">(\w+)</h2>(.*?)</table>", html, flags=re.S)
+    assert [name for name, _ in sections] == ["Recall", "Fallout"]
+    for name, section in sections:
+        values = [float(value) for value in re.findall(r'</th><td class="n">(\.\d{3}|1\.000)</td>', section)]
+        assert len(values) == 5
+        assert values == sorted(values, reverse=name == "Recall")
+        assert f"Best ({'highest' if name == 'Recall' else 'lowest'}) first" in section
+        assert "Value, pooled over cases" in section
+
+
+def test_pages_say_whether_values_are_pooled_over_cases_or_means_over_users(page: Any, client: Client) -> None:
+    run = make_run_at("succeeded")
+    other = make_run_at("succeeded", version=run.version, seed=2)
+    assert "pooled over cases: a user with many cases weighs more" in words(page("detail", pk=run.pk))
+    said = words(client.get(reverse("evaluation:compare"), {"a": run.pk, "b": other.pk}).content.decode())
+    assert "Means over the users that both runs have, whole profiles. The results of each run are pooled over" in said
 
 
 def test_compare_page_puts_two_runs_side_by_side(page: Any, client: Client) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
 from io import StringIO
 from pathlib import Path
 
@@ -16,14 +18,28 @@ from django.db import connection
 from core import artefacts
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import MetricResult, RunPart
+from evaluation.services.parts import lease_part
+from evaluation.services.runs import fail_part
+from evaluation.services.training import train_on_everything
+from evaluation.services.working import execute
 from parallax.integrity.checking import findings
+from recommenders import registry
+from recommenders.popularity import TopPop
 from studies.enums import AllocationKind, Mode, ParticipantStatus
 from studies.models import Allocation, Condition, Participant, RecommendationList, Response, Study
 from studies.services.privacy import withdraw
-from tests.factories.evaluation import make_run_at
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run, make_run_at, work_off
 from tests.factories.studies import assigned, completed, enter, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+class Theirs(TopPop):
+    """An algorithm of a third party."""
+
+    key = "theirs"
+    name = "Theirs"
 
 
 @pytest.fixture
@@ -227,6 +243,74 @@ def test_a_model_that_is_gone_or_damaged_is_found(models: Path) -> None:
     assert _codes() == ["artefact.damaged"]
     array.unlink()
     assert _codes() == ["artefact.missing"]
+
+
+def _installed(monkeypatch: pytest.MonkeyPatch, *keys: str) -> None:
+    """Third parties' packages whose entry points have these keys, and no others."""
+
+    class Distribution:
+        name, version = "their-package", "1.4"
+
+    points = [EntryPoint(key, f"{__name__}:Theirs", registry.ENTRY_POINT_GROUP)._for(Distribution()) for key in keys]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+
+
+def test_condition_whose_algorithm_is_no_longer_installed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    _installed(monkeypatch, "theirs")
+    run = work_off(make_run(algorithms="toppop,theirs"))
+    study = make_study(run=run)
+    assert _codes() == []
+    _installed(monkeypatch)
+    found = {finding.code: finding for finding in findings()}
+    assert sorted(found) == ["condition.no_algorithm", "model.no_algorithm"]
+    condition = found["condition.no_algorithm"]
+    assert condition.where == study.slug
+    assert condition.ids == {"condition": [study.conditions.get(label="Theirs").pk]}
+    assert all("pip install their-package==1.4" in one.advice for one in found.values())
+    assert "no algorithm 'theirs'" in found["model.no_algorithm"].what
+
+
+def test_model_outside_studies_whose_algorithm_is_missing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    _installed(monkeypatch, "theirs")
+    version = make_version()
+    model = train_on_everything(version=version, algorithm="theirs", params={}, seed=1, threads=1).model
+    assert _codes() == []
+    _installed(monkeypatch)
+    (finding,) = findings()
+    assert (finding.code, finding.ids) == ("model.no_algorithm", {"model": [model.pk]})
+    assert "an entry point named theirs in the group parallax.algorithms" in finding.advice
+
+
+def test_library_of_an_adapter_that_is_gone_is_named_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    _installed(monkeypatch, "theirs")
+    model = train_on_everything(version=make_version(), algorithm="theirs", params={}, seed=1, threads=1).model
+    type(model).objects.filter(pk=model.pk).update(algorithm="implicit-als")
+    monkeypatch.setitem(sys.modules, "implicit", None)  # as Python marks what cannot be imported
+    (finding,) = findings()
+    assert finding.code == "model.no_algorithm"
+    assert "pip install implicit==" in finding.advice
+
+
+def test_condition_trained_by_another_version_of_its_algorithm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    _installed(monkeypatch, "theirs")
+    study = make_study(run=work_off(make_run(algorithms="toppop,theirs")))
+    monkeypatch.setattr(Theirs, "version", Theirs.version + 1)
+    (finding,) = findings()
+    assert (finding.code, finding.where) == ("condition.other_version", study.slug)
+
+
+def test_failed_algorithm_of_a_run_is_not_a_finding() -> None:
+    run = make_run(algorithms="toppop,puresvd:factors=4")
+    part = lease_part(run=run)
+    assert part is not None
+    execute(part=part)
+    part = lease_part(run=run)
+    assert part is not None
+    fail_part(part=part, reason="It diverged.")
+    assert _codes() == []
+    work_off(run)
+    assert run.status == RunStatus.SUCCEEDED
+    assert _codes() == []
 
 
 def test_findings_end_the_command_with_status_1_and_stand_in_its_json(study: Study) -> None:

@@ -235,7 +235,7 @@ def test_progress_goes_through_all_sizes_and_can_stop_it():
         ("lpca", {"share": 0.6}, "must lie above 0 and be at most 0.5"),
         ("lpca", {"rule": "least"}, "The rule is one of best, smallest-near"),
         ("lpca", {"values": [0, 3]}, "factors must be at least 1"),
-        ("lpca", {"values": [3, 99]}, "99 factors are more than the data can have"),
+        ("lpca", {"values": [3, 99]}, "factors=99 is more than the data can have"),
         ("lpca", {"params": {"speed": 3}}, "no parameter speed"),
     ],
 )

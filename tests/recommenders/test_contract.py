@@ -253,7 +253,7 @@ def test_too_many_factors_are_refused_with_the_maximum(key, ratings, features):
     if "factors" not in parameters(key):
         pytest.skip("has no factors")
     most = 8 if key == "lsa" else 10  # 14 users, 10 items, 8 terms
-    with pytest.raises(ParameterError, match=rf"11 factors .* maximum is min\(.*\) = {most}\."):
+    with pytest.raises(ParameterError, match=rf"11 .*\b{most}\b"):
         fitted(key, ratings, features, factors=11)
     fitted(key, ratings, features, factors=most)
 

@@ -114,7 +114,7 @@ def test_scorer_that_needs_features_gets_them():
     model = fitted(by_hand(), table([1, 2, 9, 1, 1], ("genre", "Drama")), scorer="lsa:factors=1", utility="given")
     scores = model.score(Profiles.one([0], [5], 5, FIVE))[0]
     assert scores.tolist() == pytest.approx([1, 2, 9, 1, 1], rel=1e-6)
-    with pytest.raises(DataError, match="LSA needs item features"):
+    with pytest.raises(DataError, match=r"LSA \(lsa\): the algorithm needs item features"):
         fitted(by_hand(), scorer="lsa:factors=1")
 
 

@@ -9,6 +9,7 @@ import pytest
 from core.errors import ParameterError
 from recommenders import registry
 from recommenders.base import Algorithm
+from recommenders.data_limits import TrainingSize
 from recommenders.popularity import TopPop
 from recommenders.puresvd import PureSVD
 
@@ -134,3 +135,26 @@ def test_import_of_the_registry_is_light():
     program = f"import sys, recommenders.registry; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_default_above_the_limit_of_the_data_is_lowered_and_a_given_value_refused():
+    size = TrainingSize(n_users=30, n_items=12)
+    assert registry.feasible_params("puresvd", {}, size) == PureSVD.Params(factors=12)
+    assert registry.feasible_params("puresvd", {"factors": "7"}, size) == PureSVD.Params(factors=7)
+    assert registry.feasible_params("puresvd", {}, TrainingSize(60, 50)) == PureSVD.Params()
+    with pytest.raises(ParameterError, match=r"PureSVD \(puresvd\): factors=50 .* value is 12, min\(users, items\)"):
+        registry.feasible_params("puresvd", {"factors": "50"}, size)
+
+
+@pytest.mark.parametrize("key", ["corngr", "nncosngr"])
+def test_all_pairs_of_too_many_items_are_refused_with_the_remedy(key):
+    size = TrainingSize(n_users=9, n_items=20_001)
+    with pytest.raises(ParameterError, match=rf"\({key}\): .* is 20,000\. Choose neighbourhood=item"):
+        registry.feasible_params(key, {}, size)
+    assert registry.feasible_params(key, {"neighbourhood": "item"}, size).neighbourhood == "item"
+
+
+def test_expected_utility_is_refused_what_its_scorer_is():
+    size = TrainingSize(n_users=9, n_items=20)
+    with pytest.raises(ParameterError, match=r"factors=10 .* possible value is 9"):
+        registry.feasible_params("expected-utility", {"scorer": "puresvd:factors=10"}, size)

@@ -12,6 +12,7 @@ from analysis.narrative import figures as titles
 from analysis.tables import figures as figure_tables
 from analysis.tables import method as method_tables
 from analysis.tables.levels import level_of
+from evaluation.selectors.candidates import CandidateRange
 from studies.narrative.interviewers import interviewed_sentence
 
 Result = Mapping[str, Any]
@@ -61,8 +62,11 @@ def method_section(results: Result, badge: str, figure: FigureMaker) -> Section:
         "never watched, second-order novelty the share neither watched nor heard of, satisfaction one answer about the "
         "whole list. Sums of answers enter the tests as whole numbers."
     )
+    candidates = (
+        CandidateRange(**run["candidates"]).in_words if "candidates" in run else f"{run['protocol']['negatives']:,}"
+    )
     section.say(
-        f"The offline run ranked each hidden rating among {run['protocol']['negatives']:,} items that its user had not "
+        f"The offline run ranked each hidden rating among {candidates} items that its user had not "
         f"rated: {run['n_relevant'] or 0:,} relevant cases (ratings of {run['protocol']['relevant']:g} or "
         "more) for recall, "
         f"{run['n_irrelevant'] or 0:,} irrelevant ones (ratings of {run['protocol']['irrelevant']:g} or less) "

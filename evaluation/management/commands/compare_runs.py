@@ -14,7 +14,7 @@ from evaluation.exports import comparison_document
 from evaluation.selectors.comparing import Difference, compared
 from evaluation.selectors.paired import CORRECTIONS
 from evaluation.selectors.runs import run_numbered
-from evaluation.tables import difference_lines, in_words
+from evaluation.tables import difference_lines, in_words, means_said
 
 
 class Command(BaseCommand):
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         for line in lines(found.differences):
             self.stdout.write(line)
         self.stdout.write(
-            f"\nMeans over the users that both runs have, whole profiles; A is run {runs[0].pk}, B run {runs[1].pk}. "
+            f"\n{means_said([one.protocol for one in runs])} A is run {runs[0].pk}, B run {runs[1].pk}. "
             f"Two-sided sign tests by user, adjusted after {CORRECTIONS[found.correction]} as one family."
         )
         if file is not None:

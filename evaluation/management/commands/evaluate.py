@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
+from evaluation import tables
 from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
 from evaluation.exports import run_document
 from evaluation.management.arguments import at_least_one
@@ -22,11 +23,12 @@ from evaluation.management.watching import cancel, interrupt, say_started, watch
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
+from evaluation.selectors.candidates import candidate_range, candidate_warning
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.orders import other_order
 from evaluation.selectors.paired import chosen_on_development
 from evaluation.selectors.results import ModelRow, model_rows
-from evaluation.selectors.runs import metric_names, run_numbered
+from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, keep_cases, keep_probe
 from evaluation.services.crew import Crew, new_queue, workers_to_start
 from evaluation.services.inputs import OWN_LIST, named_settings, split_names
@@ -115,6 +117,8 @@ class Command(BaseCommand):
             queue = new_queue() if workers else ""
             run = _new_run(options, queue) if options["resume"] is None else _resumed_run(options, queue)
             self.stdout.write(f"Run {run.pk} on {run.version}, inputs {run.inputs_hash[:12]}.")
+            if warning := candidate_warning(run.version, run.protocol, run.split):
+                self.stdout.write(f"Warning: {warning}")
             try:
                 crew = None
                 if workers and run.status in RUN_OPEN:
@@ -152,6 +156,12 @@ class Command(BaseCommand):
         shorter = {length: model_rows(run, length) for length in run.profile_lengths}
         for line in table_lines(run, rows, shorter):
             self.stdout.write(line)
+        if summary := failure_summary(run):
+            self.stdout.write(f"{summary} The table is of the others.")
+        for failed in failed_algorithms(run):
+            self.stdout.write(f"{failed.label} failed: {failed.error}")
+        if run.protocol["name"] == "one-plus-random":
+            self.stdout.write(f"Recall, fallout, precision and F are {tables.POOLED}: a user with many weighs more.")
         choice = chosen_on_development(run)
         if choice is not None:
             self.stdout.write(
@@ -168,6 +178,8 @@ class Command(BaseCommand):
             self.stdout.write(line)
         others = "irrelevant" if run.protocol["name"] == "one-plus-random" else "other"
         self.stdout.write(f"{run.n_relevant:,} relevant and {run.n_irrelevant:,} {others} cases.")
+        if found := candidate_range(run):
+            self.stdout.write(f"Each hidden rating was ranked among {found.in_words} items its user had not rated.")
         for heading, facts in (("Left out", run.left_out), ("Counted", run.counted)):
             said_of = "; ".join(f"{count:,} {what}" for what, count in facts.items() if count)
             if said_of:
@@ -243,8 +255,8 @@ def other_order_lines(run: EvaluationRun) -> list[str]:
         return []
     there = f"run {found.other.pk} by {found.other.protocol['name']}"
     if not found.turned:
-        return [f"By recall@{found.n} the {found.n_pairs} pairs of algorithms stand in the same order as in {there}."]
-    lines = [f"By recall@{found.n} {len(found.turned)} of {found.n_pairs} pairs stand the other way round in {there}:"]
+        return [f"By recall@{found.n}, {tables.pairs_said(found.n_pairs, 0)} in {there}."]
+    lines = [f"By recall@{found.n}, {tables.pairs_said(found.n_pairs, len(found.turned))} in {there}:"]
     for one in found.turned:
         values = [" to ".join(map(share, pair)) for pair in (one.here, one.there)]
         lines.append(f"  {one.first} above {one.second} here ({values[0]}), below there ({values[1]})")
@@ -261,9 +273,12 @@ def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, lis
         cells += [f"{row.fit_seconds:.2f}", f"{row.score_seconds:.2f}"]
         cells += [cell(at.value, at.reason) for at in (others[position].cells[first] for others in shorter.values())]
         table.append([row.label, *cells])
+    table += [[failed.label, "failed", *[""] * (len(table[0]) - 2)] for failed in failed_algorithms(run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
-        "  ".join([label.ljust(widths[0]), *(one.rjust(width) for one, width in zip(cells, widths[1:], strict=True))])
+        "  ".join(
+            [label.ljust(widths[0]), *(one.rjust(width) for one, width in zip(cells, widths[1:], strict=True))]
+        ).rstrip()
         for label, *cells in table
     ]
     return ["", *lines, ""]

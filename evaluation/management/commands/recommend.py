@@ -51,11 +51,11 @@ class Command(BaseCommand):
         try:
             version = newest_version(options["name"])
             items, ratings = _profile(version, options["profile"])
-            key, params = registry.parse(options["algorithm"])
+            key, params = registry.named_values(options["algorithm"])
             model = train_on_everything(
                 version=version,
                 algorithm=key,
-                params=params.as_dict(),
+                params=params,
                 seed=options["seed"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
             ).model

@@ -18,6 +18,8 @@ from evaluation.experiments.reading import load, shipped
 from evaluation.management.arguments import at_least_one
 from evaluation.management.watching import cancel, interrupt, say_started, watch
 from evaluation.models import EvaluationRun
+from evaluation.selectors.candidates import candidate_warning
+from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.crew import Crew, new_queue, workers_to_start
 from evaluation.services.experiment_files import Written, write_experiment
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
@@ -96,6 +98,8 @@ class Command(BaseCommand):
                     self.stdout.write(f"{one.plan.title}: run {run.pk} has the same inputs and is taken as it is.")
                 else:
                     self.stdout.write(f"{one.plan.title}: run {run.pk}.")
+                    if warning := candidate_warning(version, run.protocol, run.split):
+                        self.stdout.write(f"Warning: {warning}")
                     if workers and crew is None:
                         if options["workers"] is None:
                             say_started(workers, self.stdout)
@@ -113,3 +117,9 @@ class Command(BaseCommand):
         if run.status != RunStatus.SUCCEEDED:
             reason = run.error or f"It was {run.get_status_display().lower()}."
             raise ParallaxError("experiment.run_failed", f"Run {run.pk} did not finish. {reason}")
+        failed = failed_algorithms(run)
+        if failed:
+            reasons = " ".join(f"{one.label}: {one.error}" for one in failed)
+            raise ParallaxError(
+                "experiment.run_failed", f"Run {run.pk} lacks algorithms that the experiment compares. {reasons}"
+            )

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
+from evaluation.selectors.runs import failed_algorithms
 from studies.management.owners import owner_line, study_owner
 from studies.services.design import create_study
 
@@ -54,6 +55,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{'Condition':<24}{'Model':<16}{'Target':>8}")
         for condition in study.conditions.order_by("position"):
             self.stdout.write(f"{condition.label:<24}{condition.model_digest[:12]:<16}{condition.target:>8}")
+        for failed in failed_algorithms(study.run):
+            self.stdout.write(
+                f"{failed.label} is not a condition, because it failed in run {study.run_id}: {failed.error}"
+            )
 
     @staticmethod
     def _version(dataset: str, run: EvaluationRun | None) -> Any:

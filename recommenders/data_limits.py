@@ -1,0 +1,81 @@
+"""What the size of the training data allows: the largest values of parameters such as the number of factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from recommenders.data import ItemFeatures
+
+__all__ = ["SILENT_KINDS", "Limit", "TrainingSize", "rank_limit"]
+
+# Other titles of an item, and what it is worth, say nothing of what it is like.
+SILENT_KINDS = frozenset({"alias", "utility"})
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSize:
+    """The size of the data that an algorithm is to be fitted on.
+
+    Parameters
+    ----------
+    n_users, n_items : int
+        Rows and columns of the training ratings.
+    features : ItemFeatures, optional
+        Features of the same items, for algorithms that use them.
+    """
+
+    n_users: int
+    n_items: int
+    features: ItemFeatures | None = None
+
+    @property
+    def has_content(self) -> bool:
+        """Whether any feature describes what an item is like."""
+        if self.features is None:
+            return False
+        describes = [at for at, (kind, _) in enumerate(self.features.terms) if kind not in SILENT_KINDS]
+        return bool(np.isin(self.features.item_terms.indices, describes).any())
+
+    @property
+    def n_terms(self) -> int:
+        """Number of different terms of the item features."""
+        return 0 if self.features is None else len(self.features.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The largest possible value of a parameter, and the formula it comes from.
+
+    Parameters
+    ----------
+    largest : int
+    formula : str
+        For messages, such as ``"min(users, items)"``.
+    """
+
+    largest: int
+    formula: str
+
+
+def rank_limit(size: TrainingSize, parameter: str = "factors") -> Mapping[str, Limit]:
+    """The limit of a decomposition of the users × items matrix: no more factors than its smaller side.
+
+    Parameters
+    ----------
+    size : TrainingSize
+    parameter : str
+        The parameter that counts the factors.
+
+    Returns
+    -------
+    mapping of str to Limit
+
+    Examples
+    --------
+    >>> rank_limit(TrainingSize(n_users=2, n_items=9))
+    {'factors': Limit(largest=2, formula='min(users, items)')}
+    """
+    return {parameter: Limit(min(size.n_users, size.n_items), "min(users, items)")}

@@ -1,0 +1,127 @@
+"""The real number of candidates beside each hidden rating: warned of before a run, and stated after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pytest
+from celery import current_app
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from catalog.models import DatasetVersion
+from catalog.services import import_parsed
+from evaluation.exports import run_document
+from evaluation.models import EvaluationRun
+from evaluation.selectors.candidates import CandidateRange, candidate_range, candidate_warning
+from evaluation.selectors.cases import cases_of
+from tests.factories.catalog import make_parsed, make_version
+from tests.factories.evaluation import make_run, work_off
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
+LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
+ONE_PLUS_RANDOM = {"name": "one-plus-random", "negatives": 1000, **LIMITS}
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Tasks run where they are sent."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
+
+
+@pytest.fixture
+def uneven() -> DatasetVersion:
+    """Forty items of which users have rated 15 or, of the second half of the users, 10."""
+    parsed = make_parsed()
+    place = np.arange(len(parsed.users)) % 15
+    is_kept = (parsed.users < 30) | (place < 10)
+    return import_parsed(
+        parsed=replace(
+            parsed,
+            users=parsed.users[is_kept],
+            items_rated=parsed.items_rated[is_kept],
+            values=parsed.values[is_kept],
+        ),
+        name="uneven",
+        title="Uneven",
+        source_format="factory",
+        is_synthetic=True,
+    )
+
+
+def test_number_of_candidates_is_that_of_the_cases() -> None:
+    run = work_off(make_run(protocol=ONE_PLUS_RANDOM))
+    assert candidate_range(run) == CandidateRange(25, 25, 1000)
+    assert set(cases_of(run).cases.n_candidates.tolist()) == {25}
+
+
+def test_range_of_candidates_is_given_where_it_varies(uneven: DatasetVersion) -> None:
+    run = work_off(make_run(version=uneven, protocol=ONE_PLUS_RANDOM))
+    found = candidate_range(run)
+    assert found is not None
+    assert found.in_words == "25 to 30 (1,000 were asked for)"
+    assert run_document(run)["candidates"] == {"fewest": 25, "most": 30}
+
+
+def test_number_asked_for_stands_alone_where_there_are_as_many() -> None:
+    run = work_off(make_run())
+    found = candidate_range(run)
+    assert found is not None
+    assert found.in_words == "20"
+    assert candidate_warning(run.version, run.protocol, run.split) == ""
+
+
+def test_protocol_without_drawn_candidates_has_none() -> None:
+    run = work_off(make_run(protocol={"name": "full-ranking", **LIMITS}))
+    assert candidate_range(run) is None
+    assert "candidates" not in run_document(run)
+
+
+def test_command_warns_before_the_run_and_states_the_number_after_it(eager: None, uneven: DatasetVersion) -> None:
+    out = StringIO()
+    call_command(
+        "evaluate", "uneven", "--algorithms", "toppop", "--split", "probe:share=0.2", "--relevant", "4",
+        "--irrelevant", "2", "--negatives", "1000", stdout=out,
+    )  # fmt: skip
+    said = out.getvalue()
+    warned = said.index("Warning: 1,000 unrated items were asked for beside each hidden rating, and users of this")
+    assert "leave 25 to 30 of its 40 items unrated" in said
+    assert warned < said.index("algorithm ")
+    assert "Each hidden rating was ranked among 25 to 30 (1,000 were asked for) items its user had not rated." in said
+
+
+def _signed_in(client: Client) -> None:
+    client.force_login(User.objects.create_user(email="r@example.org", password="a long enough password"))
+
+
+def test_page_and_api_state_the_number(uneven: DatasetVersion, client: Client) -> None:
+    run = work_off(make_run(version=uneven, protocol=ONE_PLUS_RANDOM))
+    _signed_in(client)
+    page = client.get(reverse("evaluation:detail", args=(run.pk,))).content.decode()
+    assert "25 to 30 (1,000 were asked for)" in page
+    assert client.get(f"/api/v1/runs/{run.pk}/").json()["candidates"] == {"fewest": 25, "most": 30, "asked": 1000}
+
+
+def test_form_asks_before_it_starts_a_run_with_fewer_candidates(client: Client) -> None:
+    make_version()
+    _signed_in(client)
+    address = reverse("evaluation:new")
+    fields = {
+        "dataset": "small", "algorithms": ["toppop"], "task": "some", "protocol": "one-plus-random", "mode": "sampled",
+        "split": "probe:share=0.2", "reserve": "0.1", "negatives": "1000", "relevant": "4", "irrelevant": "2",
+        "n": "5", "profile_length": "5", "seed": "1",
+    }  # fmt: skip
+    page = client.post(address, fields).content.decode()
+    assert "users of this dataset leave 25 of its 40 items unrated" in page
+    assert 'type="checkbox" name="accept_fewer"' in page
+    assert not EvaluationRun.objects.exists()
+    assert client.post(address, {**fields, "accept_fewer": "on"}).status_code == 302
+    assert EvaluationRun.objects.count() == 1
+    assert client.post(address, {**fields, "negatives": "20"}).status_code == 302

@@ -1,0 +1,80 @@
+"""Every metric of the documentation can be measured, and every metric that can be measured is documented."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.exports import curves_of, figure, run_document
+from evaluation.metrics.curves import precision_recall
+from evaluation.metrics.registry import METRICS, metric
+from evaluation.protocols.registry import PROTOCOLS
+from evaluation.protocols.unconstrained import pool_of, pooled_precision_recall
+from evaluation.selectors.results import model_rows
+from tests.factories.evaluation import make_run, work_off
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+PAGE = Path(__file__).parents[2] / "docs/reference/metrics.md"
+DOCUMENTED = re.findall(r"^\| `([^`]+)`", PAGE.read_text(), flags=re.MULTILINE)
+LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_run_measures_every_documented_metric_of_its_protocol(protocol: str) -> None:
+    names = [name for name in DOCUMENTED if metric(name).key in PROTOCOLS[protocol].metrics]
+    assert names
+    run = work_off(make_run(protocol={"name": protocol, **LIMITS}, metrics=names))
+    assert run.error == ""
+    for row in model_rows(run):
+        assert {str(metric(name)) for name in names} <= set(row.cells)
+
+
+def test_documented_metrics_are_those_that_can_be_measured() -> None:
+    measured = {key for one in PROTOCOLS.values() for key in one.metrics}
+    of_pairs = {key for key, one in METRICS.items() if one.is_of_pairs}
+    assert {metric(name).key for name in DOCUMENTED} == measured | of_pairs
+    assert not measured & of_pairs
+
+
+def test_metric_of_two_algorithms_is_measured_of_every_pair() -> None:
+    run = work_off(make_run(protocol={"name": "full-ranking", **LIMITS}, algorithms="toppop,random,itemitem"))
+    assert {metric(f"overlap@{run.n}").key} == {key for key, one in METRICS.items() if one.is_of_pairs}
+    pairs = run_document(run)["overlap"]
+    assert len(pairs) == 3
+    assert all(0.0 <= one["share"] <= 1.0 for one in pairs)
+
+
+def test_average_precision_of_all_pairs_has_its_curve() -> None:
+    run = work_off(
+        make_run(
+            protocol={"name": "unconstrained", **LIMITS},
+            algorithms="aspect:classes=2,toppop",
+            metrics=["groc-area", "average-precision"],
+        )
+    )
+    curves = {one.name: one for one in curves_of(run)}
+    assert list(curves) == ["groc", "precision-recall"]
+    for row in model_rows(run):
+        recall, precision = curves["precision-recall"].lines[row.label]
+        assert np.all(np.diff(recall) >= 0)
+        assert np.trapezoid(precision, recall) == pytest.approx(row.cells["average-precision"].value, abs=1e-12)
+    drawn = figure(run, "precision-recall")
+    assert drawn is not None
+    assert "average precision" in drawn
+
+
+def test_pooled_precision_recall_agrees_with_that_of_single_pairs() -> None:
+    rng = np.random.default_rng(3)
+    scores, is_good = rng.integers(0, 40, 900).astype(float), rng.random(900) < 0.1
+    slow = precision_recall(scores, is_good)
+    fast = pooled_precision_recall(pool_of(scores, is_good))
+    assert slow is not None
+    assert fast is not None
+    assert fast.area == pytest.approx(slow.area, abs=1e-12)
+    recall, precision = fast.line(7)
+    assert len(recall) == 14
+    assert np.trapezoid(precision, recall) == pytest.approx(slow.area, abs=1e-12)
+    assert pooled_precision_recall(pool_of(scores, np.zeros(900, dtype=bool))) is None
