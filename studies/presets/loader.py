@@ -16,6 +16,7 @@ from studies.assignment.quotas import quotas_from
 from studies.assignment.strata import strata_from
 from studies.assignment.traits import with_interviewer
 from studies.flags import thresholds_from
+from studies.measures import RATING_HIGH, RATING_LOW
 from studies.plans import PERCEIVED, plan_from
 from studies.questionnaires.core import core_problems
 from studies.questionnaires.schema import (
@@ -30,6 +31,7 @@ from studies.questionnaires.schema import (
     lacking_wordings,
     questionnaire_from,
 )
+from studies.usage_data import SETTING
 
 FOLDER = Path(__file__).parent
 INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
@@ -102,6 +104,8 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
     _whole(settings, "ratings_asked", 1, 50)
     _whole(settings, "list_length", 1, 20)
     _whole(settings, "idle_minutes", 1, 60 * 24 * 30)
+    if SETTING in settings:
+        _whole(settings, SETTING, RATING_LOW, RATING_HIGH)
     if settings["item_order"] not in ITEM_ORDERS:
         raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
     _check_plan(settings)

@@ -23,6 +23,7 @@ from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot
 from studies.services.simulated import drop_trial
 from studies.services.texts import CHANGEABLE_TEXTS, with_texts
+from studies.usage_data import SETTING, is_usage, taken_from
 
 MOST_PER_CONDITION = 10_000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -79,6 +80,11 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
     return run
 
 
+def _first_settings(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
+    settings = copy.deepcopy(preset.settings)
+    return {**settings, SETTING: taken_from(settings)} if is_usage(version) else settings
+
+
 @transaction.atomic
 def create_study(
     *,
@@ -109,7 +115,7 @@ def create_study(
                 dataset_version=version,
                 run=chosen,
                 seed=seed,
-                settings=copy.deepcopy(preset.settings),
+                settings=_first_settings(preset, version),
                 questionnaire=copy.deepcopy(preset.questionnaire),
                 texts=copy.deepcopy(preset.texts),
             )

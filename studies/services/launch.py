@@ -22,6 +22,7 @@ from studies.questionnaires.schema import NUMBER, questionnaire_from
 from studies.services.archiving import refuse_archived
 from studies.services.consent_versions import keep_consent
 from studies.services.simulated import take_over_trial
+from studies.usage_data import SETTING, is_usage, taken_from
 
 logger = logging.getLogger(__name__)
 
@@ -170,8 +171,10 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         .select_related("run", "dataset_version")
         .get(pk=study_id)
     )
-    # A draft older than plans gets the one that stands where nothing is said.
+    # What a draft older than a setting does not say is frozen as its default.
     current.settings = {**current.settings, "plan": plan_from(current.settings).as_plain()}
+    if is_usage(current.dataset_version):
+        current.settings[SETTING] = taken_from(current.settings)
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)
     move(
