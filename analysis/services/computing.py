@@ -23,6 +23,7 @@ from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
 from studies.enums import Mode
 from studies.models import Study
+from studies.usage_data import is_usage, taken_from
 
 FORMAT = 3
 
@@ -79,6 +80,7 @@ def compute(
             "title": study.title,
             "list_length": study.settings["list_length"],
             "ratings_asked": study.settings["ratings_asked"],
+            **({"taken_from": taken_from(study.settings)} if is_usage(study.dataset_version) else {}),
         },
         "mode": mode,
         # Nothing where nothing was planted, so that the results of such studies stay the same bytes.

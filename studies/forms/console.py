@@ -14,6 +14,7 @@ from studies.forms.assignment import AssignmentForm
 from studies.forms.plan import PlanFields
 from studies.forms.question_lines import LANGUAGE_NAMES
 from studies.forms.texts import missing_texts, text_fields, text_key, written_texts
+from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
@@ -23,6 +24,7 @@ from studies.selectors.recruiting import is_nested
 from studies.selectors.texts import languages_of, written_languages
 from studies.services.design import age_limits
 from studies.services.texts import CHANGEABLE_TEXTS
+from studies.usage_data import SETTING, is_usage, taken_from
 
 ORDER_LABELS = {
     "random": "At random for each participant",
@@ -71,6 +73,13 @@ class DesignForm(PlanFields, AssignmentForm):
     title = forms.CharField(max_length=200)
     ratings_asked = forms.IntegerField(label="Known items to rate", min_value=1, max_value=50)
     list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
+    taken_from = forms.IntegerField(
+        label="Taken from, stars",
+        min_value=RATING_LOW,
+        max_value=RATING_HIGH,
+        help_text="The dataset holds usage data. Ratings at or above this enter the profile as taken items; items rated "
+        "lower stay out of it, and are not recommended either. Without a taken item the list is filled by popularity.",
+    )
     item_order = forms.ChoiceField(
         label="Order in which items are first shown", choices=[(key, ORDER_LABELS[key]) for key in ITEM_ORDERS]
     )
@@ -142,7 +151,7 @@ class DesignForm(PlanFields, AssignmentForm):
         ),
     )
     SECTIONS = (
-        ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
+        ("The study", ("title", "ratings_asked", "list_length", SETTING, "item_order", "idle_minutes", "youngest", "oldest")),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
         ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
         (PLAN, ("perceived", "objective", *PlanFields.base_fields, "effect", "hypothesis")),
@@ -160,6 +169,7 @@ class DesignForm(PlanFields, AssignmentForm):
             **self.initial_plan(study),
             "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
+            SETTING: taken_from(study.settings),
         }
         self.thresholds = thresholds_from(study.settings)
         initial |= {
@@ -173,6 +183,8 @@ class DesignForm(PlanFields, AssignmentForm):
         texts = text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True)
         initial |= {"languages": list(languages_of(study)), **{key: field.initial for key, field in texts.items()}}
         super().__init__(study, data, initial=initial)
+        if not is_usage(study.dataset_version):
+            del self.fields[SETTING]
         self.fields.update(texts)
         self.fields["languages"].choices = [(code, LANGUAGE_NAMES.get(code, code)) for code in self.written]  # type: ignore[attr-defined]
         self.ask(study)
@@ -221,7 +233,7 @@ class DesignForm(PlanFields, AssignmentForm):
             "per_condition": said["per_condition"],
             "targets": said["targets"],
             "settings": {
-                **{name: said[name] for name in PLAIN_SETTINGS},
+                **{name: said[name] for name in (*PLAIN_SETTINGS, SETTING) if name in said},
                 **self.assignment_settings(),
                 "quality": self._quality(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},

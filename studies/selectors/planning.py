@@ -30,6 +30,7 @@ from studies.narrative.preregistration import ConditionPlan, Plan
 from studies.plans import plan_from
 from studies.questionnaires.schema import Question, questionnaire_from
 from studies.selectors.recruiting import is_nested
+from studies.usage_data import is_usage, taken_rule
 
 MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
@@ -213,6 +214,7 @@ def preregistration_plan(study: Study) -> Plan:
         conditions=conditions,
         dataset=f"{version} (`{version.content_hash[:12]}`)",
         ratings_asked=settings["ratings_asked"],
+        profile=taken_rule(settings) if is_usage(version) else "",
         list_length=settings["list_length"],
         assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
         strata=_strata_told(method, strata),

@@ -34,6 +34,7 @@ from studies.selectors.recruiting import is_nested
 from studies.services import launch, members
 from studies.services.design import age_limits, change_design, create_study
 from studies.services.entry_links import entry_link
+from studies.usage_data import is_usage, taken_from
 
 
 @require_safe
@@ -118,6 +119,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "ages": age_limits(study),
             "method_label": METHOD_LABELS[method_from(study.settings).name],
             "is_nested": is_nested(study),
+            "taken_from": taken_from(study.settings) if is_usage(study.dataset_version) else None,
             "n_quotas": len(study.settings.get("quotas") or ()),
             "primary": (
                 PERCEIVED_LABELS[study.settings["primary"]["perceived"]],

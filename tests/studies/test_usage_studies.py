@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
+from analysis.exports.document import document_of
+from analysis.services.building import build_report
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.services.serving import recommend
+from studies.codebook.participants import Person, participant_variables
+from studies.forms.console import DesignForm
 from studies.models import Participant, Study
+from studies.narrative.preregistration import preregistration
+from studies.selectors.planning import preregistration_plan
+from studies.selectors.responses import records
 from studies.services import ratings, recommending
 from studies.services.design import change_design
 from studies.services.launch import design_snapshot, launch_problems
@@ -103,3 +112,35 @@ def test_a_draft_without_the_setting_freezes_the_default() -> None:
 
 def test_a_study_on_ratings_has_no_such_setting() -> None:
     assert "taken_from" not in make_study().settings
+
+
+def test_the_threshold_is_said_wherever_the_design_is(client: Client) -> None:
+    study = make_study(run=usage_run(), settings={"taken_from": 3})
+    rule = "ratings of 3 stars or more entered the profile as taken items"
+    assert rule in preregistration(preregistration_plan(study))
+    n_taken = next(one for one in participant_variables(study) if one.name == "list.n_taken")
+    assert rule in n_taken.derivation
+    owner = study.memberships.get().researcher
+    client.force_login(owner)
+    page = client.get(reverse("studies:detail", args=[study.slug])).content.decode()
+    assert "<dt>Taken from</dt><dd>3 stars" in page
+    participant = completed(study)
+    person = Person(next(iter(records(study, ["live"]))), 1)
+    stars = participant.profile.values_list("rating", flat=True)
+    assert n_taken.read(person) == sum(one >= 3 for one in stars)
+
+
+def test_the_design_page_asks_for_the_threshold_of_usage_data_alone() -> None:
+    usage, rated = make_study(run=usage_run(), status="draft"), make_study(slug="rated", status="draft")
+    assert DesignForm(usage)["taken_from"].initial == 4
+    assert "taken_from" not in DesignForm(rated).fields
+
+
+def test_a_report_on_usage_data_is_built_and_says_the_threshold() -> None:
+    study = make_study(run=usage_run())
+    for number in range(4):
+        completed(study, number=number)
+    report = build_report(study=study)
+    assert report.results["study"]["taken_from"] == 4
+    said = " ".join(block.text for section in document_of(report).sections for block in section.blocks)
+    assert "ratings of 4 stars or more entered the profile" in said
