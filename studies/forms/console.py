@@ -151,7 +151,10 @@ class DesignForm(PlanFields, AssignmentForm):
         ),
     )
     SECTIONS = (
-        ("The study", ("title", "ratings_asked", "list_length", SETTING, "item_order", "idle_minutes", "youngest", "oldest")),
+        (
+            "The study",
+            ("title", "ratings_asked", "list_length", SETTING, "item_order", "idle_minutes", "youngest", "oldest"),
+        ),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
         ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
         (PLAN, ("perceived", "objective", *PlanFields.base_fields, "effect", "hypothesis")),

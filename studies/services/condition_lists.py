@@ -108,9 +108,7 @@ def _served(
     study: Study, condition: Condition, ratings: Mapping[int, int], is_open: bool
 ) -> list[tuple[int, bool]] | str:
     try:
-        served = recommend_in(
-            study=study, condition=condition, ratings=ratings, n=int(study.settings["list_length"])
-        )
+        served = recommend_in(study=study, condition=condition, ratings=ratings, n=int(study.settings["list_length"]))
     except (ArtefactError, ParallaxError, OSError) as problem:
         return str(problem) if is_open else "The model of this condition cannot be used."  # the reason may name it
     return list(zip(served.items, served.is_filled, strict=True))

@@ -16,6 +16,7 @@ from core.transitions import record
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors import newest_succeeded_run
+from evaluation.selectors.results import check_protocol
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.presets.loader import Preset, check_design, load_preset
@@ -71,6 +72,12 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
         raise ParallaxError(
             "study.run_not_finished", f"Run {run.pk} is {run.status}; a study needs a run that has succeeded."
         )
+    try:
+        check_protocol(run)
+    except ParallaxError as refusal:
+        raise ParallaxError(
+            "study.run_not_reportable", f"No report could join a study with this run. {refusal}"
+        ) from refusal
     if run.folds:
         raise ParallaxError(
             "study.run_of_many_models",
@@ -100,7 +107,8 @@ def create_study(
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
-    `study.run_not_finished`, `study.run_of_other_dataset`, `study.run_of_many_models`, `study.bad_target`.
+    `study.run_not_finished`, `study.run_not_reportable`, `study.run_of_other_dataset`, `study.run_of_many_models`,
+    `study.bad_target`.
     """
     check_slug(slug)
     _check_target(per_condition)

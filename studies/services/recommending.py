@@ -51,9 +51,7 @@ def _served(participant: Participant, profile: dict[int, int]) -> Served:
     """Ask the pinned model; where it is missing, damaged or another one, pause the study and say so."""
     condition = Condition.objects.select_related("model").get(participants=participant)
     try:
-        served = recommend_in(
-            study=participant.study, condition=condition, ratings=profile, n=list_length(participant)
-        )
+        served = recommend_in(study=participant.study, condition=condition, ratings=profile, n=list_length(participant))
     except (ArtefactError, OSError) as problem:
         raise _unavailable(participant, condition, str(problem)) from problem
     if served.digest != condition.model_digest:

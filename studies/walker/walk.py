@@ -139,7 +139,12 @@ class Walker:
             found = self._get(page.url, {"q": self.item_titles[item]})
             form = found.find(f"//form[@id='rating-{self.item_ids[item]}']")
             self._look_at_details(found, self.item_ids[item], probability=0.25)
-            self._post(form.get("action", ""), {**self._hidden(form), "rating": str(rating)}, person.rating_provenance, is_htmx=True)
+            self._post(
+                form.get("action", ""),
+                {**self._hidden(form), "rating": str(rating)},
+                person.rating_provenance,
+                is_htmx=True,
+            )
         return self._post(page.url, self._hidden(page.find("//*[@id='tray']//form")), MODELLED)
 
     def _at_recommendations(self, page: Page) -> Page:

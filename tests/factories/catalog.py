@@ -72,6 +72,13 @@ def make_usage(**kwargs: Any) -> ParsedDataset:
     return replace(rated, values=values, scale=scale, report=replace(rated.report, scale="usage"))
 
 
+def make_half_stars_version(*, name: str = "halves", **kwargs: Any) -> DatasetVersion:
+    """A version with the same ratings on a scale from 0.5 to 5 in half stars."""
+    rated = make_parsed(**kwargs)
+    parsed = replace(rated, scale=RatingScale(0.5, 5, 0.5), report=replace(rated.report, scale="0.5 to 5"))
+    return import_parsed(parsed=parsed, name=name, title=name.capitalize(), source_format="factory", is_synthetic=True)
+
+
 def make_usage_version(*, name: str = "baskets", **kwargs: Any) -> DatasetVersion:
     """A version with usage data of 60 users and 40 items."""
     parsed = make_usage(**kwargs)

@@ -31,7 +31,9 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 def usage_run() -> EvaluationRun:
     protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.0, "irrelevant": 0.5}
-    return make_run_at("succeeded", version=make_usage_version(), algorithms="toppop,puresvd:factors=4", protocol=protocol)
+    return make_run_at(
+        "succeeded", version=make_usage_version(), algorithms="toppop,puresvd:factors=4", protocol=protocol
+    )
 
 
 def with_stars(study: Study, stars: list[int]) -> Participant:
@@ -75,9 +77,7 @@ def test_items_below_the_threshold_are_no_part_of_the_profile_and_are_not_recomm
     model = participant.condition.model
     scale = (1.0, 1.0, 1.0)
     best = recommend(model=model, items=rated[:2], ratings=[1.0, 1.0], scale=scale, n=8)
-    wanted = [
-        (item, score) for item, score in zip(best.items, best.scores, strict=True) if item not in rated[2:]
-    ]
+    wanted = [(item, score) for item, score in zip(best.items, best.scores, strict=True) if item not in rated[2:]]
     slots = participant.recommendation_list.slots.order_by("rank").select_related("item")
     assert [(slot.item.index, slot.score) for slot in slots] == wanted[:5]
     other = recommend(model=model, items=rated, ratings=[1.0] * 5, scale=scale, n=5)
