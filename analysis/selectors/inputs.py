@@ -128,8 +128,8 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
     Raises
     ------
     ParallaxError
-        As `studies.selectors.reportability.check_run`, or `report.models_differ` with the conditions whose model is not the one
-        that the run measured for that algorithm.
+        As `studies.selectors.reportability.check_run`, or `report.models_differ` with the conditions whose model is
+        not the one that the run measured for that algorithm.
     """
     reportability.check_run(run)
     measured = list(algorithms_of(run))

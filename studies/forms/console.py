@@ -77,8 +77,9 @@ class DesignForm(PlanFields, AssignmentForm):
         label="Taken from, stars",
         min_value=RATING_LOW,
         max_value=RATING_HIGH,
-        help_text="The dataset holds usage data. Ratings at or above this enter the profile as taken items; items rated "
-        "lower stay out of it, and are not recommended either. Without a taken item the list is filled by popularity.",
+        help_text="The dataset holds usage data. Items rated this high or higher enter the profile as taken; items "
+        "rated lower stay out of it, and are not recommended either. Without a taken item the list is filled by "
+        "popularity.",
     )
     item_order = forms.ChoiceField(
         label="Order in which items are first shown", choices=[(key, ORDER_LABELS[key]) for key in ITEM_ORDERS]

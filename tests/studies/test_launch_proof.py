@@ -1,4 +1,4 @@
-"""Before a launch every condition makes a list as for a participant, and the report that is planned has to be possible."""
+"""Before a launch every condition makes a list as for a participant, and the planned report has to be possible."""
 
 from __future__ import annotations
 
