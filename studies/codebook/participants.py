@@ -13,9 +13,9 @@ from studies.enums import Entrance, Mode, ParticipantStatus
 from studies.flow import AFTER, STEPS
 from studies.models import Study
 from studies.questionnaires import schema
-from studies.questionnaires.schema import questionnaire_from
 from studies.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.selectors.left_out import planned_rule
+from studies.selectors.placeholders import asked_questions
 from studies.selectors.responses import Record
 from studies.usage_data import is_usage, taken_from, taken_rule
 
@@ -217,7 +217,7 @@ def _scored(scale: ScaleOfStudy) -> Of:
 
 def participant_variables(study: Study) -> tuple[Of, ...]:
     """What is exported of each participant, in long and wide files alike."""
-    asked = questionnaire_from(study.questionnaire)
+    asked = asked_questions(study)
     questions: list[Of] = []
     for block in (schema.ABOUT, schema.OVERALL, schema.AFTER):
         reader = _reader(block)

@@ -13,12 +13,22 @@ from studies.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.forms.assignment import AssignmentForm
 from studies.forms.plan import PlanFields
 from studies.forms.question_lines import LANGUAGE_NAMES
-from studies.forms.texts import missing_texts, text_fields, text_key, written_texts
+from studies.forms.texts import (
+    NOUNS,
+    missing_texts,
+    noun_fields,
+    noun_key,
+    text_fields,
+    text_key,
+    written_nouns,
+    written_texts,
+)
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
 from studies.selectors.console import runs_to_study
+from studies.selectors.placeholders import ITEM_NOUN
 from studies.selectors.planning import MEDIUM
 from studies.selectors.recruiting import is_nested
 from studies.selectors.texts import languages_of, written_languages
@@ -163,6 +173,7 @@ class DesignForm(PlanFields, AssignmentForm):
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:
+        self.study = study
         youngest, oldest = age_limits(study)
         initial = {
             "title": study.title,
@@ -185,6 +196,7 @@ class DesignForm(PlanFields, AssignmentForm):
         }
         self.written = written_languages(study)
         texts = text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True)
+        texts = {**noun_fields(study, self.written), **texts}
         initial |= {"languages": list(languages_of(study)), **{key: field.initial for key, field in texts.items()}}
         super().__init__(study, data, initial=initial)
         if not is_usage(study.dataset_version):
@@ -205,7 +217,13 @@ class DesignForm(PlanFields, AssignmentForm):
     def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The texts of each language that the study is written in, under the language's name."""
         return [
-            (LANGUAGE_NAMES.get(language, language), [self[text_key(name, language)] for name in CHANGEABLE_TEXTS])
+            (
+                LANGUAGE_NAMES.get(language, language),
+                [
+                    *(self[noun_key(number, language)] for number, _label, _help in NOUNS),
+                    *(self[text_key(name, language)] for name in CHANGEABLE_TEXTS),
+                ],
+            )
             for language in self.written
         ]
 
@@ -243,6 +261,7 @@ class DesignForm(PlanFields, AssignmentForm):
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
                 "plan": self.plan_settings(),
                 "languages": said["languages"],
+                ITEM_NOUN: written_nouns(self, self.study, self.written),
                 "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),
             },

@@ -40,6 +40,7 @@ MEASURES = PERCEIVED
 METRICS = ("recall", "fallout")  # on whole profiles, or on so many ratings: recall@profile5
 _METRIC = re.compile(r"(?:recall|fallout)(?:@profile([1-9]\d{0,3}))?")
 LONGEST_HYPOTHESIS = 4000
+LONGEST_NOUN = 40
 LONGEST_STRATUM = 120
 REQUIRED = (
     "ratings_asked",
@@ -108,6 +109,7 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
         _whole(settings, SETTING, RATING_LOW, RATING_HIGH)
     if settings["item_order"] not in ITEM_ORDERS:
         raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
+    _check_nouns(settings.get("item_noun", {}))
     _check_plan(settings)
     thresholds_from(settings)
     asked = questionnaire_from(questionnaire)
@@ -118,6 +120,18 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
         raise QuestionnaireProblems(problems)
     if problems := lacking_wordings(asked, settings["languages"]):
         raise QuestionnaireProblems(problems)
+
+
+def _check_nouns(nouns: Any) -> None:
+    if not isinstance(nouns, Mapping) or not all(isinstance(own, Mapping) for own in nouns.values()):
+        raise ParameterError("The item noun is given by language, each with its singular (one) and plural (many).")
+    for language, own in nouns.items():
+        for name in ("one", "many"):
+            word = own.get(name, "")
+            if not isinstance(word, str) or len(word) > LONGEST_NOUN or "{" in word:
+                raise ParameterError(
+                    f"The item noun in {language!r} is a word of at most {LONGEST_NOUN} characters; got {word!r}."
+                )
 
 
 def has_even_boxes(texts: Mapping[str, Any], languages: Sequence[str]) -> bool:

@@ -28,7 +28,8 @@ from studies.narrative.interviewers import nested_sentence
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
 from studies.narrative.preregistration import ConditionPlan, Plan
 from studies.plans import plan_from
-from studies.questionnaires.schema import Question, questionnaire_from
+from studies.questionnaires.schema import Question
+from studies.selectors.placeholders import asked_questions
 from studies.selectors.recruiting import is_nested
 from studies.usage_data import is_usage, taken_rule
 
@@ -197,7 +198,7 @@ def preregistration_plan(study: Study) -> Plan:
         )
         power = (needed_sentence(found.needed), planned_sentence(found.planned, found.smallest))
     version = study.dataset_version
-    asked = questionnaire_from(study.questionnaire)
+    asked = asked_questions(study)
     about = asked.about
     is_limited = [
         q for q in about if q.admits is not None or q.admits_minimum is not None or q.admits_maximum is not None

@@ -14,14 +14,17 @@ from django.utils.safestring import SafeString
 from studies.enums import Role
 from studies.models import Study, StudyMembership
 from studies.selectors.markdown import rendered
+from studies.selectors.placeholders import filled
 
 OWNER_KEPT_SECONDS = 30.0  # every page names the contact
 INTERFACE_LANGUAGES = tuple(code for code, _name in settings.LANGUAGES)
 
 
 def texts_of(study: Study, language: str) -> dict[str, Any]:
-    """Return the researcher's texts in a language, or in the first that they are written in."""
-    return study.texts.get(language) or next(iter(study.texts.values()), {})
+    """Return the researcher's texts in a language, or in the first that they are written in, placeholders filled."""
+    spoken = language if study.texts.get(language) else next(iter(study.texts), "")
+    own: dict[str, Any] = filled(study.texts.get(spoken, {}), study.settings, spoken)
+    return own
 
 
 def written_languages(study: Study) -> tuple[str, ...]:

@@ -92,8 +92,8 @@ def model_problems(study: Study) -> list[str]:
         except Exception as problem:  # an algorithm may be anybody's, and end in any error
             logger.exception("no list study=%s condition=%s", study.slug, condition.label)
             problems.append(
-                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} ratings from {RATING_LOW} to "
-                f"{RATING_HIGH}, as participants give them. {str(problem).rstrip('.')}. Evaluate again without this "
+                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} ratings from {RATING_LOW} "
+                f"to {RATING_HIGH}, as participants give them. {str(problem).rstrip('.')}. Evaluate again without this "
                 "algorithm, or with a corrected version of it, and create the study on that run."
             )
     return problems

@@ -31,10 +31,12 @@ from studies.selectors.markdown import rendered
 from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut
 from studies.selectors.page_times import are_peoples, step_times_lately
 from studies.selectors.recruiting import is_nested
+from studies.selectors.texts import texts_of
 from studies.services import launch, members
 from studies.services.design import age_limits, change_design, create_study
 from studies.services.entry_links import entry_link
 from studies.usage_data import is_usage, taken_from
+from studies.views.number_warnings import warn_of_numbers
 
 
 @require_safe
@@ -126,7 +128,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
                 metric_label(study.settings["primary"]["objective"], study.run.n),
             ),
             "plan_sentences": planned_sentences(plan_from(study.settings)),
-            "consent": rendered(study.texts[language]["consent"]),
+            "consent": rendered(texts_of(study, language).get("consent", "")),
             "monitored": _monitored(study),
             "bar_width": WIDTH,
             "members": console.members_of(study),
@@ -175,6 +177,7 @@ def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
             form.add_error(None, str(refusal))
         else:
             messages.success(request, "The design is saved.")
+            warn_of_numbers(request, study)
             return redirect("studies:detail", slug=study.slug)
     return render(request, "console/studies/design.html", {"study": study, "form": form})
 
