@@ -12,7 +12,6 @@ from studies.enums import Role
 from studies.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.forms.assignment import AssignmentForm
 from studies.forms.plan import PlanFields
-from studies.forms.question_lines import LANGUAGE_NAMES
 from studies.forms.texts import (
     NOUNS,
     missing_texts,
@@ -28,10 +27,15 @@ from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
 from studies.selectors.console import runs_to_study
-from studies.selectors.placeholders import ITEM_NOUN
 from studies.selectors.planning import MEDIUM
 from studies.selectors.recruiting import is_nested
-from studies.selectors.texts import languages_of, written_languages
+from studies.selectors.texts import (
+    interface_languages,
+    language_name,
+    languages_in_translation,
+    languages_of,
+    written_languages,
+)
 from studies.services.design import age_limits
 from studies.services.texts import CHANGEABLE_TEXTS
 from studies.usage_data import SETTING, is_usage, taken_from
@@ -157,8 +161,8 @@ class DesignForm(PlanFields, AssignmentForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=(
             "At least one. Each language offered needs words for every question, and every text below that may not be "
-            "empty: nothing is taken from another language. Whoever asks for a language that is not offered reads "
-            "English, or the one there is. Texts of a language that is not offered are kept."
+            "empty, before the launch: nothing is taken from another language then. Participants who ask for another "
+            "language read English, or the one there is. Texts of a language that is not offered are kept."
         ),
     )
     SECTIONS = (
@@ -194,15 +198,20 @@ class DesignForm(PlanFields, AssignmentForm):
             "alike_statements": self.thresholds.alike_statements,
             "alike_ratings": self.thresholds.alike_ratings,
         }
-        self.written = written_languages(study)
+        self.written = tuple(dict.fromkeys([*written_languages(study), *interface_languages()]))
+        self.translating = frozenset(languages_in_translation(study))
         texts = text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True)
         texts = {**noun_fields(study, self.written), **texts}
-        initial |= {"languages": list(languages_of(study)), **{key: field.initial for key, field in texts.items()}}
+        offered = [code for code in study.settings["languages"] if code in self.written]
+        initial |= {
+            "languages": offered or list(languages_of(study)),
+            **{key: field.initial for key, field in texts.items()},
+        }
         super().__init__(study, data, initial=initial)
         if not is_usage(study.dataset_version):
             del self.fields[SETTING]
         self.fields.update(texts)
-        self.fields["languages"].choices = [(code, LANGUAGE_NAMES.get(code, code)) for code in self.written]  # type: ignore[attr-defined]
+        self.fields["languages"].choices = [(code, language_name(code)) for code in self.written]  # type: ignore[attr-defined]
         self.ask(study)
         kept = study.settings["primary"]["objective"]
         keys = [*metric_keys(study.run.profile_lengths), kept]
@@ -218,7 +227,7 @@ class DesignForm(PlanFields, AssignmentForm):
         """The texts of each language that the study is written in, under the language's name."""
         return [
             (
-                LANGUAGE_NAMES.get(language, language),
+                language_name(language),
                 [
                     *(self[noun_key(number, language)] for number, _label, _help in NOUNS),
                     *(self[text_key(name, language)] for name in CHANGEABLE_TEXTS),
@@ -228,9 +237,10 @@ class DesignForm(PlanFields, AssignmentForm):
         ]
 
     def clean(self) -> dict[str, Any] | None:
-        """Ask for what each language needs that the study is offered in; of another one anything may be left out."""
+        """Ask for what each language offered needs that was complete before; the launch asks for all of the others."""
         said = super().clean()
-        for key in missing_texts(self.cleaned_data, self.cleaned_data.get("languages", ()), CHANGEABLE_TEXTS):
+        complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
+        for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
             self.add_error(key, "A language that the study is offered in needs this.")
         return said
 
@@ -261,12 +271,16 @@ class DesignForm(PlanFields, AssignmentForm):
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
                 "plan": self.plan_settings(),
                 "languages": said["languages"],
-                ITEM_NOUN: written_nouns(self, self.study, self.written),
+                **written_nouns(self, self.study, self.written),
                 "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),
             },
             "ages": (said["youngest"], said["oldest"]),
-            "texts": written_texts(self, self.written, CHANGEABLE_TEXTS),
+            "texts": {
+                language: own
+                for language, own in written_texts(self, self.written, CHANGEABLE_TEXTS).items()
+                if language in self.study.texts or any(own.values())
+            },
         }
 
 

@@ -101,16 +101,14 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.CharF
     }
 
 
-def written_nouns(form: forms.Form, study: Study, languages: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The cleaned values of `noun_fields` by language, those of other languages as they were."""
-    said = {
-        language: {number: form.cleaned_data[noun_key(number, language)] for number, _label, _help in NOUNS}
-        for language in languages
-    }
-    return {
-        **study.settings.get(ITEM_NOUN, {}),
-        **{language: own for language, own in said.items() if any(own.values())},
-    }
+def written_nouns(form: forms.Form, study: Study, languages: Sequence[str]) -> dict[str, Any]:
+    """The setting that the cleaned values of `noun_fields` make; none where every noun is the installation's own."""
+    nouns = dict(study.settings.get(ITEM_NOUN, {}))
+    for language in languages:
+        said = {number: form.cleaned_data[noun_key(number, language)] for number, _label, _help in NOUNS}
+        if tuple(said.values()) != item_noun(study.settings, language):
+            nouns[language] = said
+    return {ITEM_NOUN: nouns} if nouns else {}
 
 
 def missing_texts(said: Mapping[str, Any], languages: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,8 +97,17 @@ def _whole(settings: Mapping[str, Any], name: str, low: int, high: int) -> None:
         raise ParameterError(f"The setting {name} is a whole number from {low} to {high}; got {value!r}.")
 
 
-def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
-    """Refuse settings, questions or texts that a study could not run with; ParameterError says which."""
+def check_design(
+    *,
+    settings: Mapping[str, Any],
+    questionnaire: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    translating: Collection[str] = (),
+) -> None:
+    """Refuse settings, questions or texts that a study could not run with; ParameterError says which.
+
+    In languages that are still being translated words may be missing: a draft can be saved so, and not launched.
+    """
     missing = [name for name in REQUIRED if name not in settings]
     if missing:
         raise ParameterError(f"The design lacks the settings {', '.join(missing)}.")
@@ -115,10 +124,13 @@ def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any
     asked = questionnaire_from(questionnaire)
     _check_assignment(settings, {question.key: question for question in asked.about})
     _check_scales(settings, [scale.key for scale in asked.scales])
-    _check_texts(settings["languages"], texts)
+    if not isinstance(settings["languages"], list | tuple) or not settings["languages"]:
+        raise ParameterError("A study is offered in at least one language.")
+    complete = [language for language in settings["languages"] if language not in translating]
+    _check_texts(complete, texts)
     if problems := core_problems(asked):
         raise QuestionnaireProblems(problems)
-    if problems := lacking_wordings(asked, settings["languages"]):
+    if problems := lacking_wordings(asked, complete):
         raise QuestionnaireProblems(problems)
 
 
@@ -139,9 +151,20 @@ def has_even_boxes(texts: Mapping[str, Any], languages: Sequence[str]) -> bool:
     return len({len(texts.get(language, {}).get("consent_boxes", ())) for language in languages}) < 2
 
 
-def _check_texts(languages: Any, texts: Mapping[str, Any]) -> None:
-    if not isinstance(languages, list | tuple) or not languages:
-        raise ParameterError("A study is offered in at least one language.")
+def translation_gaps(questionnaire: Mapping[str, Any], texts: Mapping[str, Any], language: str) -> list[str]:
+    """What a design still lacks in a language, in sentences: its texts, and the words of its questions and scales."""
+    own = texts.get(language, {})
+    lacking = [name for name in REQUIRED_TEXTS if not own.get(name)]
+    gaps = [f"The texts in {language!r} lack {', '.join(lacking)}."] if lacking else []
+    if missing := lacking_wordings(questionnaire_from(questionnaire), [language]):
+        gaps.append(
+            f"Words of the questionnaire are missing in {language!r}, {len(missing)} in all; the first: "
+            f"{missing[0].message}"
+        )
+    return gaps
+
+
+def _check_texts(languages: Sequence[str], texts: Mapping[str, Any]) -> None:
     for language in languages:
         own = texts.get(language, {})
         lacking = [name for name in REQUIRED_TEXTS if not own.get(name)]

@@ -21,7 +21,6 @@ OF_A_SCALE = frozenset({"from", "to", "da", "a", "von", "bis"})  # "rate it from
 COUNTED = (*LISTED, "item", "film", "movie", "title", "elementi", "titoli", "titel")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 _WORD = re.compile(r"[^\W_]+")
-_CODES = frozenset(code for code, _name in installation.LANGUAGES)
 
 
 def _numbers(language: str) -> dict[str, int]:
@@ -57,7 +56,7 @@ def _texts(node: Any, language: str = "") -> Iterator[tuple[str, str]]:
     """Every text under a language's code, with the language."""
     if isinstance(node, Mapping):
         for name, value in node.items():
-            yield from _texts(value, name if name in _CODES else language)
+            yield from _texts(value, name if name in dict(installation.LANGUAGES) else language)
     elif isinstance(node, list | tuple):
         for part in node:
             yield from _texts(part, language)

@@ -39,7 +39,6 @@ NUMBER_WORDS = {
     10: gettext_lazy("ten"),
 }
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join((*NAMES, *map(str.capitalize, NAMES)))})\}}")  # {Items} begins a sentence
-_LANGUAGES = frozenset(code for code, _name in installation.LANGUAGES)
 
 
 def number_word(n: int) -> str:
@@ -88,7 +87,10 @@ def filled(node: Any, settings: Mapping[str, Any], language: str = "") -> Any:
         The same shape; `node` is not changed.
     """
     if isinstance(node, Mapping):
-        return {name: filled(value, settings, name if name in _LANGUAGES else language) for name, value in node.items()}
+        return {
+            name: filled(value, settings, name if name in dict(installation.LANGUAGES) else language)
+            for name, value in node.items()
+        }
     if isinstance(node, list | tuple):
         return [filled(part, settings, language) for part in node]
     if isinstance(node, str) and language and _PLACEHOLDER.search(node):

@@ -147,6 +147,11 @@ def _method_sentence(method: Method) -> str:
     return "Assignment by simple randomisation among the conditions that are not full."
 
 
+def method_sentence(study: Study) -> str:
+    """How participants are assigned to conditions, in a sentence."""
+    return _method_sentence(method_from(study.settings))
+
+
 def _strata_told(method: Method, strata: Strata) -> tuple[str, ...]:
     """What is kept even: strata, or the margins of traits; nothing where the method looks at neither."""
     if method.name == PERMUTED_BLOCKS and strata.rules:

@@ -20,6 +20,7 @@ from evaluation.selectors.results import check_protocol
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.presets.loader import Preset, check_design, load_preset
+from studies.selectors.texts import languages_in_translation
 from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot
 from studies.services.simulated import drop_trial
@@ -206,7 +207,7 @@ def change_design(
     current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     refuse_archived(current)
     require_draft(current)
-    before = design_snapshot(current)
+    before, translating = design_snapshot(current), languages_in_translation(current)
     if title is not None:
         current.title = title
     if per_condition is not None:
@@ -220,7 +221,12 @@ def change_design(
         current.questionnaire = _with_ages(current.questionnaire, *ages)
     current.texts = with_texts(current.texts, texts or {}, names=CHANGEABLE_TEXTS)
     try:
-        check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)
+        check_design(
+            settings=current.settings,
+            questionnaire=current.questionnaire,
+            texts=current.texts,
+            translating=translating,
+        )
     except ParameterError as problem:
         raise ParallaxError("study.bad_settings", str(problem)) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])

@@ -22,6 +22,7 @@ from studies.plans import TESTS, plan_from
 from studies.presets.loader import check_design
 from studies.questionnaires.schema import NUMBER, questionnaire_from
 from studies.selectors.reportability import report_problems
+from studies.selectors.texts import languages_in_translation
 from studies.services.archiving import refuse_archived
 from studies.services.condition_serving import recommend_in
 from studies.services.consent_versions import keep_consent
@@ -74,6 +75,11 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         **({"plan": frozen_plan(study)} if "plan" in study.settings else {}),
         "seed": study.seed,
     }
+
+
+def design_digest(study: Study) -> str:
+    """The digest of a draft's design as it stands, by which a confirmation says what it confirms."""
+    return digest_of(design_snapshot(study))
 
 
 def model_problems(study: Study) -> list[str]:
@@ -156,7 +162,10 @@ def launch_problems(study: Study) -> list[str]:
         if condition.target < 1:
             problems.append(f"{condition.label} needs a target of at least one participant.")
     try:
-        check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
+        lacking = languages_in_translation(study)
+        for language in study.settings.get("languages", ()):
+            problems += lacking.get(language, ())
+        check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except ParameterError as problem:
         return [*problems, str(problem)]
     problems += _quota_problems(study, sum(condition.target for condition in conditions))

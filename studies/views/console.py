@@ -27,6 +27,7 @@ from studies.planted_effects import told
 from studies.selectors import allocation, console, live, monitor
 from studies.selectors.consort import consort_of
 from studies.selectors.estimate import NAMES as STEP_TITLES
+from studies.selectors.launch_overview import launch_overview
 from studies.selectors.markdown import rendered
 from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut
 from studies.selectors.page_times import are_peoples, step_times_lately
@@ -194,11 +195,40 @@ def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], said: st
     return redirect("studies:detail", slug=seat.study.slug)
 
 
-@require_POST
+GAP_PAGES = {
+    "preview": "studies:preview",
+    "power": "studies:power",
+    "design": "studies:design",
+    "questionnaire": "studies:questionnaire",
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @seated(OWNERS)
 def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Freeze the design and open the study."""
-    return _done(request, seat, launch.launch_study, "The study is live, and its design is frozen.")
+    """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
+    study = seat.study
+    is_draft = study.status == StudyStatus.DRAFT
+    digest = launch.design_digest(study) if is_draft else ""
+    if request.method == "POST":
+        if not is_draft or request.POST.get("design") == digest:
+            return _done(request, seat, launch.launch_study, "The study is live, and its design is frozen.")
+        messages.error(request, "The design has changed since this page was opened. Check it again, then confirm.")
+        return redirect("studies:launch", slug=study.slug)
+    if not is_draft or study.archived_at is not None:
+        messages.error(request, "Only a draft that is not archived can be launched.")
+        return redirect("studies:detail", slug=study.slug)
+    overview = launch_overview(study)
+    context = {
+        "study": study,
+        "digest": digest,
+        "overview": overview,
+        "problems": launch.launch_problems(study),
+        "gaps": [
+            (gap.text, reverse(GAP_PAGES[gap.page], args=[study.slug]) if gap.page else "") for gap in overview.gaps
+        ],
+    }
+    return render(request, "console/studies/launch.html", context)
 
 
 @require_POST
