@@ -33,10 +33,11 @@ class FrozenCondition:
 
 @dataclass(frozen=True)
 class Gap:
-    """What is missing, and on which page to add it: a key of the view's, or nothing."""
+    """What is missing, and what adds it: a page, by a key of the view's, or a command."""
 
     text: str
     page: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
         ("Assignment", f"{method_sentence(study)} The seed of the assignment is frozen with the design."),
     ]
     if is_usage(study.dataset_version):
-        facts.insert(4, ("Profile", taken_rule(settings)))
+        facts.insert(5, ("Profile", taken_rule(settings)))
     return facts
 
 
@@ -99,8 +100,8 @@ def _gaps(study: Study) -> list[Gap]:
     if not completed.filter(mode=Mode.SIMULATED).exists():
         gaps.append(
             Gap(
-                "No pilot: no simulated participant has completed this design. Run `.venv/bin/python manage.py "
-                f"simulate_participants {study.slug} --per-condition 2`."
+                "No pilot: no simulated participant has completed this design.",
+                command=f".venv/bin/python manage.py simulate_participants {study.slug} --per-condition 2",
             )
         )
     gaps += _power_gaps(study)

@@ -196,11 +196,17 @@ def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], said: st
 
 
 GAP_PAGES = {
-    "preview": "studies:preview",
-    "power": "studies:power",
-    "design": "studies:design",
-    "questionnaire": "studies:questionnaire",
+    "preview": ("studies:preview", "Try it as a participant"),
+    "power": ("studies:power", "Power"),
+    "design": ("studies:design", "Change the design"),
+    "questionnaire": ("studies:questionnaire", "Questionnaire"),
 }
+
+
+def _gap_link(study: Study, page: str) -> tuple[str, str]:
+    """The address and the name of the page that adds what is missing; both empty where there is none."""
+    name, label = GAP_PAGES.get(page, ("", ""))
+    return (reverse(name, args=[study.slug]), label) if name else ("", "")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -224,9 +230,7 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
         "digest": digest,
         "overview": overview,
         "problems": launch.launch_problems(study),
-        "gaps": [
-            (gap.text, reverse(GAP_PAGES[gap.page], args=[study.slug]) if gap.page else "") for gap in overview.gaps
-        ],
+        "gaps": [(gap, *_gap_link(study, gap.page)) for gap in overview.gaps],
     }
     return render(request, "console/studies/launch.html", context)
 

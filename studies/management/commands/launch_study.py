@@ -51,4 +51,4 @@ class Command(BaseCommand):
             self.stdout.write(f"  {name}: {value}")
         self.stdout.write("Missing:" if overview.gaps else "Nothing is missing.")
         for gap in overview.gaps:
-            self.stdout.write(self.style.WARNING(f"  {gap.text}"))
+            self.stdout.write(self.style.WARNING(f"  {gap.text} {gap.command}".rstrip()))
