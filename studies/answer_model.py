@@ -64,12 +64,12 @@ class TrainingSide:
     popularity : int array, shape (n_items,)
         Number of ratings of each item.
     low, high : float
-        Ends of the dataset's scale.
+        Ends of the dataset's scale; equal for usage data, which say that an item was taken and not how it was liked.
 
     Raises
     ------
     ParameterError, DataError
-        `low` is not below `high`; arrays of unequal length.
+        `low` is above `high`; arrays of unequal length.
     """
 
     mean: float
@@ -79,10 +79,15 @@ class TrainingSide:
     high: float
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:
+        if self.low > self.high:
             raise ParameterError(f"A scale goes upward; got {self.low} to {self.high}.")
         if self.item_offsets.shape != self.popularity.shape:
             raise DataError("There has to be one offset and one count of ratings for each item.")
+
+    @property
+    def is_usage(self) -> bool:
+        """Whether the data are usage data."""
+        return self.low == self.high
 
     @cached_property
     def half_known(self) -> float:
@@ -93,6 +98,8 @@ class TrainingSide:
 
 def stars(rating: float, low: float, high: float) -> int:
     """A dataset's rating as whole stars: mapped to 1..5 unless the scale ends at 5, then up to the next whole.
+
+    An item taken in usage data gets the most stars, whatever the study's threshold is.
 
     Parameters
     ----------
@@ -109,6 +116,8 @@ def stars(rating: float, low: float, high: float) -> int:
     >>> stars(3.5, 0.5, 5.0), stars(0.5, 0.5, 5.0), stars(7.0, 1.0, 10.0)
     (4, 1, 4)
     """
+    if low == high:
+        return HIGH
     value = rating if high == HIGH and low <= LOW else LOW + (rating - low) * (HIGH - LOW) / (high - low)
     # A rating that stands on a whole step must not be lifted by the last bit of the division.
     return min(HIGH, max(LOW, math.ceil(round(value, 9))))
@@ -163,6 +172,11 @@ class SimulatedPerson:
     def _stars_of(self, item: int) -> int:
         return stars(self.user.ratings[item], self.training.low, self.training.high)
 
+    @property
+    def rating_provenance(self) -> str:
+        """Where the stars of an item of the history come from; usage data have none."""
+        return MODELLED if self.training.is_usage else TRUE
+
     def probability_heard(self, item: int) -> float:
         """Probability of having heard of an item not watched: n / (n + h), growing with its ratings n.
 
@@ -176,7 +190,7 @@ class SimulatedPerson:
         if item in self.user.ratings:
             rating = self._stars_of(item)
             self.given.append(rating)
-            return {"watched": Answer(True, TRUE), "rating": Answer(rating, TRUE)}
+            return {"watched": Answer(True, TRUE), "rating": Answer(rating, self.rating_provenance)}
         heard = bool(self.rng.random() < self.probability_heard(item))
         trailer = bool(heard and self.rng.random() < 0.5)
         rating = self._interest(item)
@@ -190,6 +204,8 @@ class SimulatedPerson:
 
     def _interest(self, item: int) -> int:
         side = self.training
+        if side.is_usage:  # which say nothing about how much an item is liked
+            return int(np.clip(np.rint((LOW + HIGH) / 2 + self.rng.normal(0.0, NOISE)), LOW, HIGH))
         expected = side.mean + float(side.item_offsets[item]) + self.user_offset
         on_stars = (
             LOW + (expected - side.low) * (HIGH - LOW) / (side.high - side.low) if side.high != HIGH else expected

@@ -22,8 +22,9 @@ from studies.exports.rows import Source
 from studies.exports.tables import tables_of, write_codebook
 from studies.exports.writing import write_json, write_table, write_text
 from studies.narrative.preregistration import preregistration
+from studies.selectors.placeholders import as_read
 from studies.selectors.planning import preregistration_plan
-from studies.selectors.texts import languages_of
+from studies.selectors.texts import languages_of, texts_of
 
 SCRIPTED_ALPHA = "0.05"  # stands once in each script
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -145,11 +146,11 @@ def write_design(report: Report, folder: Path) -> None:
     version = study.versions.order_by("-number").first()
     design = version.snapshot if version else {}
     write_json(folder, "design/design.json", {"design_hash": study.design_hash, "design": design})
-    write_json(folder, "design/questionnaire.json", study.questionnaire)
+    write_json(folder, "design/questionnaire.json", as_read(study)[1])
     write_text(folder, "design/preregistration.md", preregistration(preregistration_plan(study)))
     for language in sorted(languages_of(study)):
         for name in ("consent", "debriefing"):
-            if text := study.texts[language].get(name):
+            if text := texts_of(study, language).get(name):
                 write_text(folder, f"design/{name}-{language}.md", f"{text.rstrip()}\n")
 
 

@@ -11,11 +11,11 @@ from typing import Any
 from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Interview, Participant, Study
-from studies.questionnaires.schema import questionnaire_from
 from studies.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
 from studies.selectors.consort import consort_of
 from studies.selectors.left_out import LeftOut
 from studies.selectors.monitor import counts_by_condition, counts_by_status
+from studies.selectors.placeholders import asked_questions
 from studies.selectors.recruiting import is_nested
 from studies.selectors.responses import Record, completed_answers
 
@@ -112,7 +112,7 @@ def mode_to_report(study: Study) -> str:
 
 def read_answers(study: Study, mode: str, out: LeftOut) -> Reading:
     """Read the answers of the completed participants of one mode, in order of entry, with and without those `out`."""
-    scales = scales_of(questionnaire_from(study.questionnaire))
+    scales = scales_of(asked_questions(study))
     kept, everybody = _Gathered(scales), _Gathered(scales)
     reasons: Counter[tuple[str, str]] = Counter()
     for given in completed_answers(study, mode):

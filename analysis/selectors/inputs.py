@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from core.errors import ParallaxError
 from core.provenance import digest_of
-from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import curves, model_rows, table, user_values
 from evaluation.selectors.runs import measured_algorithms
 from studies.models import Condition, Study
+from studies.selectors import reportability
 
 
 @dataclass(frozen=True)
@@ -128,22 +128,16 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
     Raises
     ------
     ParallaxError
-        `report.run_not_finished`, or `report.models_differ` with the conditions whose model is not the one
-        that the run measured for that algorithm.
+        As `studies.selectors.reportability.check_run`, or `report.models_differ` with the conditions whose model is
+        not the one that the run measured for that algorithm.
     """
-    if run.status != RunStatus.SUCCEEDED:
-        raise ParallaxError(
-            "report.run_not_finished",
-            f"Run {run.pk} is {run.status}; a report needs a run that has succeeded. Wait for it, or choose another.",
-        )
+    reportability.check_run(run)
     measured = list(measured_algorithms(run))
     found: list[int] = []
     differing: list[dict[str, str]] = []
-    for condition in conditions_of(study):
-        digest = condition.model_digest
-        same = [place for place, one in enumerate(measured) if one.model is not None and one.model.digest == digest]
-        if same:
-            found.append(same[0])
+    for condition, position in zip(conditions_of(study), reportability.positions_in(study, run), strict=True):
+        if position is not None:
+            found.append(position)
             continue
         of_same_kind = [
             one.model.digest
@@ -152,7 +146,11 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
             and (one.algorithm, one.params) == (condition.model.algorithm, condition.model.params)
         ]
         differing.append(
-            {"condition": condition.label, "served": digest, "measured": of_same_kind[0] if of_same_kind else ""}
+            {
+                "condition": condition.label,
+                "served": condition.model_digest,
+                "measured": of_same_kind[0] if of_same_kind else "",
+            }
         )
     if differing:
         raise ParallaxError("report.models_differ", _how_models_differ(run, differing), {"conditions": differing})

@@ -46,8 +46,8 @@ def build_report(
     already. A report on people who still take part opens the outcomes, and that is logged; pages and programs ask
     `require_open_answers` before.
 
-    Raises `report.not_launched`, `report.unknown_mode`, `report.run_not_finished`, `report.models_differ`,
-    `report.bad_plan`.
+    Raises `report.not_launched`, `report.unknown_mode`, `report.run_not_finished`, `run.other_protocol`,
+    `run.many_models`, `report.models_differ`, `report.bad_plan`.
     """
     if study.status == StudyStatus.DRAFT:
         raise ParallaxError(

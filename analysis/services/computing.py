@@ -25,6 +25,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_range
 from studies.enums import Mode
 from studies.models import Study
+from studies.usage_data import is_usage, taken_from
 
 FORMAT = 3
 
@@ -82,6 +83,7 @@ def compute(
             "title": study.title,
             "list_length": study.settings["list_length"],
             "ratings_asked": study.settings["ratings_asked"],
+            **({"taken_from": taken_from(study.settings)} if is_usage(study.dataset_version) else {}),
         },
         "mode": mode,
         # Nothing where nothing was planted, so that the results of such studies stay the same bytes.

@@ -167,7 +167,7 @@ def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
     ParallaxError
         The run has no results, was not measured at this length, or by another protocol.
     """
-    _check_hits(run)
+    check_protocol(run)
     names = [one.name for one in fields(Row) if one.name not in ("recall", "fallout", "precision", "f_measure")]
     return [
         Row(
@@ -181,7 +181,8 @@ def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
     ]
 
 
-def _check_hits(run: EvaluationRun) -> None:
+def check_protocol(run: EvaluationRun) -> None:
+    """Refuse a run without recall and fallout of single items; raises `run.other_protocol`."""
     if run.protocol["name"] != "one-plus-random":
         raise ParallaxError(
             "run.other_protocol",
@@ -192,7 +193,7 @@ def _check_hits(run: EvaluationRun) -> None:
 
 def curves(run: EvaluationRun, profile_length: int = 0) -> list[Curve]:
     """Give the values at every N, algorithm by algorithm; raises as `table` does."""
-    _check_hits(run)
+    check_protocol(run)
     found = _results(run, profile_length)
     return [
         Curve(
@@ -261,7 +262,7 @@ def case_counts(run: EvaluationRun, profile_length: int = 0) -> list[tuple[NDArr
     ParallaxError
         As `table`.
     """
-    _check_hits(run)
+    check_protocol(run)
     rows = cases_of(run).file_rows
     counts = []
     for row in model_rows(run, profile_length):

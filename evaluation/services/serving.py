@@ -74,8 +74,9 @@ def recommend(
     ratings: Sequence[float],
     scale: tuple[float, float, float],
     n: int,
+    left_out: Sequence[int] = (),
 ) -> Served:
-    """Give the `n` best items for a profile, none of its own.
+    """Give the `n` best items for a profile, none of its own and none of `left_out`.
 
     `items` are item indexes of the dataset's version; `scale` is that of `ratings` (low, high, step), and
     is mapped linearly to that of the training data.
@@ -90,13 +91,14 @@ def recommend(
     started = time.perf_counter()
     opened = opened_model(model.digest)
     try:
-        best = opened.answer(list(items), list(ratings), Scale(*scale), n)
+        best = opened.answer(list(items), list(ratings), Scale(*scale), n + len(left_out))
     except DataError as wrong:
         raise ParallaxError("model.bad_profile", str(wrong)) from wrong
+    slots = [at for at, item in enumerate(best.items) if int(item) not in left_out][:n]
     return Served(
-        items=tuple(int(item) for item in best.items),
-        scores=tuple(float(score) if math.isfinite(score) else None for score in best.scores),
-        is_filled=tuple(bool(filled) for filled in best.is_filled),
+        items=tuple(int(best.items[at]) for at in slots),
+        scores=tuple(float(best.scores[at]) if math.isfinite(best.scores[at]) else None for at in slots),
+        is_filled=tuple(bool(best.is_filled[at]) for at in slots),
         seconds=time.perf_counter() - started,
         digest=model.digest,
     )

@@ -13,8 +13,8 @@ from studies.enums import Provenance
 from studies.flow import BRANCHES
 from studies.models import Study
 from studies.questionnaires import schema
-from studies.questionnaires.schema import questionnaire_from
 from studies.scales import ScaleOfStudy, scales_of
+from studies.selectors.placeholders import asked_questions
 from studies.selectors.responses import Recommended
 
 FROM_EVENTS = "from the events since the list was there"
@@ -50,7 +50,7 @@ def _measure(field: str) -> Callable[[Recommended], Any]:
 
 def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     """What is exported of each recommended item."""
-    questionnaire = questionnaire_from(study.questionnaire)
+    questionnaire = asked_questions(study)
     asked = questionnaire.items
     questions = [one for q in asked for one in question_variables(schema.ITEMS, f"item.{q.key}", q, READER)]
     questions += order_variables(schema.ITEMS, "item", asked, READER)

@@ -13,10 +13,11 @@ from studies.enums import Entrance, Mode, ParticipantStatus
 from studies.flow import AFTER, STEPS
 from studies.models import Study
 from studies.questionnaires import schema
-from studies.questionnaires.schema import questionnaire_from
 from studies.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.selectors.left_out import planned_rule
+from studies.selectors.placeholders import asked_questions
 from studies.selectors.responses import Record
+from studies.usage_data import is_usage, taken_from, taken_rule
 
 SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
 SPAN_0_1 = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
@@ -180,7 +181,14 @@ def _measures() -> Iterator[Of]:
     yield _measure("measure.n_interest", "Items not watched", "integer", "n_interest", "count", minimum=0)
 
 
-def _lists() -> Iterator[Of]:
+def _lists(study: Study) -> Iterator[Of]:
+    if is_usage(study.dataset_version):
+        lowest = taken_from(study.settings)
+        yield Variable("list.n_taken", "Rated items that entered the profile as taken", "integer",
+                       lambda p: sum(one.rating >= lowest for one in p.record.profile)
+                       if p.record.recommendations else None,
+                       minimum=0, derivation=f"{taken_rule(study.settings)} With 0 the list was made without a profile",
+                       source="Rate what you know")  # fmt: skip
     yield Variable("list.model", "SHA-256 of the model that made the list", "text",
                    lambda p: p.record.recommendations.model_digest if p.record.recommendations else None,
                    allowed="64 hexadecimal digits")  # fmt: skip
@@ -209,7 +217,7 @@ def _scored(scale: ScaleOfStudy) -> Of:
 
 def participant_variables(study: Study) -> tuple[Of, ...]:
     """What is exported of each participant, in long and wide files alike."""
-    asked = questionnaire_from(study.questionnaire)
+    asked = asked_questions(study)
     questions: list[Of] = []
     for block in (schema.ABOUT, schema.OVERALL, schema.AFTER):
         reader = _reader(block)
@@ -221,7 +229,7 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
         *questions,
         *(_scored(scale) for scale in scales_of(asked)),
         *_measures(),
-        *_lists(),
+        *_lists(study),
     )
 
 

@@ -17,7 +17,8 @@ from studies.exports.tables import Options, Table, write_codebook
 from studies.exports.writing import Written, write_json, write_table, write_text
 from studies.models import Study
 from studies.planted_effects import told
-from studies.selectors.texts import languages_of
+from studies.selectors.placeholders import as_read
+from studies.selectors.texts import languages_of, texts_of
 
 SCHEMA_VERSION = "Psych-DS 0.4.0"
 # The standard's file names are pairs of keyword and value; a value has letters and digits alone.
@@ -89,11 +90,11 @@ def _materials(study: Study, folder: Path) -> list[Written]:
     design = version.snapshot if version else {"settings": study.settings, "seed": study.seed}
     files = [
         write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
-        write_json(folder, "materials/questionnaire.json", study.questionnaire),
+        write_json(folder, "materials/questionnaire.json", as_read(study)[1]),
     ]
     for language in sorted(languages_of(study)):
         for name in ("consent", "debriefing"):
-            if text := study.texts[language].get(name):
+            if text := texts_of(study, language).get(name):
                 files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
     return files
 

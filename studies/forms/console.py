@@ -12,17 +12,33 @@ from studies.enums import Role
 from studies.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.forms.assignment import AssignmentForm
 from studies.forms.plan import PlanFields
-from studies.forms.question_lines import LANGUAGE_NAMES
-from studies.forms.texts import missing_texts, text_fields, text_key, written_texts
+from studies.forms.texts import (
+    NOUNS,
+    missing_texts,
+    noun_fields,
+    noun_key,
+    text_fields,
+    text_key,
+    written_nouns,
+    written_texts,
+)
+from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Condition, Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label
 from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
 from studies.selectors.console import runs_to_study
 from studies.selectors.planning import MEDIUM
 from studies.selectors.recruiting import is_nested
-from studies.selectors.texts import languages_of, written_languages
+from studies.selectors.texts import (
+    interface_languages,
+    language_name,
+    languages_in_translation,
+    languages_of,
+    written_languages,
+)
 from studies.services.design import age_limits
 from studies.services.texts import CHANGEABLE_TEXTS
+from studies.usage_data import SETTING, is_usage, taken_from
 
 ORDER_LABELS = {
     "random": "At random for each participant",
@@ -71,6 +87,14 @@ class DesignForm(PlanFields, AssignmentForm):
     title = forms.CharField(max_length=200)
     ratings_asked = forms.IntegerField(label="Known items to rate", min_value=1, max_value=50)
     list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
+    taken_from = forms.IntegerField(
+        label="Taken from, stars",
+        min_value=RATING_LOW,
+        max_value=RATING_HIGH,
+        help_text="The dataset holds usage data. Items rated this high or higher enter the profile as taken; items "
+        "rated lower stay out of it, and are not recommended either. Without a taken item the list is filled by "
+        "popularity.",
+    )
     item_order = forms.ChoiceField(
         label="Order in which items are first shown", choices=[(key, ORDER_LABELS[key]) for key in ITEM_ORDERS]
     )
@@ -137,12 +161,15 @@ class DesignForm(PlanFields, AssignmentForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=(
             "At least one. Each language offered needs words for every question, and every text below that may not be "
-            "empty: nothing is taken from another language. Whoever asks for a language that is not offered reads "
-            "English, or the one there is. Texts of a language that is not offered are kept."
+            "empty, before the launch: nothing is taken from another language then. Participants who ask for another "
+            "language read English, or the one there is. Texts of a language that is not offered are kept."
         ),
     )
     SECTIONS = (
-        ("The study", ("title", "ratings_asked", "list_length", "item_order", "idle_minutes", "youngest", "oldest")),
+        (
+            "The study",
+            ("title", "ratings_asked", "list_length", SETTING, "item_order", "idle_minutes", "youngest", "oldest"),
+        ),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
         ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
         (PLAN, ("perceived", "objective", *PlanFields.base_fields, "effect", "hypothesis")),
@@ -150,6 +177,7 @@ class DesignForm(PlanFields, AssignmentForm):
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:
+        self.study = study
         youngest, oldest = age_limits(study)
         initial = {
             "title": study.title,
@@ -160,6 +188,7 @@ class DesignForm(PlanFields, AssignmentForm):
             **self.initial_plan(study),
             "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
+            SETTING: taken_from(study.settings),
         }
         self.thresholds = thresholds_from(study.settings)
         initial |= {
@@ -169,12 +198,20 @@ class DesignForm(PlanFields, AssignmentForm):
             "alike_statements": self.thresholds.alike_statements,
             "alike_ratings": self.thresholds.alike_ratings,
         }
-        self.written = written_languages(study)
+        self.written = tuple(dict.fromkeys([*written_languages(study), *interface_languages()]))
+        self.translating = frozenset(languages_in_translation(study))
         texts = text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True)
-        initial |= {"languages": list(languages_of(study)), **{key: field.initial for key, field in texts.items()}}
+        texts = {**noun_fields(study, self.written), **texts}
+        offered = [code for code in study.settings["languages"] if code in self.written]
+        initial |= {
+            "languages": offered or list(languages_of(study)),
+            **{key: field.initial for key, field in texts.items()},
+        }
         super().__init__(study, data, initial=initial)
+        if not is_usage(study.dataset_version):
+            del self.fields[SETTING]
         self.fields.update(texts)
-        self.fields["languages"].choices = [(code, LANGUAGE_NAMES.get(code, code)) for code in self.written]  # type: ignore[attr-defined]
+        self.fields["languages"].choices = [(code, language_name(code)) for code in self.written]  # type: ignore[attr-defined]
         self.ask(study)
         kept = study.settings["primary"]["objective"]
         keys = [*metric_keys(study.run.profile_lengths), kept]
@@ -189,14 +226,21 @@ class DesignForm(PlanFields, AssignmentForm):
     def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The texts of each language that the study is written in, under the language's name."""
         return [
-            (LANGUAGE_NAMES.get(language, language), [self[text_key(name, language)] for name in CHANGEABLE_TEXTS])
+            (
+                language_name(language),
+                [
+                    *(self[noun_key(number, language)] for number, _label, _help in NOUNS),
+                    *(self[text_key(name, language)] for name in CHANGEABLE_TEXTS),
+                ],
+            )
             for language in self.written
         ]
 
     def clean(self) -> dict[str, Any] | None:
-        """Ask for what each language needs that the study is offered in; of another one anything may be left out."""
+        """Ask for what each language offered needs that was complete before; the launch asks for all of the others."""
         said = super().clean()
-        for key in missing_texts(self.cleaned_data, self.cleaned_data.get("languages", ()), CHANGEABLE_TEXTS):
+        complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
+        for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
             self.add_error(key, "A language that the study is offered in needs this.")
         return said
 
@@ -221,17 +265,22 @@ class DesignForm(PlanFields, AssignmentForm):
             "per_condition": said["per_condition"],
             "targets": said["targets"],
             "settings": {
-                **{name: said[name] for name in PLAIN_SETTINGS},
+                **{name: said[name] for name in (*PLAIN_SETTINGS, SETTING) if name in said},
                 **self.assignment_settings(),
                 "quality": self._quality(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
                 "plan": self.plan_settings(),
                 "languages": said["languages"],
+                **written_nouns(self, self.study, self.written),
                 "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),
             },
             "ages": (said["youngest"], said["oldest"]),
-            "texts": written_texts(self, self.written, CHANGEABLE_TEXTS),
+            "texts": {
+                language: own
+                for language, own in written_texts(self, self.written, CHANGEABLE_TEXTS).items()
+                if language in self.study.texts or any(own.values())
+            },
         }
 
 

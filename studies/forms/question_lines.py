@@ -9,13 +9,13 @@ from django import forms
 
 from studies.questionnaires.conditions import RELATIONS, Alternative, Test
 from studies.questionnaires.questions import NUMBER, SLIDER, YES_NO, Question
+from studies.selectors.texts import language_name
 
 RELATION_LABELS = {
     "equals": "is", "differs": "is not", "one_of": "is one of (commas between)", "includes": "includes",
     "below": "is below", "at_most": "is at most", "above": "is above", "at_least": "is at least",
     "answered": "is answered (yes or no)",
 }  # fmt: skip
-LANGUAGE_NAMES = {"en": "English", "it": "Italian"}
 SPARE_LINES = 3
 LONGEST_WORDING = 2000
 
@@ -36,7 +36,7 @@ class LineForm(forms.Form):
         self.languages = languages
         self.fields["mark"].label = mark
         for language in languages:
-            name = LANGUAGE_NAMES.get(language, language)
+            name = language_name(language)
             self.fields[f"text_{language}"] = words_field(f"Words in {name}")
         self.order_fields(["key", *(f"text_{language}" for language in languages), "mark"])
 

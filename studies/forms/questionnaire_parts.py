@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 
-from studies.forms.question_lines import LANGUAGE_NAMES
 from studies.presets.blocks import block_keys, load_block
 from studies.questionnaires.questions import (
     ATTENTION,
@@ -22,6 +21,7 @@ from studies.questionnaires.questions import (
     YES_NO,
 )
 from studies.questionnaires.schema import AFTER, BLOCKS
+from studies.selectors.texts import language_name
 
 KIND_LABELS = {
     LIKERT: "Likert scale", YES_NO: "Yes or no", CHOICE: "One choice", MULTIPLE: "Several choices",
@@ -53,7 +53,7 @@ class ScaleForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.languages = languages
         for language in languages:
-            name = LANGUAGE_NAMES.get(language, language)
+            name = language_name(language)
             self.fields[f"name_{language}"] = forms.CharField(label=f"Name in {name}", max_length=200)
 
     def scale(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 
 from studies.forms.question_lines import (
-    LANGUAGE_NAMES,
     SPARE_LINES,
     ConditionForm,
     LineForm,
@@ -20,6 +19,7 @@ from studies.questionnaires.core import is_measured
 from studies.questionnaires.questions import ATTENTION, MATRIX, MULTIPLE, NUMBER, SLIDER, Question
 from studies.questionnaires.reading import OF_KIND
 from studies.questionnaires.schema import Questionnaire, earlier_questions
+from studies.selectors.texts import language_name
 
 
 class QuestionForm(forms.Form):
@@ -108,7 +108,7 @@ class QuestionForm(forms.Form):
         return next((one for one in questionnaire.block(block) if one.key == self.given.get("key")), None)
 
     def _add_words(self, language: str, fields: Iterable[str]) -> None:
-        name, own = LANGUAGE_NAMES.get(language, language), self.given
+        name, own = language_name(language), self.given
 
         def words(part: str) -> Any:
             return (own.get(part) or {}).get(language)
@@ -169,7 +169,7 @@ class QuestionForm(forms.Form):
     def languages_side_by_side(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields of words, a column a language."""
         return [
-            (LANGUAGE_NAMES.get(language, language), [field for field in self if field.name.endswith(f"_{language}")])
+            (language_name(language), [field for field in self if field.name.endswith(f"_{language}")])
             for language in self.languages
         ]
 

@@ -9,11 +9,17 @@ from typing import Any
 from django import forms
 
 from studies.models import Study
+from studies.presets.loader import LONGEST_NOUN
+from studies.selectors.placeholders import ITEM_NOUN, item_noun
 from studies.services.quality import LONGEST_REASON
 from studies.services.texts import NOTE_TEXTS
 
 LONGEST_TEXT = 20_000
 LONGEST_TITLE = 200
+NOUNS = (
+    ("one", "singular", "Such as film, book or product; {item} in a text stands for it."),
+    ("many", "plural", "{items} in a text stands for it, and {rated_items} for number and noun, such as five films."),
+)
 BOXES = "consent_boxes"
 
 
@@ -72,6 +78,37 @@ def text_fields(
                 initial="\n".join(own.get(name, ())) if name == BOXES else own.get(name, ""),
             )
     return fields
+
+
+def noun_key(number: str, language: str) -> str:
+    """The field of the item noun in a language; `number` is one or many."""
+    return f"item_{number}_{language}"
+
+
+def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.CharField]:
+    """What an item is called, in the singular and the plural of each language."""
+    return {
+        noun_key(number, language): forms.CharField(
+            label=f"An item is called, {label} ({language})",
+            required=False,
+            max_length=LONGEST_NOUN,
+            widget=forms.TextInput({"lang": language}),
+            help_text=help_text,
+            initial=noun,
+        )
+        for language in languages
+        for (number, label, help_text), noun in zip(NOUNS, item_noun(study.settings, language), strict=True)
+    }
+
+
+def written_nouns(form: forms.Form, study: Study, languages: Sequence[str]) -> dict[str, Any]:
+    """The setting that the cleaned values of `noun_fields` make; none where every noun is the installation's own."""
+    nouns = dict(study.settings.get(ITEM_NOUN, {}))
+    for language in languages:
+        said = {number: form.cleaned_data[noun_key(number, language)] for number, _label, _help in NOUNS}
+        if tuple(said.values()) != item_noun(study.settings, language):
+            nouns[language] = said
+    return {ITEM_NOUN: nouns} if nouns else {}
 
 
 def missing_texts(said: Mapping[str, Any], languages: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -69,6 +69,8 @@ class Plan:
         Level, variables, rule of exclusion, resamples.
     scales : sequence of str
         Names of the scales that the plan names.
+    profile : str
+        How ratings become the profile of a recommender, where it is not plain; may be empty.
     """
 
     title: str
@@ -91,6 +93,7 @@ class Plan:
     power: Sequence[str]
     analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
     scales: Sequence[str] = ()
+    profile: str = ""
 
     @property
     def n_total(self) -> int:
@@ -176,13 +179,14 @@ def _manipulated(plan: Plan) -> str:
 
 
 def _conditions(plan: Plan) -> str:
+    profile = f" {plan.profile}" if plan.profile else ""
     lines = "\n".join(
         f"- {c.label}: {c.algorithm}, model `{c.digest[:12]}`, {c.target:,} participants" for c in plan.conditions
     )
     return (
         f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
         f"recommender trained on {plan.dataset}. Everybody rates {plan.ratings_asked} items they know and judges "
-        f"{plan.list_length} recommendations, on the same pages.\n\n{lines}\n\n{_assignment(plan)}"
+        f"{plan.list_length} recommendations, on the same pages.{profile}\n\n{lines}\n\n{_assignment(plan)}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from studies.assignment.quotas import quotas_from
 from studies.assignment.strata import strata_from
 from studies.assignment.traits import with_interviewer
 from studies.flags import thresholds_from
+from studies.measures import RATING_HIGH, RATING_LOW
 from studies.plans import PERCEIVED, plan_from
 from studies.questionnaires.core import core_problems
 from studies.questionnaires.schema import (
@@ -30,6 +31,7 @@ from studies.questionnaires.schema import (
     lacking_wordings,
     questionnaire_from,
 )
+from studies.usage_data import SETTING
 
 FOLDER = Path(__file__).parent
 INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
@@ -38,6 +40,7 @@ MEASURES = PERCEIVED
 METRICS = ("recall", "fallout")  # on whole profiles, or on so many ratings: recall@profile5
 _METRIC = re.compile(r"(?:recall|fallout)(?:@profile([1-9]\d{0,3}))?")
 LONGEST_HYPOTHESIS = 4000
+LONGEST_NOUN = 40
 LONGEST_STRATUM = 120
 REQUIRED = (
     "ratings_asked",
@@ -94,26 +97,53 @@ def _whole(settings: Mapping[str, Any], name: str, low: int, high: int) -> None:
         raise ParameterError(f"The setting {name} is a whole number from {low} to {high}; got {value!r}.")
 
 
-def check_design(*, settings: Mapping[str, Any], questionnaire: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
-    """Refuse settings, questions or texts that a study could not run with; ParameterError says which."""
+def check_design(
+    *,
+    settings: Mapping[str, Any],
+    questionnaire: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    translating: Collection[str] = (),
+) -> None:
+    """Refuse settings, questions or texts that a study could not run with; ParameterError says which.
+
+    In languages that are still being translated words may be missing: a draft can be saved so, and not launched.
+    """
     missing = [name for name in REQUIRED if name not in settings]
     if missing:
         raise ParameterError(f"The design lacks the settings {', '.join(missing)}.")
     _whole(settings, "ratings_asked", 1, 50)
     _whole(settings, "list_length", 1, 20)
     _whole(settings, "idle_minutes", 1, 60 * 24 * 30)
+    if SETTING in settings:
+        _whole(settings, SETTING, RATING_LOW, RATING_HIGH)
     if settings["item_order"] not in ITEM_ORDERS:
         raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
+    _check_nouns(settings.get("item_noun", {}))
     _check_plan(settings)
     thresholds_from(settings)
     asked = questionnaire_from(questionnaire)
     _check_assignment(settings, {question.key: question for question in asked.about})
     _check_scales(settings, [scale.key for scale in asked.scales])
-    _check_texts(settings["languages"], texts)
+    if not isinstance(settings["languages"], list | tuple) or not settings["languages"]:
+        raise ParameterError("A study is offered in at least one language.")
+    complete = [language for language in settings["languages"] if language not in translating]
+    _check_texts(complete, texts)
     if problems := core_problems(asked):
         raise QuestionnaireProblems(problems)
-    if problems := lacking_wordings(asked, settings["languages"]):
+    if problems := lacking_wordings(asked, complete):
         raise QuestionnaireProblems(problems)
+
+
+def _check_nouns(nouns: Any) -> None:
+    if not isinstance(nouns, Mapping) or not all(isinstance(own, Mapping) for own in nouns.values()):
+        raise ParameterError("The item noun is given by language, each with its singular (one) and plural (many).")
+    for language, own in nouns.items():
+        for name in ("one", "many"):
+            word = own.get(name, "")
+            if not isinstance(word, str) or len(word) > LONGEST_NOUN or "{" in word:
+                raise ParameterError(
+                    f"The item noun in {language!r} is a word of at most {LONGEST_NOUN} characters; got {word!r}."
+                )
 
 
 def has_even_boxes(texts: Mapping[str, Any], languages: Sequence[str]) -> bool:
@@ -121,9 +151,20 @@ def has_even_boxes(texts: Mapping[str, Any], languages: Sequence[str]) -> bool:
     return len({len(texts.get(language, {}).get("consent_boxes", ())) for language in languages}) < 2
 
 
-def _check_texts(languages: Any, texts: Mapping[str, Any]) -> None:
-    if not isinstance(languages, list | tuple) or not languages:
-        raise ParameterError("A study is offered in at least one language.")
+def translation_gaps(questionnaire: Mapping[str, Any], texts: Mapping[str, Any], language: str) -> list[str]:
+    """What a design still lacks in a language, in sentences: its texts, and the words of its questions and scales."""
+    own = texts.get(language, {})
+    lacking = [name for name in REQUIRED_TEXTS if not own.get(name)]
+    gaps = [f"The texts in {language!r} lack {', '.join(lacking)}."] if lacking else []
+    if missing := lacking_wordings(questionnaire_from(questionnaire), [language]):
+        gaps.append(
+            f"Words of the questionnaire are missing in {language!r}, {len(missing)} in all; the first: "
+            f"{missing[0].message}"
+        )
+    return gaps
+
+
+def _check_texts(languages: Sequence[str], texts: Mapping[str, Any]) -> None:
     for language in languages:
         own = texts.get(language, {})
         lacking = [name for name in REQUIRED_TEXTS if not own.get(name)]

@@ -71,7 +71,7 @@ def log_of(study: Study, n: int = 20) -> QuerySet[LogEntry]:
 def runs_to_study() -> QuerySet[EvaluationRun]:
     """Runs whose models can be studied, newest first."""
     return (
-        EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED, folds=[])
+        EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED, folds=[], protocol__name="one-plus-random")
         .select_related("version__dataset")
         .annotate(n_algorithms=Count("algorithms"))
         .order_by("-finished_at", "-pk")

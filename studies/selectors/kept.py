@@ -12,6 +12,7 @@ from django.db.models import F
 from studies.models import Condition, Participant, ProfileRating, Response, Study
 from studies.questionnaires.schema import Kept
 from studies.selectors.compiled import Columns, Compiled
+from studies.selectors.placeholders import as_read
 
 STUDIES_KEPT = 64
 
@@ -51,7 +52,8 @@ def study_as_of(study_id: int, changed: Any) -> Study:
     if study is None:
         # Read after `changed` was: what is kept by it is never older.
         study = Study.objects.select_related("dataset_version").get(pk=study_id)
-        study.questionnaire = Kept(study.questionnaire)
+        study.texts, questionnaire = as_read(study)
+        study.questionnaire = Kept(questionnaire)
         with _lock:
             _kept[study_id, changed] = study
             while len(_kept) > STUDIES_KEPT:

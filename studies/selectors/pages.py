@@ -42,9 +42,9 @@ _recommended: Compiled[Any] = Compiled(
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
     flow.ABOUT: _("About you"),
-    flow.RATE: _("Films you know"),
+    flow.RATE: _("Your ratings"),
     flow.RECOMMENDATIONS: _("Your recommendations"),
-    flow.ITEMS: _("Each film in turn"),
+    flow.ITEMS: _("Each recommendation"),
     flow.OVERALL: _("The list as a whole"),
     flow.AFTER: _("Some more questions"),
     flow.THANKS: _("Thank you"),

@@ -28,8 +28,10 @@ from studies.narrative.interviewers import nested_sentence
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
 from studies.narrative.preregistration import ConditionPlan, Plan
 from studies.plans import plan_from
-from studies.questionnaires.schema import Question, questionnaire_from
+from studies.questionnaires.schema import Question
+from studies.selectors.placeholders import asked_questions
 from studies.selectors.recruiting import is_nested
+from studies.usage_data import is_usage, taken_rule
 
 MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
@@ -145,6 +147,11 @@ def _method_sentence(method: Method) -> str:
     return "Assignment by simple randomisation among the conditions that are not full."
 
 
+def method_sentence(study: Study) -> str:
+    """How participants are assigned to conditions, in a sentence."""
+    return _method_sentence(method_from(study.settings))
+
+
 def _strata_told(method: Method, strata: Strata) -> tuple[str, ...]:
     """What is kept even: strata, or the margins of traits; nothing where the method looks at neither."""
     if method.name == PERMUTED_BLOCKS and strata.rules:
@@ -196,7 +203,7 @@ def preregistration_plan(study: Study) -> Plan:
         )
         power = (needed_sentence(found.needed), planned_sentence(found.planned, found.smallest))
     version = study.dataset_version
-    asked = questionnaire_from(study.questionnaire)
+    asked = asked_questions(study)
     about = asked.about
     is_limited = [
         q for q in about if q.admits is not None or q.admits_minimum is not None or q.admits_maximum is not None
@@ -213,6 +220,7 @@ def preregistration_plan(study: Study) -> Plan:
         conditions=conditions,
         dataset=f"{version} (`{version.content_hash[:12]}`)",
         ratings_asked=settings["ratings_asked"],
+        profile=taken_rule(settings) if is_usage(version) else "",
         list_length=settings["list_length"],
         assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
         strata=_strata_told(method, strata),

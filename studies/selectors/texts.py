@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -13,22 +14,54 @@ from django.utils.safestring import SafeString
 
 from studies.enums import Role
 from studies.models import Study, StudyMembership
+from studies.presets.loader import REQUIRED_TEXTS, translation_gaps
 from studies.selectors.markdown import rendered
+from studies.selectors.placeholders import filled
 
 OWNER_KEPT_SECONDS = 30.0  # every page names the contact
-INTERFACE_LANGUAGES = tuple(code for code, _name in settings.LANGUAGES)
+SOURCE = "en"  # in which the interface is written; every other language has a catalogue
+
+
+def interface_languages() -> tuple[str, ...]:
+    """Return the languages of the installation that the participants' pages are translated into, in its order."""
+    return _with_catalogue(tuple(code for code, _name in settings.LANGUAGES), tuple(map(str, settings.LOCALE_PATHS)))
+
+
+@lru_cache(maxsize=4)
+def _with_catalogue(codes: tuple[str, ...], folders: tuple[str, ...]) -> tuple[str, ...]:
+    def has_catalogue(code: str) -> bool:
+        return any((Path(folder) / code / "LC_MESSAGES" / "django.mo").is_file() for folder in folders)
+
+    return tuple(code for code in codes if code == SOURCE or has_catalogue(code))
+
+
+def language_name(code: str) -> str:
+    """Return what the installation calls a language."""
+    return str(dict(settings.LANGUAGES).get(code, code))
+
+
+def languages_in_translation(study: Study) -> dict[str, list[str]]:
+    """Return the languages in which the study still lacks words, each with what it lacks."""
+    gaps = {code: translation_gaps(study.questionnaire, study.texts, code) for code in interface_languages()}
+    return {code: found for code, found in gaps.items() if found}
 
 
 def texts_of(study: Study, language: str) -> dict[str, Any]:
-    """Return the researcher's texts in a language, or in the first that they are written in."""
-    return study.texts.get(language) or next(iter(study.texts.values()), {})
+    """Return the researcher's texts in a language, or in the first that they are written in, placeholders filled."""
+    first = next(iter(study.texts), "")
+    own: dict[str, Any] = filled(study.texts.get(language, {}), study.settings, language)
+    if all(own.get(name) for name in REQUIRED_TEXTS):
+        return own
+    # A language that is still being translated: what it lacks is read in the first one, in a draft's previews alone.
+    instead = filled(study.texts.get(first, {}), study.settings, first)
+    return {**{name: instead[name] for name in (REQUIRED_TEXTS if own else instead) if name in instead}, **own}
 
 
 def written_languages(study: Study) -> tuple[str, ...]:
     """Return the languages that both the study and the interface are written in, those offered first."""
     order = [*study.settings.get("languages", ()), *study.texts]
-    found = tuple(code for code in dict.fromkeys(order) if code in study.texts and code in INTERFACE_LANGUAGES)
-    return found or INTERFACE_LANGUAGES[:1]
+    found = tuple(code for code in dict.fromkeys(order) if code in study.texts and code in interface_languages())
+    return found or interface_languages()[:1]
 
 
 def languages_of(study: Study) -> tuple[str, ...]:

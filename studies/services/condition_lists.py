@@ -14,14 +14,13 @@ from catalog.selectors.ratings import ratings_of, user_ids_of
 from core.errors import ArtefactError, ParallaxError
 from core.provenance import rng_for
 from evaluation.selectors import cases
-from evaluation.services.serving import recommend
 from recommenders.data import Profiles
 from studies.answer_model import stars
 from studies.enums import StudyStatus
 from studies.models import Condition, Study
 from studies.selectors.outcomes import are_outcomes_open
+from studies.services.condition_serving import recommend_in
 from studies.services.previewing import tickets
-from studies.services.recommending import SCALE
 
 RESERVED, ANY = "reserved", "any"
 
@@ -108,15 +107,8 @@ def side_by_side(*, study: Study, ratings: Mapping[int, int]) -> SideBySide:
 def _served(
     study: Study, condition: Condition, ratings: Mapping[int, int], is_open: bool
 ) -> list[tuple[int, bool]] | str:
-    order = sorted(ratings)  # as a participant's profile is read
     try:
-        served = recommend(
-            model=condition.model,
-            items=order,
-            ratings=[float(ratings[index]) for index in order],
-            scale=SCALE,
-            n=int(study.settings["list_length"]),
-        )
+        served = recommend_in(study=study, condition=condition, ratings=ratings, n=int(study.settings["list_length"]))
     except (ArtefactError, ParallaxError, OSError) as problem:
         return str(problem) if is_open else "The model of this condition cannot be used."  # the reason may name it
     return list(zip(served.items, served.is_filled, strict=True))

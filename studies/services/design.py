@@ -16,14 +16,17 @@ from core.transitions import record
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors import newest_succeeded_run
+from evaluation.selectors.results import check_protocol
 from evaluation.selectors.runs import failed_algorithms, measured_algorithms
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.presets.loader import Preset, check_design, load_preset
+from studies.selectors.texts import languages_in_translation
 from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot
 from studies.services.simulated import drop_trial
 from studies.services.texts import CHANGEABLE_TEXTS, with_texts
+from studies.usage_data import SETTING, is_usage, taken_from
 
 MOST_PER_CONDITION = 10_000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -71,6 +74,12 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
         raise ParallaxError(
             "study.run_not_finished", f"Run {run.pk} is {run.status}; a study needs a run that has succeeded."
         )
+    try:
+        check_protocol(run)
+    except ParallaxError as refusal:
+        raise ParallaxError(
+            "study.run_not_reportable", f"No report could join a study with this run. {refusal}"
+        ) from refusal
     if run.folds:
         raise ParallaxError(
             "study.run_of_many_models",
@@ -78,6 +87,11 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
             "the one to serve. Choose a run of a split that trains once, such as probe.",
         )
     return run
+
+
+def _first_settings(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
+    settings = copy.deepcopy(preset.settings)
+    return {**settings, SETTING: taken_from(settings)} if is_usage(version) else settings
 
 
 @transaction.atomic
@@ -97,7 +111,8 @@ def create_study(
     Algorithms of the run that failed are left out, each with its reason in the log.
 
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
-    `study.run_not_finished`, `study.run_of_other_dataset`, `study.run_of_many_models`, `study.bad_target`.
+    `study.run_not_finished`, `study.run_not_reportable`, `study.run_of_other_dataset`, `study.run_of_many_models`,
+    `study.bad_target`.
     """
     check_slug(slug)
     _check_target(per_condition)
@@ -112,7 +127,7 @@ def create_study(
                 dataset_version=version,
                 run=chosen,
                 seed=seed,
-                settings=copy.deepcopy(preset.settings),
+                settings=_first_settings(preset, version),
                 questionnaire=copy.deepcopy(preset.questionnaire),
                 texts=copy.deepcopy(preset.texts),
             )
@@ -201,7 +216,7 @@ def change_design(
     current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     refuse_archived(current)
     require_draft(current)
-    before = design_snapshot(current)
+    before, translating = design_snapshot(current), languages_in_translation(current)
     if title is not None:
         current.title = title
     if per_condition is not None:
@@ -215,7 +230,12 @@ def change_design(
         current.questionnaire = _with_ages(current.questionnaire, *ages)
     current.texts = with_texts(current.texts, texts or {}, names=CHANGEABLE_TEXTS)
     try:
-        check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)
+        check_design(
+            settings=current.settings,
+            questionnaire=current.questionnaire,
+            texts=current.texts,
+            translating=translating,
+        )
     except ParameterError as problem:
         raise ParallaxError("study.bad_settings", str(problem)) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])

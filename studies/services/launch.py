@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from catalog.selectors.search import search_items
 from core.errors import ArtefactError, ParallaxError, ParameterError
-from core.provenance import CODE_VERSION, digest_of, versions
+from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
-from evaluation.enums import RunStatus
-from evaluation.selectors.runs import measured_algorithms
-from evaluation.services.serving import warm
 from studies.assignment.quotas import most_let_in, quotas_from
 from studies.enums import STUDY_MOVES, StudyStatus
-from studies.models import Study, StudyVersion
+from studies.measures import RATING_HIGH, RATING_LOW
+from studies.models import Condition, Study, StudyVersion
 from studies.plans import TESTS, plan_from
-from studies.presets.loader import check_design, metric_profile
+from studies.presets.loader import check_design
 from studies.questionnaires.schema import NUMBER, questionnaire_from
+from studies.selectors.reportability import report_problems
+from studies.selectors.texts import languages_in_translation
 from studies.services.archiving import refuse_archived
+from studies.services.condition_serving import recommend_in
 from studies.services.consent_versions import keep_consent
 from studies.services.simulated import take_over_trial
+from studies.usage_data import SETTING, is_usage, taken_from
 
 logger = logging.getLogger(__name__)
 
@@ -72,18 +77,56 @@ def design_snapshot(study: Study) -> dict[str, Any]:
     }
 
 
+def design_digest(study: Study) -> str:
+    """The digest of a draft's design as it stands, by which a confirmation says what it confirms."""
+    return digest_of(design_snapshot(study))
+
+
 def model_problems(study: Study) -> list[str]:
-    """What keeps the conditions' models from being used, in sentences; every model is opened and tried."""
+    """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant."""
     problems = []
+    profiles = _trial_profiles(study)
     for condition in study.conditions.select_related("model").order_by("position"):
         if condition.model.digest != condition.model_digest:
             problems.append(f"{condition.label}: its model is no longer the one that the study pinned.")
             continue
         try:
-            warm(model=condition.model)
+            for ratings in profiles:
+                _prove(study, condition, ratings)
         except (ArtefactError, OSError) as problem:
             problems.append(f"{condition.label}: {problem}")
+        except Exception as problem:  # an algorithm may be anybody's, and end in any error
+            logger.exception("no list study=%s condition=%s", study.slug, condition.label)
+            problems.append(
+                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} ratings from {RATING_LOW} "
+                f"to {RATING_HIGH}, as participants give them. {str(problem).rstrip('.')}. Evaluate again without this "
+                "algorithm, or with a corrected version of it, and create the study on that run."
+            )
     return problems
+
+
+def _trial_profiles(study: Study) -> list[dict[int, int]]:
+    """Ratings of items that a participant would be shown first: of all stars, and on usage data none of them taken."""
+    asked = int(study.settings["ratings_asked"])
+    shown = search_items(
+        study.dataset_version,
+        order=str(study.settings["item_order"]),
+        seed=derived_seed(study.seed, "launch"),
+        limit=asked,
+    )
+    indexes = [item.index for item in shown.items]
+    stars = range(RATING_HIGH, RATING_LOW - 1, -1)
+    profiles = [dict(zip(indexes, itertools.cycle(stars), strict=False))]
+    if is_usage(study.dataset_version):
+        profiles.append(dict.fromkeys(indexes, RATING_LOW))
+    return profiles
+
+
+def _prove(study: Study, condition: Condition, ratings: Mapping[int, int]) -> None:
+    length = int(study.settings["list_length"])
+    served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
+    if len(served.items) < length:
+        raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
 
 
 def _quota_problems(study: Study, planned: int) -> list[str]:
@@ -111,33 +154,29 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
 
 def launch_problems(study: Study) -> list[str]:
     """What keeps the study from being launched, in sentences; empty when nothing does."""
-    problems = []
-    if study.run.status != RunStatus.SUCCEEDED:
-        problems.append(f"Run {study.run_id} is {study.run.status}; its models are not all trained and measured.")
+    problems = report_problems(study, study.settings.get("primary", {}).get("objective"))
     conditions = list(study.conditions.select_related("model").order_by("position"))
     if len(conditions) < 2:
         problems.append("A study compares at least two conditions.")
-    measured = set(measured_algorithms(study.run).values_list("model_id", flat=True))
     for condition in conditions:
-        if condition.model_id not in measured:
-            problems.append(f"{condition.label}: its model is not one that run {study.run_id} measured.")
         if condition.target < 1:
             problems.append(f"{condition.label} needs a target of at least one participant.")
     try:
-        check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
+        lacking = languages_in_translation(study)
+        for language in study.settings.get("languages", ()):
+            problems += lacking.get(language, ())
+        check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except ParameterError as problem:
         return [*problems, str(problem)]
     problems += _quota_problems(study, sum(condition.target for condition in conditions))
-    length = metric_profile(study.settings["primary"]["objective"])
-    if length and length not in study.run.profile_lengths:
-        problems.append(f"The primary metric is on profiles of {length} ratings, which run {study.run_id} left out.")
     needed = study.settings["ratings_asked"] + study.settings["list_length"]
     n_items = study.dataset_version.n_items
     if n_items < needed:
-        problems.append(
+        return [
+            *problems,
             f"The dataset has {n_items} items; rating {study.settings['ratings_asked']} and recommending "
-            f"{study.settings['list_length']} others needs {needed}."
-        )
+            f"{study.settings['list_length']} others needs {needed}. Ask for fewer ratings or recommend fewer.",
+        ]
     return [*problems, *model_problems(study)]
 
 
@@ -171,8 +210,10 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         .select_related("run", "dataset_version")
         .get(pk=study_id)
     )
-    # A draft older than plans gets the one that stands where nothing is said.
+    # What a draft older than a setting does not say is frozen as its default.
     current.settings = {**current.settings, "plan": plan_from(current.settings).as_plain()}
+    if is_usage(current.dataset_version):
+        current.settings[SETTING] = taken_from(current.settings)
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)
     move(

@@ -18,6 +18,7 @@ from studies.questionnaires.core import is_measured
 from studies.questionnaires.document import read_document
 from studies.questionnaires.problems import QuestionnaireProblems
 from studies.questionnaires.schema import BLOCKS
+from studies.selectors.texts import languages_in_translation
 from studies.services.design import require_draft
 from studies.services.simulated import drop_trial
 
@@ -38,10 +39,11 @@ def _changed(*, study: Study, actor: Any, reason: str, change: Callable[[Data], 
     """
     current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     require_draft(current)
+    translating = languages_in_translation(current)
     made: Data = copy.deepcopy(current.questionnaire)
     change(made)
     try:
-        check_design(settings=current.settings, questionnaire=made, texts=current.texts)
+        check_design(settings=current.settings, questionnaire=made, texts=current.texts, translating=translating)
     except ParameterError as problem:
         raise _refused(problem) from problem
     current.questionnaire = made

@@ -47,7 +47,7 @@ def rate_item(
     if rating is not None and not (is_whole and RATING_LOW <= rating <= RATING_HIGH):
         raise ParallaxError("study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)})
     if item.version_id != current.study.dataset_version_id:
-        raise ParallaxError("study.bad_item", _("This film is not part of the study."), {"item": item.pk})
+        raise ParallaxError("study.bad_item", _("This item is not part of the study."), {"item": item.pk})
     given = ratings_given(current)
     row = given.get(item.pk)
     touch(current)

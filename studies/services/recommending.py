@@ -10,14 +10,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from core.errors import ArtefactError, NotAllowedInState, ParallaxError
-from evaluation.services.serving import Served, recommend
+from evaluation.services.serving import Served
 from studies import flow
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.flow import Place
-from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
 from studies.selectors.compiled import Columns
 from studies.selectors.kept import participant_now
+from studies.services.condition_serving import recommend_in
 from studies.services.launch import pause_study
 from studies.services.notices import note
 from studies.services.standing import (
@@ -40,25 +40,18 @@ _profiles = Columns(
         .values_list("item__index", "rating")
     )
 )
-SCALE = (float(RATING_LOW), float(RATING_HIGH), 1.0)
 
 
-def _profile(participant: Participant) -> list[tuple[int, float]]:
-    """Item indexes and ratings, by index: the order in which they were given does not matter to a model."""
-    return [(index, float(rating)) for index, rating in _profiles.columns(participant.pk)]
+def _profile(participant: Participant) -> dict[int, int]:
+    """Ratings in stars by item index."""
+    return dict(_profiles.columns(participant.pk))
 
 
-def _served(participant: Participant, profile: list[tuple[int, float]]) -> Served:
+def _served(participant: Participant, profile: dict[int, int]) -> Served:
     """Ask the pinned model; where it is missing, damaged or another one, pause the study and say so."""
     condition = Condition.objects.select_related("model").get(participants=participant)
     try:
-        served = recommend(
-            model=condition.model,
-            items=[index for index, _rating in profile],
-            ratings=[rating for _index, rating in profile],
-            scale=SCALE,
-            n=list_length(participant),
-        )
+        served = recommend_in(study=participant.study, condition=condition, ratings=profile, n=list_length(participant))
     except (ArtefactError, OSError) as problem:
         raise _unavailable(participant, condition, str(problem)) from problem
     if served.digest != condition.model_digest:
@@ -129,7 +122,7 @@ def _stored_already(participant: Participant, current: Participant, n_rated: int
 
 
 @transaction.atomic
-def _kept(participant: Participant, profile: list[tuple[int, float]], served: Served) -> RecommendationList | None:
+def _kept(participant: Participant, profile: dict[int, int], served: Served) -> RecommendationList | None:
     """Store the list and move on; None where the ratings are no longer those it was computed for."""
     current = locked(participant)
     require_active(current)

@@ -28,13 +28,17 @@ from studies.planted_effects import told
 from studies.selectors import allocation, console, live, monitor
 from studies.selectors.consort import consort_of
 from studies.selectors.estimate import NAMES as STEP_TITLES
+from studies.selectors.launch_overview import launch_overview
 from studies.selectors.markdown import rendered
 from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut
 from studies.selectors.page_times import are_peoples, step_times_lately
 from studies.selectors.recruiting import is_nested
+from studies.selectors.texts import texts_of
 from studies.services import launch, members
 from studies.services.design import age_limits, change_design, create_study
 from studies.services.entry_links import entry_link
+from studies.usage_data import is_usage, taken_from
+from studies.views.number_warnings import warn_of_numbers
 
 
 @require_safe
@@ -125,13 +129,14 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "ages": age_limits(study),
             "method_label": METHOD_LABELS[method_from(study.settings).name],
             "is_nested": is_nested(study),
+            "taken_from": taken_from(study.settings) if is_usage(study.dataset_version) else None,
             "n_quotas": len(study.settings.get("quotas") or ()),
             "primary": (
                 PERCEIVED_LABELS[study.settings["primary"]["perceived"]],
                 metric_label(study.settings["primary"]["objective"], study.run.n),
             ),
             "plan_sentences": planned_sentences(plan_from(study.settings)),
-            "consent": rendered(study.texts[language]["consent"]),
+            "consent": rendered(texts_of(study, language).get("consent", "")),
             "monitored": _monitored(study),
             "bar_width": WIDTH,
             "members": console.members_of(study),
@@ -180,6 +185,7 @@ def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
             form.add_error(None, str(refusal))
         else:
             messages.success(request, "The design is saved.")
+            warn_of_numbers(request, study)
             return redirect("studies:detail", slug=study.slug)
     return render(request, "console/studies/design.html", {"study": study, "form": form})
 
@@ -196,11 +202,44 @@ def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], said: st
     return redirect("studies:detail", slug=seat.study.slug)
 
 
-@require_POST
+GAP_PAGES = {
+    "preview": ("studies:preview", "Try it as a participant"),
+    "power": ("studies:power", "Power"),
+    "design": ("studies:design", "Change the design"),
+    "questionnaire": ("studies:questionnaire", "Questionnaire"),
+}
+
+
+def _gap_link(study: Study, page: str) -> tuple[str, str]:
+    """The address and the name of the page that adds what is missing; both empty where there is none."""
+    name, label = GAP_PAGES.get(page, ("", ""))
+    return (reverse(name, args=[study.slug]), label) if name else ("", "")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @seated(OWNERS)
 def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Freeze the design and open the study."""
-    return _done(request, seat, launch.launch_study, "The study is live, and its design is frozen.")
+    """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
+    study = seat.study
+    is_draft = study.status == StudyStatus.DRAFT
+    digest = launch.design_digest(study) if is_draft else ""
+    if request.method == "POST":
+        if not is_draft or request.POST.get("design") == digest:
+            return _done(request, seat, launch.launch_study, "The study is live, and its design is frozen.")
+        messages.error(request, "The design has changed since this page was opened. Check it again, then confirm.")
+        return redirect("studies:launch", slug=study.slug)
+    if not is_draft or study.archived_at is not None:
+        messages.error(request, "Only a draft that is not archived can be launched.")
+        return redirect("studies:detail", slug=study.slug)
+    overview = launch_overview(study)
+    context = {
+        "study": study,
+        "digest": digest,
+        "overview": overview,
+        "problems": launch.launch_problems(study),
+        "gaps": [(gap, *_gap_link(study, gap.page)) for gap in overview.gaps],
+    }
+    return render(request, "console/studies/launch.html", context)
 
 
 @require_POST

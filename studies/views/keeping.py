@@ -19,6 +19,7 @@ from studies.permissions import OWNERS, READERS, Seat, seated
 from studies.questionnaires.document import write_document
 from studies.selectors.consent import consent_lines
 from studies.selectors.markdown import rendered
+from studies.selectors.placeholders import filled
 from studies.selectors.usage import usage_of
 from studies.selectors.versions import design_lines
 from studies.services.amending import RUNNING, extend_targets, mend_texts, reword_questionnaire
@@ -26,6 +27,7 @@ from studies.services.archiving import archive_study, restore_study
 from studies.services.consent_texts import change_consent
 from studies.services.deleting import delete_study
 from studies.services.duplicating import duplicate_study, free_slug
+from studies.views.number_warnings import warn_of_numbers
 
 METHODS = ["GET", "HEAD", "POST"]
 
@@ -112,10 +114,12 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
             form.add_error(None, str(refusal))
         else:
             messages.success(request, f"Newcomers are shown version {made.number} from now on.")
+            warn_of_numbers(request, study)
             return redirect("studies:consent", slug=study.slug)
     lines = []
     for line in consent_lines(study):
-        texts = [(name, rendered(own["consent"]), own["consent_boxes"]) for name, own in line.version.texts.items()]
+        read = filled(line.version.texts, study.settings)
+        texts = [(name, rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()]
         lines.append((line, texts))
     is_running = study.status in RUNNING
     context = {"study": study, "form": form, "lines": lines, "may_change": seat.may_change and is_running}
@@ -150,6 +154,7 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
                 chosen.add_error(None, problem)
         else:
             messages.success(request, f"Version {number} of the design holds from now on.")
+            warn_of_numbers(request, study)
             return redirect("studies:versions", slug=study.slug)
     context = {
         "study": study,

@@ -35,7 +35,9 @@ from studies.questionnaires.document import LONGEST_DOCUMENT, write_document
 from studies.questionnaires.schema import AFTER, BLOCKS, Questionnaire, questionnaire_from
 from studies.scales import scales_of
 from studies.selectors import asking
+from studies.selectors.placeholders import asked_questions
 from studies.services import questionnaires as service
+from studies.views.number_warnings import warn_of_numbers
 
 ACTS: dict[str, tuple[Callable[..., Any], dict[str, str], str]] = {
     "up": (service.move_question, {"direction": service.UP}, "The question is moved up."),
@@ -122,7 +124,7 @@ def preview(request: HttpRequest, seat: Seat, block: str) -> HttpResponse:
     language = request.GET.get("lang", "")
     language = language if language in _languages(study) else _languages(study)[0]
     with translation.override(language):
-        asked = asking.page_of(questionnaire_from(study.questionnaire), block, {}, language=language)
+        asked = asking.page_of(asked_questions(study), block, {}, language=language)
         if only := request.GET.get("only", ""):
             asked = [replace(one, when="", condition="", is_hidden=False) for one in asked if one.key == only]
         context = {
@@ -162,6 +164,7 @@ def _done(request: HttpRequest, seat: Seat, act: Callable[..., Any], said: str, 
         _told(request, refusal)
     else:
         messages.success(request, said)
+        warn_of_numbers(request, seat.study)
     return _back(seat, block)
 
 
@@ -215,6 +218,7 @@ def _question_page(
                 form.add_error(None, line)
         else:
             messages.success(request, "The question is saved.")
+            warn_of_numbers(request, study)
             if "again" in request.POST:
                 return redirect("studies:question-edit", slug=study.slug, key=form.cleaned_data["key"])
             return _back(seat, block)

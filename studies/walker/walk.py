@@ -15,7 +15,7 @@ import numpy as np
 from lxml import html
 
 from core.errors import ParallaxError
-from studies.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
+from studies.answer_model import MODELLED, Answer, SimulatedPerson
 from studies.walker.client import Client, Response
 from studies.walker.pages import Page, xpath
 from studies.walker.questions import QUESTIONS, Respondent, filled, is_answered, is_optional_text, key_of
@@ -139,7 +139,12 @@ class Walker:
             found = self._get(page.url, {"q": self.item_titles[item]})
             form = found.find(f"//form[@id='rating-{self.item_ids[item]}']")
             self._look_at_details(found, self.item_ids[item], probability=0.25)
-            self._post(form.get("action", ""), {**self._hidden(form), "rating": str(rating)}, TRUE, is_htmx=True)
+            self._post(
+                form.get("action", ""),
+                {**self._hidden(form), "rating": str(rating)},
+                person.rating_provenance,
+                is_htmx=True,
+            )
         return self._post(page.url, self._hidden(page.find("//*[@id='tray']//form")), MODELLED)
 
     def _at_recommendations(self, page: Page) -> Page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,26 @@ def make_parsed(
         scale=RatingScale(1, 5, 1),
         report=ImportReport("factory", ("made in a test",), n_ratings, n_ratings, {}, {}, (), "1 to 5 in steps of 1"),
     )
+
+
+def make_usage(**kwargs: Any) -> ParsedDataset:
+    """The same users and items as usage data: items taken, nobody rated."""
+    rated = make_parsed(**kwargs)
+    scale, values = RatingScale(1, 1, 1), np.ones_like(rated.values)
+    return replace(rated, values=values, scale=scale, report=replace(rated.report, scale="usage"))
+
+
+def make_half_stars_version(*, name: str = "halves", **kwargs: Any) -> DatasetVersion:
+    """A version with the same ratings on a scale from 0.5 to 5 in half stars."""
+    rated = make_parsed(**kwargs)
+    parsed = replace(rated, scale=RatingScale(0.5, 5, 0.5), report=replace(rated.report, scale="0.5 to 5"))
+    return import_parsed(parsed=parsed, name=name, title=name.capitalize(), source_format="factory", is_synthetic=True)
+
+
+def make_usage_version(*, name: str = "baskets", **kwargs: Any) -> DatasetVersion:
+    """A version with usage data of 60 users and 40 items."""
+    parsed = make_usage(**kwargs)
+    return import_parsed(parsed=parsed, name=name, title=name.capitalize(), source_format="factory", is_synthetic=True)
 
 
 def make_version(*, name: str = "small", is_synthetic: bool = True, **kwargs: Any) -> DatasetVersion:

@@ -76,7 +76,8 @@ def test_the_extraction_sees_templates_and_code() -> None:
     assert len(found) > 90
     assert ("I take part",) in found
     assert ("Take back",) in found
-    assert ("Rate one film you know", "Rate %(words)s films you know") in found
+    assert ("Rate %(rated_items)s you know",) in found
+    assert ("%(shown)s result", "%(shown)s results") in found
     assert ("A rating is a whole number from 1 to 5.",) in found
 
 

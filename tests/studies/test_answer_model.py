@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import DataError, ParameterError
-from studies.answer_model import MODELLED, TRUE, SimulatedPerson, SourceUser, TrainingSide, demographics, stars
+from studies.answer_model import MODELLED, TRUE, Answer, SimulatedPerson, SourceUser, TrainingSide, demographics, stars
 
 pytestmark = pytest.mark.unit
 
@@ -98,6 +98,20 @@ def test_the_other_scale_is_mapped_before_noise() -> None:
         for s in range(60)
     ]
     assert np.mean(values) > 4.2
+
+
+def test_of_usage_data_the_taking_is_true_and_the_stars_are_modelled() -> None:
+    usage = TrainingSide(1.0, np.zeros(2), np.array([5, 5]), 1.0, 1.0)
+    person = SimulatedPerson(SourceUser("u", {0: 1.0}), usage, np.random.default_rng(1))
+    assert person.profile(1) == {0: 5}
+    assert person.rating_provenance == MODELLED
+    answers = person.about_item(0)
+    assert (answers["watched"].provenance, answers["rating"]) == (TRUE, Answer(5, MODELLED))
+    interests = [
+        SimulatedPerson(SourceUser("u", {0: 1.0}), usage, np.random.default_rng(s)).about_item(1)["rating"].value
+        for s in range(60)
+    ]
+    assert 2.7 < np.mean(interests) < 3.3
 
 
 def test_demographics_are_almost_even_over_gender_and_age() -> None:

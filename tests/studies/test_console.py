@@ -19,7 +19,7 @@ from studies.models import ExportJob, Study, StudyMembership
 from studies.permissions import EVERYBODY, OWNERS, READERS, STARTERS
 from studies.selectors import monitor
 from studies.services.consenting import decline
-from studies.services.launch import close_study
+from studies.services.launch import close_study, design_digest
 from studies.services.members import add_member
 from studies.urls import console_urlpatterns
 from tests.factories.accounts import UserFactory
@@ -146,6 +146,8 @@ def _ask(client: Client, name: str, study: Study) -> Any:
         extra = {"pk": job.pk}
     call = client.post if name in POSTED else client.get
     asked = {"format": "wide"} if name == "export-chosen" else {}
+    if name == "launch":
+        asked = {"design": design_digest(study)}
     return call(_url(name, study, **extra), asked)
 
 
@@ -248,7 +250,7 @@ def test_the_design_of_a_draft_is_changed_by_its_form_and_not_after_the_launch()
     assert (study.title, study.texts["it"]["consent"]) == ("Changed", "Partecipi?\nDavvero?")
     bad = client.post(_url("design", study), {**said, "youngest": 66}).content.decode()
     assert "The youngest age 66 is above the oldest 65." in bad
-    client.post(_url("launch", study))
+    _ask(client, "launch", study)
     client.post(_url("design", study), {**said, "title": "Too late"})
     study.refresh_from_db()
     assert (study.status, study.title) == ("live", "Changed")
@@ -261,7 +263,7 @@ def test_the_page_of_a_study_shows_its_life_and_its_buttons_work() -> None:
     assert "Launch the study" in page
     assert "TopPop" in page
     assert f"/s/{study.slug}/" not in page
-    page = client.post(_url("launch", study), follow=True).content.decode()
+    page = client.get(_ask(client, "launch", study).url).content.decode()
     study.refresh_from_db()
     assert study.design_hash in page.replace("<wbr>", "")
     assert f"http://testserver/s/{study.slug}/" in page
@@ -276,7 +278,8 @@ def test_the_page_of_a_study_shows_its_life_and_its_buttons_work() -> None:
 def test_a_launch_that_fails_lists_every_problem() -> None:
     study = make_study(status="draft")
     study.conditions.update(target=0)
-    page = _owner(study).post(_url("launch", study), follow=True).content.decode()
+    client = _owner(study)
+    page = client.get(_ask(client, "launch", study).url).content.decode()
     assert page.count("needs a target of at least one participant.") == 2
 
 

@@ -162,7 +162,7 @@ def test_the_launch_names_every_problem_and_changes_nothing() -> None:
     Condition.objects.filter(pk=condition.pk).update(target=0)
     refusal = _refused("study.cannot_launch", launch_study, study=study)
     problems = refusal.extra["problems"]
-    assert len(problems) == 2
+    assert len(problems) == 3
     assert all(problem.startswith(condition.label) for problem in problems)
     study.refresh_from_db()
     assert (study.status, study.design_hash, study.versions.count()) == ("draft", "", 0)

@@ -285,7 +285,7 @@ def test_browsing_searches_filters_and_shows_more(study: Study) -> None:
     assert "Film 07" in found.xpath("string(//li[@class='film'][1]/h2)")
     westerns = tree(person.get("rate/", query_params={"show": "genre:Western"}))
     assert len(westerns.xpath("//li[@class='film']")) == 10
-    assert "No film fits" in person.get("rate/", query_params={"q": "zzzzqqqq"}).text
+    assert "No matches" in person.get("rate/", query_params={"q": "zzzzqqqq"}).text
     assert Event.objects.filter(kind="search").count() == 2
 
 

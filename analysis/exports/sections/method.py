@@ -14,6 +14,7 @@ from analysis.tables import method as method_tables
 from analysis.tables.levels import level_of
 from evaluation.selectors.candidates import CandidateRange
 from studies.narrative.interviewers import interviewed_sentence
+from studies.usage_data import taken_rule
 
 Result = Mapping[str, Any]
 
@@ -54,10 +55,11 @@ def method_section(results: Result, badge: str, figure: FigureMaker) -> Section:
     )
     if interviews := results["flow"].get("interviews"):
         section.say(interviewed_sentence(interviews["n"], interviews["interviewers"], interviews["is_nested"]))
+    taken = f" {taken_rule(study)}" if "taken_from" in study else ""
     who = "simulated participant" if badge else "participant"
     section.say(
         f"Each {who} met one algorithm, rated {study['ratings_asked']} items and judged {study['list_length']} "
-        "recommendations. Perceived accuracy is the mean rating of the recommended items, first-order "
+        f"recommendations.{taken} Perceived accuracy is the mean rating of the recommended items, first-order "
         "novelty the share "
         "never watched, second-order novelty the share neither watched nor heard of, satisfaction one answer about the "
         "whole list. Sums of answers enter the tests as whole numbers."

@@ -6,24 +6,33 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
-from studies.enums import Mode
+from studies.enums import Mode, StudyStatus
 from studies.models import Study
+from studies.selectors.launch_overview import launch_overview
 from studies.services.entry_links import entry_link
-from studies.services.launch import launch_study
+from studies.services.launch import launch_problems, launch_study
 
 
 class Command(BaseCommand):
-    help = "Check a draft study, freeze its design under its hash, and open it."
+    help = "Check a draft study, print what will be frozen and what is missing, freeze the design, and open the study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--why", default="", help="a note that is kept with the frozen design")
+        parser.add_argument("--check", action="store_true", help="print the lists and the problems, and launch nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["slug"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['slug']}.")
-        self.stdout.write("Checking the design and opening every model …")
+        self.stdout.write("Checking the design and making a list in every condition …")
+        if study.status == StudyStatus.DRAFT:
+            self._print_overview(study)
+        if options["check"]:
+            if problems := launch_problems(study):
+                raise CommandError("\n".join(["The study cannot be launched.", *problems]))
+            self.stdout.write(f"Nothing prevents the launch: .venv/bin/python manage.py launch_study {study.slug}")
+            return
         try:
             version = launch_study(study=study, why=options["why"])
         except ParallaxError as refusal:
@@ -31,3 +40,15 @@ class Command(BaseCommand):
             raise CommandError("\n".join(["The study was not launched.", *problems])) from refusal
         self.stdout.write(f"Study {study.slug} is live. Design {version.design_hash}")
         self.stdout.write(f"Participants enter at {entry_link(study=study, mode=Mode.LIVE)}")
+
+    def _print_overview(self, study: Study) -> None:
+        overview = launch_overview(study)
+        self.stdout.write("Frozen at launch:")
+        for condition in overview.conditions:
+            model = condition.model[:12]
+            self.stdout.write(f"  {condition.label}: {condition.algorithm}, model {model}, target {condition.target:,}")
+        for name, value in overview.facts:
+            self.stdout.write(f"  {name}: {value}")
+        self.stdout.write("Missing:" if overview.gaps else "Nothing is missing.")
+        for gap in overview.gaps:
+            self.stdout.write(self.style.WARNING(f"  {gap.text} {gap.command}".rstrip()))

@@ -28,7 +28,7 @@ class Switch:
 def browser_language(request: HttpRequest) -> str:
     """The language of the interface that the link asks for, or else the browser prefers."""
     asked = request.GET.get(PARAMETER, "")
-    if asked in written.INTERFACE_LANGUAGES:
+    if asked in written.interface_languages():
         return asked
     return translation.get_language_from_request(request)[:2]
 

@@ -193,5 +193,5 @@ def _item_page(visit: Visit, rank: int, sent: Sent | None = None) -> HttpRespons
 def _hints(slot: pages.Slot) -> dict[str, str]:
     found = {"heard": _("Open the details to be sure.")}
     if not slot.item.trailer_url:
-        found["trailer_seen"] = _("We have no trailer for this film; say whether you saw it somewhere else.")
+        found["trailer_seen"] = _("There is no trailer here; say whether you saw it somewhere else.")
     return found

@@ -13,7 +13,6 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from catalog.models import Item
 from catalog.selectors.datasets import decades_of, genres_of
@@ -23,19 +22,12 @@ from core.provenance import derived_seed
 from studies import flow
 from studies.forms.participant import whole_number
 from studies.selectors import pages
+from studies.selectors.placeholders import rated_items
 from studies.services import events, ratings, recommending
 from studies.views.participant.cards import card_html
 from studies.views.participant.visit import Visit, found_item, of_participant, true_step
 
 PAGE_SIZE = 24
-NUMBER_WORDS = {
-    2: gettext_lazy("two"),
-    3: gettext_lazy("three"),
-    4: gettext_lazy("four"),
-    5: gettext_lazy("five"),
-    6: gettext_lazy("six"),
-    7: gettext_lazy("seven"),
-}
 
 
 @of_participant
@@ -59,7 +51,6 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
     offset = max(0, whole_number(visit.request.GET.get("from", "")) or 0)
     kind, _colon, value = show.partition(":")
     version = visit.study.dataset_version
-    asked = int(visit.study.settings["ratings_asked"])
     found = search_items(
         version,
         query,
@@ -90,7 +81,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "chips": _chips(visit, show),
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < found.total else "",
         "error": error,
-        "asked_in_words": {"n": asked, "words": NUMBER_WORDS.get(asked, str(asked))},
+        "rated_items": rated_items(visit.study, visit.language),
         **_tray(visit, profile),
     }
     return visit.page("rate", flow.RATE, **context)

@@ -1,0 +1,54 @@
+"""Studies on usage data: which stars count as a taken item.
+
+Usage data say that a user took an item, and nothing about degrees of liking: their scale has a single point.
+Participants still give stars. A rating at or above the study's threshold enters their profile as a taken item; one
+below it stays out of the profile, and the item is not recommended either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+SETTING = "taken_from"
+DEFAULT_TAKEN_FROM = 4
+
+
+def is_usage(version: Any) -> bool:
+    """Whether a dataset version holds usage data: a scale of a single point."""
+    return bool(version.scale_low == version.scale_high)
+
+
+def taken_from(settings: Mapping[str, Any]) -> int:
+    """The lowest rating in stars that counts as taken.
+
+    Parameters
+    ----------
+    settings : mapping
+        The study's settings; a study without the setting has the default.
+
+    Returns
+    -------
+    int
+        1..5.
+
+    Examples
+    --------
+    >>> taken_from({"taken_from": 3}), taken_from({})
+    (3, 4)
+    """
+    return int(settings.get(SETTING, DEFAULT_TAKEN_FROM))
+
+
+def taken_rule(settings: Mapping[str, Any]) -> str:
+    """The rule in one sentence, for the method section, the codebook and the preregistration.
+
+    Examples
+    --------
+    >>> taken_rule({})
+    'The dataset holds usage data, so ratings of 4 stars or more entered the profile as taken items and lower ones did not.'
+    """  # noqa: E501 (a sentence as it is printed)
+    return (
+        f"The dataset holds usage data, so ratings of {taken_from(settings)} stars or more entered the profile as "
+        "taken items and lower ones did not."
+    )

@@ -1,0 +1,114 @@
+"""A language added by the translation guide is offered for studies, asked for, and missing words stop the launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as installation
+from django.test import Client
+from django.urls import reverse
+
+from core.errors import ParallaxError
+from parallax.catalogues import compiled_catalogues
+from studies.forms.console import DesignForm
+from studies.models import Study
+from studies.selectors.texts import interface_languages, languages_in_translation
+from studies.services.launch import launch_problems, launch_study
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+WORDS = {"I take part": "Ich nehme teil", "five": "fünf", "two": "zwei"}
+CATALOGUE = """msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Plural-Forms: nplurals=2; plural=(n != 1);\\n"
+
+msgid "film"
+msgid_plural "films"
+msgstr[0] "Film"
+msgstr[1] "Filme"
+
+"""
+
+
+@pytest.fixture
+def german(tmp_path: Path, settings: Any) -> Iterator[None]:
+    """German as the guide adds it: a catalogue, and a line in LANGUAGES."""
+    for language in ("de", "fr"):
+        file = tmp_path / "source" / language / "LC_MESSAGES" / "django.po"
+        file.parent.mkdir(parents=True)
+        text = "".join(f'msgid "{english}"\nmsgstr "{word}"\n\n' for english, word in WORDS.items())
+        file.write_text(CATALOGUE + text, encoding="utf-8")
+    compiled = compiled_catalogues(tmp_path / "source", tmp_path / "compiled")
+    (compiled / "fr" / "LC_MESSAGES" / "django.mo").unlink()  # named in LANGUAGES, and not translated
+    settings.LANGUAGES = [*installation.LANGUAGES, ("de", "German"), ("fr", "French")]
+    settings.LOCALE_PATHS = [*installation.LOCALE_PATHS, compiled]
+    return
+
+
+def _saved(client: Client, study: Study, **changed: Any) -> str:
+    url = reverse("studies:design", args=[study.slug])
+    said = {**client.get(url).context["form"].initial, **changed}
+    return client.post(url, said, follow=True).content.decode()
+
+
+def _in_german(node: Any) -> Any:
+    """A questionnaire with German words beside the English."""
+    if isinstance(node, dict):
+        made = {name: _in_german(value) for name, value in node.items()}
+        return {**made, "de": made["en"]} if "en" in made else made
+    return [_in_german(part) for part in node] if isinstance(node, list) else node
+
+
+@pytest.mark.usefixtures("german")
+def test_every_language_with_translated_pages_can_be_chosen_and_its_texts_are_asked_for(client: Client) -> None:
+    assert interface_languages() == ("en", "it", "de")
+    study = make_study(status="draft")
+    client.force_login(study.memberships.get().researcher)
+    form = DesignForm(study)
+    assert [code for code, _name in form.fields["languages"].choices] == ["en", "it", "de"]  # type: ignore[attr-defined]
+    assert {"consent_de", "boxes_de", "debriefing_de", "item_one_de"} <= set(form.fields)
+    page = _saved(client, study, languages=["en", "de"])
+    assert "The design is saved." in page
+    study.refresh_from_db()
+    assert study.settings["languages"] == ["en", "de"]
+    assert set(study.texts) == {"en", "it"}
+
+
+@pytest.mark.usefixtures("german")
+def test_missing_words_stop_the_launch_and_a_complete_translation_is_read(client: Client) -> None:
+    study = make_study(status="draft")
+    client.force_login(study.memberships.get().researcher)
+    _saved(client, study, languages=["en", "de"], title_de="{Items} für dich")
+    study.refresh_from_db()
+    problems = launch_problems(study)
+    assert "The texts in 'de' lack consent, consent_boxes, debriefing, screened_out, quota_full, closed." in problems
+    assert any("The question 'not_met_before' has no wording in 'de'." in problem for problem in problems)
+    with pytest.raises(ParallaxError, match="in 'de' lack"):
+        launch_study(study=study)
+    study.texts["de"] = {**study.texts["en"], "title": "{Items} für dich", "debriefing": "Danke."}
+    study.questionnaire = _in_german(study.questionnaire)
+    study.save(update_fields=["texts", "questionnaire"])
+    assert "de" not in languages_in_translation(study)
+    launch_study(study=study)
+    page = Client().get(f"/s/{study.slug}/?lang=de").content.decode()
+    assert '<html lang="de"' in page
+    assert "Filme für dich" in page
+    assert "Ich nehme teil" in page
+    assert "fünf Filme" in page
+
+
+@pytest.mark.usefixtures("german")
+def test_a_draft_in_translation_is_previewed_with_the_words_there_are(client: Client) -> None:
+    study = make_study(status="draft")
+    client.force_login(study.memberships.get().researcher)
+    _saved(client, study, languages=["en", "de"], title_de="Für dich")
+    link = client.get(reverse("studies:preview", args=[study.slug])).url  # type: ignore[attr-defined]
+    page = client.get(f"{link}&lang=de", follow=True).content.decode()
+    assert "Für dich" in page
+    assert "We are studying how people judge" in page
+    assert "Ich nehme teil" in page

@@ -1,0 +1,109 @@
+"""The launch is confirmed on a page, and by the command, that list what is frozen and what is missing."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from studies.enums import Mode
+from studies.models import Participant, Study
+from studies.services.design import change_design
+from tests.factories.studies import completed, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def draft() -> Study:
+    return make_study(status="draft")
+
+
+def _page(client: Client, study: Study) -> Any:
+    client.force_login(study.memberships.get().researcher)
+    return client.get(reverse("studies:launch", args=[study.slug]))
+
+
+def _gaps(page: Any) -> str:
+    return " ".join(gap.text for gap in page.context["overview"].gaps)
+
+
+def test_the_page_lists_what_is_frozen_and_changes_nothing(client: Client, draft: Study) -> None:
+    page = _page(client, draft)
+    text = page.content.decode()
+    for condition in draft.conditions.all():
+        assert condition.label in text
+        assert condition.model_digest[:12] in text
+    for name in ("Dataset", "Questionnaire", "Languages", "Texts", "Primary pair", "Analysis plan", "Assignment"):
+        assert f'<th scope="row">{name}</th>' in text
+    draft.refresh_from_db()
+    assert draft.status == "draft"
+
+
+def test_the_page_lists_what_is_missing(client: Client, draft: Study) -> None:
+    gaps = _gaps(_page(client, draft))
+    for start in ("No preview", "No pilot", "Low power", "No hypothesis"):
+        assert start in gaps
+    texts = {"en": {"debriefing": "You rated nine films."}}
+    change_design(study=draft, texts=texts, settings={"hypothesis": "Recall ranks them."})
+    completed(draft, Mode.PREVIEW)
+    completed(draft, Mode.SIMULATED)
+    draft.refresh_from_db()
+    draft.texts["en"]["declined"] = ""
+    draft.save(update_fields=["texts"])
+    gaps = _gaps(_page(client, draft))
+    for start in ("No preview", "No pilot", "No hypothesis"):
+        assert start not in gaps
+    assert "The text 'debriefing' in 'en' says “nine”" in gaps
+    assert "The text 'declined' is written in another language, and not in 'en'." in gaps
+
+
+def test_the_launch_is_confirmed_for_the_design_that_was_shown(client: Client, draft: Study) -> None:
+    shown = _page(client, draft).context["digest"]
+    url = reverse("studies:launch", args=[draft.slug])
+    assert client.post(url).url == url  # type: ignore[attr-defined]
+    change_design(study=draft, settings={"idle_minutes": 30})
+    page = client.post(url, {"design": shown}, follow=True)
+    assert "The design has changed since this page was opened." in page.content.decode()
+    draft.refresh_from_db()
+    assert draft.status == "draft"
+    client.post(url, {"design": page.context["digest"]})
+    draft.refresh_from_db()
+    assert draft.status == "live"
+    assert client.get(url).url == reverse("studies:detail", args=[draft.slug])  # type: ignore[attr-defined]
+
+
+def test_with_problems_there_is_nothing_to_confirm(client: Client, draft: Study) -> None:
+    draft.conditions.update(target=0)
+    page = _page(client, draft).content.decode()
+    assert page.count("needs a target of at least one participant.") == 2
+    assert "Freeze the design and launch" not in page
+
+
+def test_the_command_prints_the_same_lists(client: Client, draft: Study) -> None:
+    page = _page(client, draft)
+    out = StringIO()
+    call_command("launch_study", draft.slug, "--check", stdout=out)
+    draft.refresh_from_db()
+    assert draft.status == "draft"
+    overview = page.context["overview"]
+    for gap in overview.gaps:
+        assert gap.text in out.getvalue()
+    for name, value in overview.facts:
+        assert f"{name}: {value}" in out.getvalue()
+    out = StringIO()
+    call_command("launch_study", draft.slug, stdout=out)
+    draft.refresh_from_db()
+    assert draft.status == "live"
+    assert "No hypothesis" in out.getvalue()
+    assert Participant.objects.count() == 0
+
+
+def test_the_command_checks_without_launching(draft: Study) -> None:
+    draft.conditions.update(target=0)
+    with pytest.raises(CommandError, match="cannot be launched"):
+        call_command("launch_study", draft.slug, "--check", stdout=StringIO())

@@ -1,0 +1,120 @@
+"""Placeholders in texts and questions, filled where they are read; a warning for numbers that disagree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from studies.codebook.participants import participant_variables
+from studies.models import Study
+from studies.selectors.literal_numbers import literal_number_warnings
+from studies.selectors.placeholders import filled
+from studies.services.launch import launch_study
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+BOOKS = {"en": {"one": "book", "many": "books"}, "it": {"one": "libro", "many": "libri"}}
+
+
+def shorter(status: str = "live") -> Study:
+    study = make_study(status="draft", settings={"ratings_asked": 4, "list_length": 3, "item_noun": BOOKS})
+    if status == "live":
+        launch_study(study=study)
+    study.refresh_from_db()
+    return study
+
+
+def test_placeholders_are_filled_by_language_and_unknown_ones_stay() -> None:
+    settings = {"ratings_asked": 1, "list_length": 12, "item_noun": BOOKS}
+    texts = {
+        "en": {"title": "{Items}", "a": "{rated_items}, {recommendations}, {item}, {nothing}, {ratings_asked}"},
+        "it": {"a": ["{recommended_items} e {recommendations}"]},
+    }
+    assert filled(texts, settings) == {
+        "en": {"title": "Books", "a": "one book, 12 recommendations, book, {nothing}, one"},
+        "it": {"a": ["12 libri e 12 consigli"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("language", "consent", "question"),
+    [
+        (
+            "en",
+            "you rate four books that you know, you get three recommendations",
+            "this list of three recommendations",
+        ),
+        ("it", "valuti quattro libri che conosci, ricevi tre consigli", "questa lista di tre consigli"),
+    ],
+)
+def test_participants_read_the_numbers_and_the_noun_of_the_study(
+    client: Client, language: str, consent: str, question: str
+) -> None:
+    study = shorter()
+    page = client.get(f"/s/{study.slug}/?lang={language}").content.decode()
+    assert consent in " ".join(page.split())
+    variable = next(one for one in participant_variables(study) if one.name == "overall.satisfaction")
+    assert "this list of three recommendations" in variable.meaning
+    owner = study.memberships.get().researcher
+    client.force_login(owner)
+    preview = client.get(reverse("studies:questionnaire-preview", args=[study.slug, "overall"]), {"lang": language})
+    assert question in preview.content.decode()
+
+
+def test_a_frozen_text_without_placeholders_stays_as_it_is(client: Client) -> None:
+    study = make_study(status="draft")
+    study.texts["en"]["consent"] = "You rate five films {verbatim}."
+    study.save(update_fields=["texts"])
+    launch_study(study=study)
+    assert "You rate five films {verbatim}." in client.get(f"/s/{study.slug}/?lang=en").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Then you rate five that you know.", "five"),
+        ("You get 5 suggestions.", "5"),
+        ("Valuti cinque film.", "cinque"),
+        ("Look at the seven films.", "seven"),
+        ("Then you rate four, and get three recommendations.", ""),
+        ("It takes ten minutes; you are at least 18 years old.", ""),
+        ("Rate each film from 1 to 5.", ""),
+        ("You rate {rated_items}.", ""),
+    ],
+)
+def test_a_number_that_disagrees_is_warned_about(text: str, number: str) -> None:
+    study = make_study(status="draft", settings={"ratings_asked": 4, "list_length": 3})
+    language = "it" if "Valuti" in text else "en"
+    study.texts[language]["debriefing"] = text
+    warnings = literal_number_warnings(study)
+    assert len(warnings) == bool(number)
+    if number:
+        assert f"The text 'debriefing' in '{language}' says “{number}”" in warnings[0]
+
+
+def test_the_shipped_template_agrees_with_every_setting() -> None:
+    assert literal_number_warnings(shorter("draft")) == []
+
+
+def test_a_number_in_a_question_is_found() -> None:
+    study = shorter("draft")
+    study.questionnaire["overall"][0]["text"]["en"] = "How satisfied are you with these five recommendations?"
+    (warning,) = literal_number_warnings(study)
+    assert warning.startswith("The question 'satisfaction' in 'en' says “five”")
+
+
+def test_the_design_page_warns_and_saves(client: Client) -> None:
+    study = shorter("draft")
+    client.force_login(study.memberships.get().researcher)
+    url = reverse("studies:design", args=[study.slug])
+    said: dict[str, Any] = {**client.get(url).context["form"].initial, "debriefing_en": "You rated nine books."}
+    page = client.post(url, {**said, "item_many_en": "tomes"}, follow=True).content.decode()
+    assert "The design is saved." in page
+    assert "says “nine”" in page
+    study.refresh_from_db()
+    assert study.texts["en"]["debriefing"] == "You rated nine books."
+    assert study.settings["item_noun"]["en"] == {"one": "book", "many": "tomes"}
