@@ -166,7 +166,9 @@ def _between(check: Check, place: Place, numbers: Numbers, tests: Tests) -> list
     for name in check.contenders:
         span = _span("value", tests.value(place, name), ALPHA)
         inside = None if span is None else _inside(span, check.low, check.high)
-        findings.append(Finding(place, f"{name} {shown(numbers[place, name])}", inside, span, is_tested=span is not None))
+        findings.append(
+            Finding(place, f"{name} {shown(numbers[place, name])}", inside, span, is_tested=span is not None)
+        )
     return findings
 
 
@@ -189,9 +191,7 @@ def _inside(span: Span, low: float, high: float) -> bool | None:
     return None
 
 
-def _better(
-    place: Place, first: str, second: str, numbers: Numbers, tests: Tests, *, alpha: float = ALPHA
-) -> Finding:
+def _better(place: Place, first: str, second: str, numbers: Numbers, tests: Tests, *, alpha: float = ALPHA) -> Finding:
     """Whether the first algorithm is the better one by the place's metric."""
     if _is_higher_better(place.metric):
         return _above(place, first, second, numbers, tests, alpha=alpha)
@@ -217,7 +217,9 @@ def _another_best(check: Check, numbers: Numbers, tests: Tests) -> list[Finding]
         # Another algorithm is best at the second place if each leads the other where it is the best.
         places = zip(check.places, best, reversed(best), strict=True)
         findings = [_better(place, first, second, numbers, tests) for place, first, second in places]
-        return [_with(found, f"best is {name}: ", found.holds or None) for found, name in zip(findings, best, strict=True)]
+        return [
+            _with(found, f"best is {name}: ", found.holds or None) for found, name in zip(findings, best, strict=True)
+        ]
     findings = [
         _better(place, best[0], other, numbers, tests)
         for place in check.places

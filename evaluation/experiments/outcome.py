@@ -146,10 +146,10 @@ def summary(judgements: Sequence[Judgement]) -> str:
     Examples
     --------
     >>> summary([])
-    'The experiment states no claims; its tables stand for themselves.'
+    'The experiment states no claims.'
     """
     if not judgements:
-        return "The experiment states no claims; its tables stand for themselves."
+        return "The experiment states no claims."
     verdicts = [one.verdict for one in judgements]
     n_held, n_failed = verdicts.count("holds"), verdicts.count("does not hold")
     n_open = len(verdicts) - n_held - n_failed

@@ -156,7 +156,13 @@ def _measured(
 
 
 def outcomes_of(
-    run: EvaluationRun, algorithm: RunAlgorithm, cases: Cases, arrays: Arrays, sides: TrainingSides
+    run: EvaluationRun,
+    algorithm: RunAlgorithm,
+    cases: Cases,
+    arrays: Arrays,
+    sides: TrainingSides,
+    *,
+    are_curves_kept: bool = True,
 ) -> Outcomes:
     """The run's metrics of one algorithm on some cases, from what was measured of them."""
     kind = registry.algorithm(algorithm.algorithm)
@@ -176,6 +182,7 @@ def outcomes_of(
             n_users=sides.n_users,
             item_terms=sides.item_terms,
         ),
+        are_curves_kept=are_curves_kept,
     )
 
 

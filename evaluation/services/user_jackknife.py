@@ -73,7 +73,8 @@ def _without_groups(
     arrays = measured_alone(artefacts.load("results", digest).arrays)
     rows = []
     for group in groups:
-        measured = outcomes_of(run, algorithm, *of_users(found.cases, arrays, np.setdiff1d(users, group)), sides)
+        rest = of_users(found.cases, arrays, np.setdiff1d(users, group))
+        measured = outcomes_of(run, algorithm, *rest, sides, are_curves_kept=False)
         rows.append({one.metric: one.value for one in measured.values})
     return _columns(rows)
 

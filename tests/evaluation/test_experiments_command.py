@@ -91,7 +91,7 @@ def test_failed_run_ends_with_its_reason(eager: None, file: str, tmp_path: Path)
 
 def test_list_says_what_each_experiment_asks() -> None:
     said = call("--list")
-    assert "survey-utility\n    What is likely, and what is worth it (survey, 6c). Does a list" in said
+    assert "survey-utility\n    Likely items against profitable items (survey, section 6.3.2). Does a list" in said
 
 
 @pytest.mark.parametrize(
