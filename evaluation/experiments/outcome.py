@@ -9,7 +9,6 @@ from evaluation.experiments.document import Block, Grid, Heading, Picture, Point
 from evaluation.experiments.judging import Finding, Judgement, Numbers, shown
 from evaluation.experiments.schema import NEEDS, ORIGINS, Experiment, Place, PlannedRun, Table
 
-
 SYNTHETIC = (
     "Synthetic ratings: a program made these data, so every number below describes that program and is no evidence "
     "about people."
