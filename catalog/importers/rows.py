@@ -219,8 +219,8 @@ def in_seconds(times: NDArray[np.int64], column: str) -> tuple[NDArray[np.int64]
     if earliest < LATEST_SECONDS:
         n_late = int((np.abs(times) >= LATEST_SECONDS).sum())
         return times, [
-            f"{n_late:,} of {len(times):,} times in column {column} lie beyond the year 5000 when read as seconds since "
-            "1970, and the others do not: the column seems to mix units. It was kept as it is."
+            f"{n_late:,} of {len(times):,} times in column {column} lie beyond the year 5000 when read as seconds "
+            "since 1970, and the others do not: the column seems to mix units. It was kept as it is."
         ]
     factor, unit = next(
         (found for found in reversed(FINER_UNITS) if earliest >= LATEST_SECONDS * found[0] // 1_000), FINER_UNITS[0]

@@ -96,7 +96,7 @@ def timestamps_of(version: DatasetVersion) -> NDArray[np.int64]:
 
 
 def rated_between(version: DatasetVersion) -> tuple[datetime, datetime] | None:
-    """When the first and the last rating was given, in UTC; None where the source has no times, or no plausible ones."""
+    """The times of the first and the last rating, in UTC; None where the source has none, or none that is plausible."""
     times = timestamps_of(version)
     if not len(times):
         return None

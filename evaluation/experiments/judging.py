@@ -245,8 +245,8 @@ def _another_order(check: Check, numbers: Numbers, tests: Tests) -> Finding:
         if all(found.holds for found in turned):
             shown_pairs.append(f"{a} before {b}")
     words = (
-        f"by {first.metric} ({first.run}), and significantly the other way round by {second.metric} ({second.run}), each "
-        f"of {len(pairs)} pairs tested at .05/{len(pairs)}: "
+        f"by {first.metric} ({first.run}), and significantly the other way round by {second.metric} ({second.run}), "
+        f"each of {len(pairs)} pairs tested at .05/{len(pairs)}: "
     )
     if shown_pairs:
         return Finding(first, words + ", ".join(shown_pairs), True)

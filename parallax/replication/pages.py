@@ -143,8 +143,8 @@ def _count(found: list[Judged]) -> str:
     return (
         f"Of {len(found)} statements, {same} come out as in the paper, {other} do not, and {len(found) - same - other} "
         "could not be decided. Only significant results decide: a statement counts as in the paper, or not, where the "
-        "95% bootstrap interval over participants or the named test leaves no doubt on these data, and a result that is "
-        "not significant counts as neither. The participants are simulated from the ratings of other users, so this "
+        "95% bootstrap interval over participants or the named test leaves no doubt on these data, and a result that "
+        "is not significant counts as neither. The participants are simulated from the ratings of other users, so this "
         "describes the design, the algorithms and the measures, and is no evidence whether the paper is right about "
         "people."
     )

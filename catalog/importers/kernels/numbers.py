@@ -1,7 +1,7 @@
 """Compiled reading of lines of numbers; import it through `catalog.importers.lazy` only.
 
-It takes plain decimal digits, a minus sign before them and one decimal character among them, and nothing else: whatever is
-written otherwise, right or wrong, is for the reader by line. With ``NUMBA_DISABLE_JIT=1`` this is the plain
+It takes plain decimal digits, a minus sign before them and one decimal character among them, and nothing else:
+whatever is written otherwise, right or wrong, is for the reader by line. With ``NUMBA_DISABLE_JIT=1`` this is the plain
 Python function it looks like.
 """
 
