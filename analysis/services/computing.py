@@ -43,6 +43,7 @@ def compute(
     plan: dict[str, Any],
     planned: dict[str, Any],
     flow: dict[str, Any],
+    is_pilot: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Every number of a report, as JSON holds it; nothing is drawn from a stream that is not named."""
@@ -81,6 +82,7 @@ def compute(
             "ratings_asked": study.settings["ratings_asked"],
         },
         "mode": mode,
+        **({"is_pilot": True} if is_pilot else {}),
         # Nothing where nothing was planted, so that the results of such studies stay the same bytes.
         **({"planted_effects": planted} if planted and mode == Mode.SIMULATED else {}),
         "conditions": [

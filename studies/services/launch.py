@@ -71,6 +71,18 @@ def design_snapshot(study: Study) -> dict[str, Any]:
     }
 
 
+def draft_snapshot(study: Study) -> dict[str, Any]:
+    """The design of a draft as a launch would freeze it now."""
+    draft = Study.objects.select_related("run", "dataset_version").get(pk=study.pk)
+    draft.settings = with_plan(draft)
+    return design_snapshot(draft)
+
+
+def with_plan(study: Study) -> dict[str, Any]:
+    """The settings with the plan; a draft older than plans gets the one that stands where nothing is said."""
+    return {**study.settings, "plan": plan_from(study.settings).as_plain()}
+
+
 def model_problems(study: Study) -> list[str]:
     """What keeps the conditions' models from being used, in sentences; every model is opened and tried."""
     problems = []
@@ -170,8 +182,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         .select_related("run", "dataset_version")
         .get(pk=study_id)
     )
-    # A draft older than plans gets the one that stands where nothing is said.
-    current.settings = {**current.settings, "plan": plan_from(current.settings).as_plain()}
+    current.settings = with_plan(current)
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)
     move(
