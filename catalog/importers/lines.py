@@ -232,7 +232,7 @@ def _fill(
             row.append(value_of(fields[place], kind, decimal))
         except ValueError as error:
             if kind == "number" and decimal == "." and _WITH_COMMA.fullmatch(fields[place].strip()):
-                return DECIMAL_COMMA, name, f"{shown(fields[place].strip())} has a decimal comma"
+                return DECIMAL_COMMA, name, str(error)
             return "not a number", name, str(error)
     for (name, _, _), value in zip(places, row, strict=True):
         values[name].append(value)

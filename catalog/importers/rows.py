@@ -120,19 +120,19 @@ def assemble(
         Any problem, where the policy is to refuse; no rating left to keep.
     """
     if len(table) == 0:
-        if problems.are_decimal_commas:
-            _refuse_bad_rows(problems)
+        if _could_be_read(source_format, problems):
+            _refuse_bad_rows(source_format, problems)
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
     if scale is None and columns.rating is not None and policy.on_bad_row == "refuse":
-        _refuse_bad_rows(problems)  # before a scale is sought in what is left
+        _refuse_bad_rows(source_format, problems)  # before a scale is sought in what is left
     checked = _check(table, columns, items, scale, problems)
     if policy.on_bad_row == "refuse":
-        _refuse_bad_rows(problems)
+        _refuse_bad_rows(source_format, problems)
     # Usage says whether, not how often: to take an item again is no fault there.
     if policy.duplicates == "refuse" or (policy.duplicates == "auto" and columns.rating is not None):
         checked.repeated.refuse(ADVICE_TWICE, ("duplicates",))
     n_bad = table.rows_read - len(checked.users) - checked.repeated.total - (set_aside.total if set_aside else 0)
-    said = [*warnings, *_warnings_of_dropped(table, columns, checked.scale, problems, n_bad)]
+    said = [*warnings, *_warnings_of_dropped(source_format, table, columns, checked.scale, problems, n_bad)]
     problems.merge(checked.repeated)
     if len(checked.users) == 0:
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
@@ -173,14 +173,19 @@ def assemble(
     )
 
 
-def _refuse_bad_rows(problems: Problems) -> None:
-    if problems.are_decimal_commas:
+def _could_be_read(source_format: str, problems: Problems) -> bool:
+    """Whether a declared decimal comma would make numbers of all bad values; other formats have fixed columns."""
+    return source_format == "delimited" and problems.are_decimal_commas
+
+
+def _refuse_bad_rows(source_format: str, problems: Problems) -> None:
+    if _could_be_read(source_format, problems):
         problems.refuse(ADVICE_COMMAS, ("decimal",))
     problems.refuse(ADVICE_ROWS, ("on_bad_row",))
 
 
 def _warnings_of_dropped(
-    table: Table, columns: RatingColumns, scale: RatingScale, problems: Problems, n_bad: int
+    source_format: str, table: Table, columns: RatingColumns, scale: RatingScale, problems: Problems, n_bad: int
 ) -> list[str]:
     """What to say of rows dropped as bad: many of them, decimal commas, ratings that the detected scale lacks."""
     found = []
@@ -190,7 +195,7 @@ def _warnings_of_dropped(
             f"{n_bad:,} of {table.rows_read:,} rows ({share:.0%}) were dropped as bad. What is left may not "
             "stand for the whole: look at the examples, and correct the source."
         )
-    if problems.are_decimal_commas:
+    if _could_be_read(source_format, problems):
         found.append("All dropped values look like 4,5: import the source with a decimal comma.")
     left_out = problems.values_left_out.get(columns.rating or "", set())
     lacking = sorted(left_out - set(scale.values())) if left_out and not scale.is_declared else []
