@@ -135,6 +135,8 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     def file(self, request: Request, pk: int, name: str) -> HttpResponse:
         """Give a file of a report."""
         report = self.get_object()
+        if name == PACKAGE and report.is_pilot:
+            raise NotFound("A pilot report has no study package.")
         if name == PACKAGE:
             ready = give_package(report=report, actor=request.user)
             return self._asked(report, request.user) if ready is None else self._sent(ready)

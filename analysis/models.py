@@ -27,6 +27,7 @@ class Report(TimeStampedModel):
     plan = models.JSONField(default=dict)
     results = models.JSONField()
     provenance = models.JSONField(default=dict)
+    is_pilot = models.BooleanField(default=False)  # of a draft walked by simulated participants, before the launch
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:

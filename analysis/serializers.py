@@ -14,7 +14,10 @@ from studies.serializers import REPORTED
 
 
 class ReportSerializer(serializers.ModelSerializer[Report]):
-    """A report and what it was made from; `is_out_of_date` when somebody withdrew, or was excluded, since."""
+    """A report and what it was made from; `is_out_of_date` when somebody withdrew, or was excluded, since.
+
+    `is_pilot`: of a draft and simulated participants; out of date once the design changed or the study was launched.
+    """
 
     study = serializers.SlugField(source="study.slug")
     run_id = serializers.IntegerField()
@@ -22,7 +25,7 @@ class ReportSerializer(serializers.ModelSerializer[Report]):
 
     class Meta:
         model = Report
-        fields = ["id", "study", "number", "mode", "run_id", "inputs_hash", "is_out_of_date", "created_at"]
+        fields = ["id", "study", "number", "mode", "is_pilot", "run_id", "inputs_hash", "is_out_of_date", "created_at"]
         read_only_fields = fields
 
 

@@ -98,6 +98,8 @@ def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """Give one file of the report; the study package, unless one is kept, is asked of a worker first."""
     report = _own(request, pk)
+    if name == PACKAGE and report.is_pilot:
+        raise Http404("A pilot report has no study package.")
     if name == PACKAGE:
         ready = give_package(report=report, actor=request.user)
         return redirect(request_package(report=report, asked_by=request.user)) if ready is None else _sent(ready)

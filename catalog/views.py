@@ -28,6 +28,7 @@ from catalog.selectors.datasets import (
     version_in_console,
     versions_of,
 )
+from catalog.selectors.ratings import rated_between
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
 from catalog.services import add_uploaded_metadata, retire_version
@@ -65,6 +66,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             "version": version,
             "versions": versions_of(version.dataset),
             "shape": shape,
+            "rated_between": rated_between(version),
             "figures": [
                 *([charts.ratings_per_value(shape.values)] if len(shape.values) > 1 else []),
                 charts.tail(shape.counts.tolist(), shape.tail, shape.half_items),

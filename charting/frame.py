@@ -280,6 +280,29 @@ def _check(width: int) -> None:
         raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; {width} were asked for.")
 
 
+def stamped(spec: Spec, words: str) -> Spec:
+    """A chart whose title, and what a screen reader says, begin with words that no copy of it may lack.
+
+    Parameters
+    ----------
+    spec : dict
+        Made by a function of `charting.marks`, of no width of its own.
+    words : str
+
+    Returns
+    -------
+    dict
+    """
+    told = spec["usermeta"]
+    title, description = f"{words}. {told['title']}", f"{words}. {told['description']}"
+    return {
+        **spec,
+        "title": {**spec["title"], "text": _wrapped(title, TITLE_SIZE * _TITLE_CHARACTER)},
+        "description": description,
+        "usermeta": {**told, "title": title, "description": description},
+    }
+
+
 def _wrapped(text: str, character: float) -> str | Spec:
     """Return text as it is, or an expression that breaks it into lines by the width of the chart."""
     if len(text) * character <= _BREAKPOINTS[0] and "\n" not in text:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from analysis.tables.cells import Side, Table
+from charting.frame import stamped
 from charting.theme import Spec, both_modes
 
 Draw = Callable[[Spec, int], str]
@@ -95,10 +96,13 @@ class Section:
 
 @dataclass(frozen=True)
 class FigureMaker:
-    """Makes the figures of one side of a report: all wear its badge."""
+    """Makes the figures of one side of a report: all wear its badge, and in a pilot its stamp in their titles."""
 
     badge: str
+    stamp: str = ""
 
     def __call__(self, key: str, spec: Spec | None, caption: str, table: Table, width: int = WIDTH) -> Figure | None:
         """A figure, or None where there is nothing to draw."""
-        return None if spec is None else Figure(key, spec, caption, self.badge, table, width)
+        if spec is None:
+            return None
+        return Figure(key, stamped(spec, self.stamp) if self.stamp else spec, caption, self.badge, table, width)

@@ -16,6 +16,7 @@ from analysis.tables.cells import Side, Table
 from studies.enums import Mode
 
 BADGE = "Simulated participants"
+PILOT_BADGE = "Pilot of simulated participants"
 DATASET_BADGE = "Synthetic ratings"
 LEAD_WIDTH = 480
 
@@ -63,10 +64,11 @@ class Document:
 def document_of(report: Report) -> Document:
     """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance."""
     results = report.results
-    badge = BADGE if report.mode != Mode.LIVE else ""
-    figure = FigureMaker(badge)
+    badge = "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
+    stamp = PILOT_BADGE if report.is_pilot else ""
+    figure = FigureMaker(badge, stamp)
     # What was measured offline owes nothing to participants: it wears the badge of its ratings instead.
-    measured = FigureMaker(DATASET_BADGE if report.provenance["is_dataset_synthetic"] else "")
+    measured = FigureMaker(DATASET_BADGE if report.provenance["is_dataset_synthetic"] else "", stamp)
     primary = verdict.primary_of(results)
     n = results["objective"]["n"]
     lead = None

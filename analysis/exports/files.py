@@ -15,6 +15,7 @@ from django.utils.safestring import mark_safe
 
 from analysis.exports.document import Document, document_of
 from analysis.models import Report
+from analysis.narrative.verdict import simulated_notice
 from analysis.tables.cells import Table
 from charting import render
 from charting.theme import LIGHT, Spec
@@ -32,6 +33,7 @@ def report_json(report: Report) -> str:
         "study": report.study.slug,
         "report": report.number,
         "mode": report.mode,
+        **({"is_pilot": True, "notice": simulated_notice(report.results)} if report.is_pilot else {}),
         "inputs_hash": report.inputs_hash,
         "plan": report.plan,
         "provenance": report.provenance,
@@ -77,6 +79,14 @@ def _themed(picture: str) -> str:
         picture = picture.replace(f'"{getattr(LIGHT, field.name)}"', f'"{token}"')
     # The file's own white ground would stand out on dark paper.
     return picture.replace('fill="#ffffff"', 'fill="none"', 1)
+
+
+def with_column(text: str, name: str, value: str) -> str:
+    """A CSV with one more column, which holds the same in every row."""
+    head, *rows = csv.reader(io.StringIO(text, newline=""))
+    stream = io.StringIO(newline="")
+    csv.writer(stream, lineterminator="\n").writerows([[*head, name], *([*row, value] for row in rows)])
+    return stream.getvalue()
 
 
 def table_csv(table: Table) -> str:

@@ -11,8 +11,8 @@ from typing import Literal
 from django.conf import settings
 
 from analysis.exports.blocks import Figure
-from analysis.exports.document import DATASET_BADGE, Document, document_of
-from analysis.exports.files import html_of, report_json, table_csv
+from analysis.exports.document import DATASET_BADGE, PILOT_BADGE, Document, document_of
+from analysis.exports.files import html_of, report_json, table_csv, with_column
 from analysis.exports.latex import table_latex
 from analysis.exports.markdown import sentences_markdown, table_markdown
 from analysis.exports.paper import figure_pdf, report_pdf
@@ -125,7 +125,8 @@ class Outputs:
 
     def whole(self) -> Iterator[File]:
         """The report as a whole, in every form: to name them the document need not be arranged."""
-        title = f"{self.report.study.title}: report {self.report.number}"
+        kind = "pilot report" if self.report.is_pilot else "report"
+        title = f"{self.report.study.title}: {kind} {self.report.number}"
         yield _text("report.html", "The report as one page that needs nothing else", "report", self._html)
         yield File(
             "report.pdf", "The report on paper, A4", "report", lambda: report_pdf(self.document, self.drawings.pdf)
@@ -158,12 +159,15 @@ class Outputs:
     def _figure_pdf(self, figure: Figure, title: str) -> bytes:
         return figure_pdf(self.drawings.pdf(figure), title, self.report.created_at)
 
+    def _table_csv(self, table: Table) -> str:
+        return with_column(table_csv(table), "report", PILOT_BADGE) if self.report.is_pilot else table_csv(table)
+
     def of_tables(self) -> Iterator[File]:
         """Every table as CSV, Markdown and LaTeX."""
         for number, table in enumerate(self.document.tables(), start=1):
             stem = f"tables/{table.key}"
             facts: tuple[Table, int, str] = (table, number, self.remark)
-            yield _text(f"{stem}.csv", table.title, "tables", functools.partial(table_csv, table))
+            yield _text(f"{stem}.csv", table.title, "tables", functools.partial(self._table_csv, table))
             yield _text(f"{stem}.md", table.title, "tables", functools.partial(table_markdown, *facts))
             yield _text(f"{stem}.tex", table.title, "tables", functools.partial(table_latex, *facts))
 

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils.formats import date_format
 
 from analysis.exports.blocks import Block, Figure, Section
-from analysis.exports.document import DATASET_BADGE, Document
+from analysis.exports.document import DATASET_BADGE, PILOT_BADGE, Document
 from analysis.narrative.typeset import pieces
 from analysis.tables.cells import Column, Table
 from core.errors import ParallaxError
@@ -86,7 +86,8 @@ def printed(document: Document) -> dict[str, Any]:
     made = date_format(report.created_at.astimezone(UTC), "j F Y")
     return {
         "title": report.study.title,
-        "made": f"Parallax · Report {report.number} · {made}",
+        "watermark": PILOT_BADGE if report.is_pilot else "",
+        "made": f"Parallax · {'Pilot report' if report.is_pilot else 'Report'} {report.number} · {made}",
         "badges": badges,
         "notices": notices,
         "headline": [{"text": run.text, "side": run.side} for run in document.headline],

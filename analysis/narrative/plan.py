@@ -27,7 +27,9 @@ MONTHS = (
 def frozen(results: Result) -> list[str]:
     """What was planned, and since when that stands."""
     plan, n = results["planned"]["plan"], results["objective"]["n"]
-    if results["planned"]["is_frozen"]:
+    if results.get("is_pilot"):
+        opening = "This plan is that of the draft as it stands. Nothing is frozen before the launch."
+    elif results["planned"]["is_frozen"]:
         opening = "This plan was frozen with the design when the study was launched."
     else:
         opening = (

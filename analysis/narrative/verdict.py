@@ -220,9 +220,14 @@ def simulated_notice(results: Result) -> str:
         )
     planted = told(results.get("planted_effects", {}))
     planted = f" {planted} What is found below was put in." if planted else ""
+    pilot = (
+        "PILOT of a draft that has not been launched: no participant has taken part, and the design may still change. "
+        if results.get("is_pilot")
+        else ""
+    )
     return (
-        "These participants are simulated: they answer from ratings of users whom no model has seen, so this report "
-        f"shows that the study runs and is no evidence about people.{shares}{planted}"
+        f"{pilot}These participants are simulated: they answer from ratings of users whom no model has seen, so this "
+        f"report shows that the study runs and is no evidence about people.{shares}{planted}"
     )
 
 

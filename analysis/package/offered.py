@@ -29,13 +29,15 @@ def files_of(report: Report, arrange: Arrange | None = None) -> dict[str, File]:
 
     `arrange` gives the document of the report, where one is kept.
     """
-    found = [_package(report, arrange, silent), *Outputs(report, arrange).files()]
+    found = [*([] if report.is_pilot else [_package(report, arrange, silent)]), *Outputs(report, arrange).files()]
     return {file.name: file for file in found}
 
 
 def file_of(report: Report, name: str, arrange: Arrange | None = None, progress: Progress = silent) -> File | None:
-    """One file of a report, or None if it has none of this name."""
-    return _package(report, arrange, progress) if name == PACKAGE else formats.file_of(report, name, arrange)
+    """One file of a report, or None if it has none of this name; a pilot has no study package."""
+    if name == PACKAGE:
+        return None if report.is_pilot else _package(report, arrange, progress)
+    return formats.file_of(report, name, arrange)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def _told(file: File, number: int, n_files: int, progress: Progress) -> bytes:
 
 
 def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Path]:
-    """Write every file of a report to a folder, the study package last; give their paths."""
+    """Write every file of a report to a folder, the study package last (a pilot has none); give their paths."""
     made: dict[str, bytes] = {}
     written: list[Path] = []
     progress("Arranging the report")
@@ -85,6 +87,9 @@ def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Pa
             if file.group == group:
                 made[file.name] = file.make()
                 written.append(_put(folder / file.name, made[file.name]))
+    if report.is_pilot:
+        progress(f"Wrote {len(written)} files")
+        return written
     makers: dict[str, Callable[[], bytes]] = {
         name: lambda content=content: content  # type: ignore[misc]
         for name, content in made.items()

@@ -45,10 +45,13 @@ class FrozenPlan:
     extensions: tuple[Extension, ...] = ()
 
 
-def frozen_plan(study: Study) -> FrozenPlan:
-    """Read it from the first frozen version: later ones, of another consent text, change nothing of it."""
+def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenPlan:
+    """Read it from the first frozen version: later ones, of another consent text, change nothing of it.
+
+    `draft` is the snapshot of a design that is not frozen yet, whose plan a pilot report follows.
+    """
     frozen = list(study.versions.select_related("made_by").order_by("number"))
-    snapshot = frozen[0].snapshot if frozen else {}
+    snapshot = draft or (frozen[0].snapshot if frozen else {})
     launch = (
         LogEntry.objects.filter(kind="studies.study", object_id=study.pk, from_status=StudyStatus.DRAFT)
         .filter(to_status=StudyStatus.LIVE)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from analysis.models import Report, ReportRequest
-from studies.enums import ParticipantStatus, Role, StudyStatus
+from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
 from studies.models import Exclusion, Participant, Study
 
 READERS = (Role.OWNER, Role.ANALYST)
 
 
 def studies_to_report(researcher: Any) -> QuerySet[Study]:
-    """The launched studies whose reports a researcher may read, newest first."""
+    """The studies whose reports a researcher may read, newest first: launched ones, and drafts that were piloted."""
+    piloted = Participant.objects.filter(study=OuterRef("pk"), mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED)
     return (
         Study.objects.filter(memberships__researcher=researcher, memberships__role__in=READERS)
-        .exclude(status=StudyStatus.DRAFT)
+        .filter(~Q(status=StudyStatus.DRAFT) | Exists(piloted))
         .order_by("-created_at", "-pk")
     )
 
@@ -27,7 +28,8 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
     """The reports a researcher may read, newest first; each says whether it `is_out_of_date`.
 
     It is when somebody whose answers it may hold has withdrawn since (the consent text promises that this shows),
-    or was excluded or taken in again.
+    or was excluded or taken in again. A pilot is once its draft is launched, or changed, which removes the simulated
+    participants who walked it.
     """
     withdrawn_since = Participant.objects.filter(
         study=OuterRef("study"),
@@ -42,9 +44,19 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
         participant__mode=OuterRef("mode"),
         participant__completed_at__lt=OuterRef("created_at"),
     )
+    walked = Participant.objects.filter(
+        study=OuterRef("study"), mode=OuterRef("mode"), completed_at__lt=OuterRef("created_at")
+    )
+    overtaken = Q(is_pilot=True) & (~Q(study__status=StudyStatus.DRAFT) | ~Exists(walked))
     return (
         Report.objects.filter(study__memberships__researcher=researcher, study__memberships__role__in=READERS)
-        .annotate(is_out_of_date=Exists(withdrawn_since) | Exists(decided_since))
+        .annotate(
+            is_out_of_date=Case(
+                When(Q(Exists(withdrawn_since)) | Q(Exists(decided_since)) | overtaken, then=Value(True)),
+                default=Value(False),
+                output_field=BooleanField(),
+            )
+        )
         .select_related("study", "run", "made_by")
         .order_by("-created_at", "-pk")
     )

@@ -19,10 +19,11 @@ from core.errors import ParallaxError
 from core.provenance import derived_seed, digest_of, versions
 from core.transitions import record
 from evaluation.models import EvaluationRun
-from studies.enums import Mode, StudyStatus
+from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
 from studies.selectors.left_out import left_out
 from studies.services.blinding import note_opened_by
+from studies.services.launch import draft_snapshot
 
 logger = logging.getLogger(__name__)
 
@@ -46,22 +47,23 @@ def build_report(
     already. A report on people who still take part opens the outcomes, and that is logged; pages and programs ask
     `require_open_answers` before.
 
-    Raises `report.not_launched`, `report.unknown_mode`, `report.run_not_finished`, `run.other_protocol`,
-    `run.many_models`, `report.models_differ`, `report.bad_plan`.
+    The report of a draft is a pilot on simulated participants: it follows the plan as it stands, says in every form
+    that it is a pilot, and is out of date once the design changes or the study is launched.
+
+    Raises `report.not_launched` (a draft without simulated participants, or asked for people),
+    `report.unknown_mode`, `report.run_not_finished`, `run.other_protocol`, `run.many_models`,
+    `report.models_differ`, `report.bad_plan`.
     """
-    if study.status == StudyStatus.DRAFT:
-        raise ParallaxError(
-            "report.not_launched",
-            f"The study {study.slug} is still a draft: launch it first, so that its design is frozen.",
-        )
-    chosen_mode = mode or mode_to_report(study)
+    is_pilot = study.status == StudyStatus.DRAFT
+    chosen_mode = _mode_of_pilot(study, mode) if is_pilot else mode or mode_to_report(study)
     if chosen_mode not in REPORTABLE:
         raise ParallaxError(
             "report.unknown_mode", f"A report is on live or simulated participants; got {chosen_mode!r}."
         )
     chosen_run = run or study.run
     positions = positions_in(study, chosen_run)
-    frozen = frozen_plan(study)
+    draft = draft_snapshot(study) if is_pilot else None
+    frozen = frozen_plan(study, draft)
     plan = plan_of(frozen, chosen_run, overrides)
     progress("Reading what participants answered")
     out = left_out(study, [chosen_mode], by_hand=plan["by_hand"], rule=plan["exclude"])
@@ -71,6 +73,8 @@ def build_report(
     lengths = (0, *chosen_run.profile_lengths)
     measured = [measured_by(chosen_run, reading.kept.conditions, positions, length) for length in lengths]
     provenance = _provenance(study, chosen_run, chosen_mode, reading.kept, measured, plan)
+    if draft is not None:
+        provenance["pilot_design"] = digest_of(draft)
     if reading.n_left_out:
         provenance["everybody_digest"] = reading.everybody.digest
     planned = {
@@ -92,15 +96,33 @@ def build_report(
         return found
     results = compute(
         study=study, run=chosen_run, mode=chosen_mode, reading=reading, measured=measured, plan=plan,
-        planned=planned, flow=flow, progress=progress,
+        planned=planned, flow=flow, is_pilot=is_pilot, progress=progress,
     )  # fmt: skip
     progress("Storing the report")
     report = _stored(
         study=study, run=chosen_run, mode=chosen_mode, inputs_hash=inputs_hash, plan=plan, results=results,
-        provenance=provenance, made_by=made_by,
+        provenance=provenance, is_pilot=is_pilot, made_by=made_by,
     )  # fmt: skip
     logger.info("built report=%s study=%s mode=%s", report.number, study.slug, chosen_mode)
     return report
+
+
+def _mode_of_pilot(study: Study, mode: str | None) -> str:
+    """Simulated participants: nobody else walks a draft."""
+    if mode == Mode.LIVE:
+        raise ParallaxError(
+            "report.not_launched",
+            f"The study {study.slug} is still a draft, so that no participants can have taken part. Launch it first, "
+            "or build a pilot report on simulated participants.",
+        )
+    walked = study.participants.filter(mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED)
+    if not walked.exists():
+        raise ParallaxError(
+            "report.not_launched",
+            f"The study {study.slug} is still a draft. For a pilot report let simulated participants walk it first "
+            f"(.venv/bin/python manage.py simulate_participants {study.slug}); for a report launch it.",
+        )
+    return mode or Mode.SIMULATED
 
 
 def _provenance(
@@ -146,6 +168,7 @@ def _stored(
     plan: dict[str, Any],
     results: dict[str, Any],
     provenance: dict[str, Any],
+    is_pilot: bool,
     made_by: Any,
 ) -> Report:
     """Write the report under the study's next number, unless somebody else has just written the same."""
@@ -161,6 +184,7 @@ def _stored(
             "plan": plan,
             "results": results,
             "provenance": provenance,
+            "is_pilot": is_pilot,
             "made_by": made_by,
         },
     )
@@ -168,6 +192,8 @@ def _stored(
     if is_new:
         is_live = mode == Mode.LIVE
         reason = "A report opened the outcomes." if is_live else "A report on simulated participants was built."
+        if is_pilot:
+            reason = "A pilot report on simulated participants was built from the draft."
         facts = {"report": report.number, "mode": mode, "n": results["flow"]["analysed"]}
         record(locked, reason=reason, actor=made_by, **facts)
     return report

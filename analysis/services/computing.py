@@ -46,6 +46,7 @@ def compute(
     plan: dict[str, Any],
     planned: dict[str, Any],
     flow: dict[str, Any],
+    is_pilot: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Every number of a report, as JSON holds it; nothing is drawn from a stream that is not named."""
@@ -86,6 +87,7 @@ def compute(
             **({"taken_from": taken_from(study.settings)} if is_usage(study.dataset_version) else {}),
         },
         "mode": mode,
+        **({"is_pilot": True} if is_pilot else {}),
         # Nothing where nothing was planted, so that the results of such studies stay the same bytes.
         **({"planted_effects": planted} if planted and mode == Mode.SIMULATED else {}),
         "conditions": [

@@ -44,5 +44,6 @@ def note_package(*, report: Report, actor: Any) -> None:
 
 def filename_of(report: Report, name: str) -> str:
     """The name under which a file is saved: it says of which study and report it is."""
-    stem = f"{report.study.slug}-report-{report.number}"
+    kind = "pilot-report" if report.is_pilot else "report"
+    stem = f"{report.study.slug}-{kind}-{report.number}"
     return f"{stem}{name.removeprefix('report')}" if name.startswith("report.") else f"{stem}-{name.replace('/', '-')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from catalog.importers.base import ParsedDataset, Policy, Progress
+from catalog.importers.base import ParsedDataset, Policy, Progress, UntakenOptions
 from catalog.importers.formats import FORMATS
 from catalog.importers.options import Options
 from catalog.importers.sources import Source, open_source, refuse
@@ -82,8 +82,7 @@ def parse(
     given = options.given()
     untaken = sorted(given - FORMATS[format].options)
     if untaken:
-        takes = ", ".join(sorted(FORMATS[format].options)) or "none: its columns are fixed"
-        raise ParameterError(f"Format {format} has no option {', '.join(untaken)}; it takes {takes}.")
+        raise UntakenOptions(format, untaken, sorted(FORMATS[format].options))
     return FORMATS[format].parse(source, options, policy=policy, progress=progress)
 
 
@@ -95,7 +94,9 @@ def _detected(source: Source, options: Options | None = None) -> str:
     # Of two formats whose files are there, the one that needs more of them is meant.
     found = [name for name in found if not any(set(FORMATS[name].needs) < set(FORMATS[more].needs) for more in found)]
     if len(found) > 1:
-        raise refuse(source.name, f"it looks like {' and '.join(found)} at once: say which format it is")
+        raise refuse(
+            source.name, f"it looks like {' and '.join(found)} at once: say which format it is", options=("format",)
+        )
     if found:
         return found[0]
     if len(source.files) > 1 and not given:

@@ -65,19 +65,48 @@ class ImportRefused(DataError):
         How many there are in all, where more were counted than kept.
     advice : str
         What to do now, a full sentence.
+    options : iterable of str
+        Options of the import that would help (fields of `Options` and `Policy`), by which a program that asks in its
+        own words, such as a command with flags, names them.
 
     Attributes
     ----------
     problems : tuple of ImportProblem
     total : int
+    options : tuple of str
     """
 
-    def __init__(self, problems: Iterable[ImportProblem], *, total: int | None = None, advice: str = "") -> None:
+    def __init__(
+        self,
+        problems: Iterable[ImportProblem],
+        *,
+        total: int | None = None,
+        advice: str = "",
+        options: Iterable[str] = (),
+    ) -> None:
         self.problems = tuple(problems)
+        self.options = tuple(options)
         self.total = len(self.problems) if total is None else total
         others = self.total - 1
         more = "" if others < 1 else f" ({others:,} more {'problem' if others == 1 else 'problems'})"
         super().__init__(f"{self.problems[0]}.{more}{' ' + advice if advice else ''}")
+
+
+class UntakenOptions(ParameterError):
+    """Options that a format does not take.
+
+    Parameters
+    ----------
+    source_format : str
+    untaken, taken : iterable of str
+        Fields of `Options`.
+    """
+
+    def __init__(self, source_format: str, untaken: Iterable[str], taken: Iterable[str]) -> None:
+        self.source_format = source_format
+        self.untaken, self.taken = tuple(untaken), tuple(taken)
+        takes = ", ".join(self.taken) or "none: its columns are fixed"
+        super().__init__(f"Format {source_format} has no option {', '.join(self.untaken)}; it takes {takes}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +267,11 @@ class RatingScale:
             return "usage: taken or not, nobody rated"
         how = "declared" if self.is_declared else "detected from the ratings"
         return f"{self.low:g} to {self.high:g} in steps of {self.step:g}, {how}"
+
+    def values(self) -> tuple[float, ...]:
+        """Every point of the scale, lowest first."""
+        steps = round((self.high - self.low) / self.step)
+        return tuple(float(f"{self.low + at * self.step:.12g}") for at in range(steps + 1))
 
     def is_on(self, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
         """Whether each value is one of the scale's, to 1e-4 of a step; NaN is not."""

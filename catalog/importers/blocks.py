@@ -95,8 +95,10 @@ class _Sent:
 
 
 def is_for_blocks(layout: Layout) -> bool:
-    """Whether every column is read, and may well hold nothing but digits."""
-    return all(layout.kinds.get(name, "text") in _CODES for name in layout.columns)
+    """Whether every column is read, and may well hold nothing but digits; decimals need a character of their own."""
+    return layout.decimal != layout.delimiter and all(
+        layout.kinds.get(name, "text") in _CODES for name in layout.columns
+    )
 
 
 def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: Progress | None) -> Table | None:
@@ -242,7 +244,8 @@ def _columns_of(
     is_number = codes == _NUMBER
     wholes = np.empty((int((~is_number).sum()), n_lines), dtype=whole)
     numbers = np.empty((int(is_number.sum()), n_lines), dtype=number)
-    if parse(data, codes, np.frombuffer(layout.delimiter.encode(), dtype=np.uint8), wholes, numbers) != n_lines:
+    delimiter = np.frombuffer(layout.delimiter.encode(), dtype=np.uint8)
+    if parse(data, codes, delimiter, np.uint8(ord(layout.decimal)), wholes, numbers) != n_lines:
         return None
     of_wholes, of_numbers = iter(wholes), iter(numbers)
     return {

@@ -25,7 +25,7 @@ USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
 _BASKET_NAMES = ("basket", "basketid", "invoice", "invoiceno", "transaction", "transactionid", "session", "sessionid")
 _NO_RATINGS = (
     "The first line has to name the columns: say which is which, or that there are no ratings and each row says "
-    "that the user took the item (usage)."
+    "that the user took the item."
 )
 
 
@@ -41,11 +41,13 @@ def parse_table(
     """
     sheet = open_sheet(ratings, options)
     users = USUAL_NAMES["user"] + (_BASKET_NAMES if options.usage else ())
-    user = column_of(sheet, options.user, users, "users")
-    item = column_of(sheet, options.item, USUAL_NAMES["item"], "items")
+    user = column_of(sheet, options.user, users, "users", options=("user",))
+    item = column_of(sheet, options.item, USUAL_NAMES["item"], "items", options=("item",))
     rating = None
     if not options.usage:
-        rating = column_of(sheet, options.rating, USUAL_NAMES["rating"], "ratings", advice=_NO_RATINGS)
+        rating = column_of(
+            sheet, options.rating, USUAL_NAMES["rating"], "ratings", advice=_NO_RATINGS, options=("rating", "usage")
+        )
     time = column_of(sheet, options.time, USUAL_NAMES["time"], "times", is_needed=options.time is not None) or None
     utility = column_of(sheet, options.utility, (), "utilities", is_needed=options.utility is not None) or None
     roles: tuple[tuple[str | None, Kind], ...] = (

@@ -31,8 +31,10 @@ def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple
         A header without the columns, or no item that can be kept.
     """
     sheet = open_sheet(file, options)
-    identity = column_of(sheet, options.items_id or _same(options.item, sheet), USUAL_ITEM_NAMES, "ids")
-    title = column_of(sheet, options.title, _TITLE_NAMES, "titles", advice=_NO_TITLES)
+    identity = column_of(
+        sheet, options.items_id or _same(options.item, sheet), USUAL_ITEM_NAMES, "ids", options=("items_id",)
+    )
+    title = column_of(sheet, options.title, _TITLE_NAMES, "titles", advice=_NO_TITLES, options=("title",))
     year = column_of(sheet, options.year, _YEAR_NAMES, "years", is_needed=options.year is not None)
     texts = {
         what: column_of(sheet, wanted, (), what, is_needed=wanted is not None)
@@ -57,7 +59,7 @@ def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple
             text = table.columns[year][row].strip().removesuffix(".0")
             number = int(text) if _YEAR.fullmatch(text) else None
             problem = None if number is not None else ("unusable year", f"{shown(text)} is no year")
-        worth = _text(table, utility, row)
+        worth = with_point(_text(table, utility, row), options.decimal)
         if problem is None and worth and utility_of(worth) is None:
             problem = ("unusable utility", f"{shown(worth)} is not a number of 0 or more")
         if problem is not None:
@@ -88,6 +90,17 @@ def misfit(external_id: str, title: str, items: Mapping[str, ParsedItem]) -> tup
     if len(title) > LONGEST_TITLE:
         return "unusable title", f"the title has {len(title)} characters; at most {LONGEST_TITLE} are kept"
     return None
+
+
+def with_point(text: str, decimal: str) -> str:
+    """A number as Python writes it; a point where a comma belongs leaves no number.
+
+    Examples
+    --------
+    >>> with_point("2,50", ","), with_point("2.50", "."), with_point("2.50", ",")
+    ('2.50', '2.50', '2_50')
+    """
+    return text.replace(".", "_").replace(",", ".") if decimal == "," else text
 
 
 def utility_of(text: str) -> float | None:

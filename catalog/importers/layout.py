@@ -36,6 +36,8 @@ class Layout:
         Whether a field may be quoted.
     needs_final_newline : bool
         Whether a last line without a line end means that the file was cut short.
+    decimal : str
+        The character before the decimals of a number, "." or ",".
     escape : str
         The character that takes the next one's meaning away; empty: there is none. Such a file is read by line.
     """
@@ -47,6 +49,7 @@ class Layout:
     has_header: bool = True
     has_quotes: bool = True
     needs_final_newline: bool = True
+    decimal: str = "."
     escape: str = ""
 
     @property

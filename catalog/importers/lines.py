@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,9 +13,10 @@ import numpy as np
 
 from catalog.importers.base import ImportProblem, Progress
 from catalog.importers.layout import LONGEST_LINE, ROWS_AT_A_TIME, Kind, Layout, Stretches, Table, shown, undecodable
-from catalog.importers.problems import Problems
+from catalog.importers.problems import DECIMAL_COMMA, Problems
 from catalog.importers.sources import SourceFile, refuse
 
+_WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 TYPES: dict[Kind, Any] = {"whole": np.int64, "time": np.int64, "number": np.float64}
 
 
@@ -124,12 +126,17 @@ def read_part(
         if isinstance(fields, csv.Error):
             problem, line = _unsplit(fields), lines.row_start
         else:
-            problem, line = _misfit(fields, lines, layout) or _fill(values, fields, places), lines.number
+            problem, line = (
+                _misfit(fields, lines, layout) or _fill(values, fields, places, layout.decimal),
+                lines.number,
+            )
         if problem is None:
             kept.append(line)
         else:
             kind, column, reason = problem
             problems.add(kind, ImportProblem(file, line, column, reason))
+            if not isinstance(fields, csv.Error):
+                _leave_out(problems, fields, places)
         if progress is not None and rows % ROWS_AT_A_TIME == 0:
             progress(file, rows)
     return Table(
@@ -201,7 +208,19 @@ def _misfit(fields: list[str], lines: _Lines, layout: Layout) -> _Problem | None
     return None
 
 
-def _fill(values: dict[str, list[Any]], fields: list[str], places: list[tuple[str, int, Kind]]) -> _Problem | None:
+def _leave_out(problems: Problems, fields: list[str], places: list[tuple[str, int, Kind]]) -> None:
+    """Remember the numbers of a row that is left out, whichever way their decimals are written."""
+    for name, place, kind in places:
+        if kind == "number" and place < len(fields):
+            try:
+                problems.leave_out(name, _number(fields[place].strip().replace(",", "."), "."))
+            except ValueError:
+                continue
+
+
+def _fill(
+    values: dict[str, list[Any]], fields: list[str], places: list[tuple[str, int, Kind]], decimal: str
+) -> _Problem | None:
     """Add a row to the columns, or say what keeps it out."""
     row: list[Any] = []
     for name, place, kind in places:
@@ -210,16 +229,18 @@ def _fill(values: dict[str, list[Any]], fields: list[str], places: list[tuple[st
         if kind in ("text", "id") and "\0" in fields[place]:
             return "unusable character", name, "the field holds a NUL character, which belongs in no text"
         try:
-            row.append(value_of(fields[place], kind))
+            row.append(value_of(fields[place], kind, decimal))
         except ValueError as error:
+            if kind == "number" and decimal == "." and _WITH_COMMA.fullmatch(fields[place].strip()):
+                return DECIMAL_COMMA, name, str(error)
             return "not a number", name, str(error)
     for (name, _, _), value in zip(places, row, strict=True):
         values[name].append(value)
     return None
 
 
-def value_of(text: str, kind: Kind) -> Any:
-    """One field in its type.
+def value_of(text: str, kind: Kind, decimal: str = ".") -> Any:
+    """One field in its type; `decimal` is the character before the decimals of a number.
 
     Raises
     ------
@@ -235,7 +256,7 @@ def value_of(text: str, kind: Kind) -> Any:
         if kind == "whole":
             return _whole(trimmed)
         if kind == "number":
-            return _number(trimmed)
+            return _number(trimmed, decimal)
     except ValueError:
         what = "a whole number" if kind == "whole" else "a number"
         raise ValueError(f"{shown(trimmed)} is not {what}") from None
@@ -259,7 +280,11 @@ def _whole(text: str) -> int:
     return number
 
 
-def _number(text: str) -> float:
+def _number(text: str, decimal: str) -> float:
+    if decimal == ",":
+        if "." in text:
+            raise ValueError(text)
+        text = text.replace(",", ".")
     number = float(text)
     if "_" in text or not np.isfinite(number):
         raise ValueError(text)

@@ -129,7 +129,7 @@ def read_metadata(
     else:
         layout, warnings = _read_delimited(file, options, facts, progress)
     if policy.on_bad_row == "refuse":
-        problems.refuse(ADVICE_ROWS)
+        problems.refuse(ADVICE_ROWS, ("on_bad_row",))
     if not facts.items:
         problems.merge(facts.strangers)
         problems.refuse(f"{file.name} says nothing of any item of the dataset. Nothing was added.")

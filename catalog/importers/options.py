@@ -32,6 +32,8 @@ class Options:
         alone, as usage data.
     delimiter : str, optional
         One character; None: detected from the header.
+    decimal : {".", ","}
+        The character before the decimals of a number, in delimited text.
     encoding : str
         Of both files.
     scale : RatingScale, optional
@@ -55,6 +57,7 @@ class Options:
     usage: bool = False
     zeros: Literal["drop", "apart"] = "drop"
     delimiter: str | None = None
+    decimal: str = "."
     encoding: str = "utf-8"
     scale: RatingScale | None = None
     items_file: Path | None = None
@@ -71,6 +74,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.delimiter is not None and len(self.delimiter) != 1:
             raise ParameterError(f"The delimiter is {self.delimiter!r}: it has to be one character.")
+        if self.decimal not in (".", ","):
+            raise ParameterError(f"The decimal character is {self.decimal!r}: it can be a point or a comma.")
         if self.zeros not in ("drop", "apart"):
             raise ParameterError(f"zeros is {self.zeros!r}: it can be 'drop' or 'apart'.")
         if self.usage and (self.rating is not None or self.scale is not None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from catalog.importers.base import ImportProblem, ImportRefused
 
 EXAMPLES_PER_REASON = 10
+MOST_VALUES = 1_000  # different values of rows left out that are remembered
+DECIMAL_COMMA = "decimal comma"  # the kind of problem
 
 
 class Problems:
@@ -18,6 +20,8 @@ class Problems:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.examples: dict[str, list[ImportProblem]] = {}
+        # Numbers of rows left out, by column: what a scale detected from the others lacks.
+        self.values_left_out: dict[str, set[float]] = {}
         self._files: dict[str, None] = {}  # in the order they were met: causes before their consequences
 
     def add(self, kind: str, problem: ImportProblem) -> None:
@@ -34,10 +38,19 @@ class Problems:
         if len(rows):
             self._keep(kind, len(rows), [describe(int(row)) for row in rows[:EXAMPLES_PER_REASON]])
 
+    def leave_out(self, column: str, value: float) -> None:
+        """Remember a number of a row left out."""
+        values = self.values_left_out.setdefault(column, set())
+        if len(values) < MOST_VALUES:
+            values.add(value)
+
     def merge(self, others: Problems) -> None:
         """Count another collection's problems as well."""
         for kind, count in others.counts.items():
             self._keep(kind, count, others.examples[kind])
+        for column, values in others.values_left_out.items():
+            for value in values:
+                self.leave_out(column, value)
 
     def _keep(self, kind: str, count: int, first: list[ImportProblem]) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + count
@@ -50,10 +63,15 @@ class Problems:
         """All problems counted so far."""
         return sum(self.counts.values())
 
-    def refuse(self, advice: str) -> None:
+    @property
+    def are_decimal_commas(self) -> bool:
+        """Whether every problem is a number with a decimal comma, which an option reads."""
+        return set(self.counts) == {DECIMAL_COMMA}
+
+    def refuse(self, advice: str, options: Iterable[str] = ()) -> None:
         """Raise `ImportRefused` with the examples, by file as first met and line, if there are any."""
         if self.total:
             found = [problem for kept in self.examples.values() for problem in kept]
             places = {file: place for place, file in enumerate(self._files)}
             found.sort(key=lambda problem: (places[problem.file], problem.line or 0))
-            raise ImportRefused(found, total=self.total, advice=advice)
+            raise ImportRefused(found, total=self.total, advice=advice, options=options)

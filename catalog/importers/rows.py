@@ -28,8 +28,13 @@ from catalog.importers.scales import detected_scale
 from catalog.importers.sources import refuse
 
 USED = RatingScale(1.0, 1.0, 1.0)  # the scale of usage data: taken, or nothing
-ADVICE_ROWS = "Correct the source, or import with bad rows dropped (on_bad_row=drop). Nothing was imported."
-ADVICE_TWICE = "Remove the repeated ratings, or import the last of each (duplicates=last). Nothing was imported."
+ADVICE_ROWS = "Correct the source, or import with bad rows dropped. Nothing was imported."
+ADVICE_COMMAS = "All bad values look like 4,5: import with a decimal comma. Nothing was imported."
+ADVICE_TWICE = "Remove the repeated ratings, or import the last of each. Nothing was imported."
+MOST_DROPPED = 0.05  # share of rows dropped as bad above which the report warns
+# The largest plausible time in seconds since 1970 (year 5138); finer units lie above it, each a thousand times.
+LATEST_SECONDS = 10**11
+FINER_UNITS = ((1_000, "milliseconds"), (1_000_000, "microseconds"), (1_000_000_000, "nanoseconds"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +120,24 @@ def assemble(
         Any problem, where the policy is to refuse; no rating left to keep.
     """
     if len(table) == 0:
+        if _could_be_read(source_format, problems):
+            _refuse_bad_rows(source_format, problems)
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
     if scale is None and columns.rating is not None and policy.on_bad_row == "refuse":
-        problems.refuse(ADVICE_ROWS)  # before a scale is sought in what is left
+        _refuse_bad_rows(source_format, problems)  # before a scale is sought in what is left
     checked = _check(table, columns, items, scale, problems)
     if policy.on_bad_row == "refuse":
-        problems.refuse(ADVICE_ROWS)
+        _refuse_bad_rows(source_format, problems)
     # Usage says whether, not how often: to take an item again is no fault there.
     if policy.duplicates == "refuse" or (policy.duplicates == "auto" and columns.rating is not None):
-        checked.repeated.refuse(ADVICE_TWICE)
+        checked.repeated.refuse(ADVICE_TWICE, ("duplicates",))
+    n_bad = table.rows_read - len(checked.users) - checked.repeated.total - (set_aside.total if set_aside else 0)
+    said = [*warnings, *_warnings_of_dropped(source_format, table, columns, checked.scale, problems, n_bad)]
     problems.merge(checked.repeated)
     if len(checked.users) == 0:
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
     if set_aside is not None:
         problems.merge(set_aside)
-    said = list(warnings)
     if table.ends_open:
         said.append(
             f"The last line of {columns.file} has no line end; it was taken as complete. "
@@ -138,6 +146,8 @@ def assemble(
     times: NDArray[np.int64] | None = None
     if columns.time is not None:
         times = _selected(table.columns[columns.time], checked.is_kept).astype(np.int64, copy=False)
+        times, about_times = in_seconds(times, columns.time)
+        said += about_times
     worths: NDArray[np.float32] | None = None
     if columns.utility is not None:
         worths = _selected(table.columns[columns.utility], checked.is_kept).astype(np.float32)
@@ -161,6 +171,66 @@ def assemble(
         ),
         utilities=worths,
     )
+
+
+def _could_be_read(source_format: str, problems: Problems) -> bool:
+    """Whether a declared decimal comma would make numbers of all bad values; other formats have fixed columns."""
+    return source_format == "delimited" and problems.are_decimal_commas
+
+
+def _refuse_bad_rows(source_format: str, problems: Problems) -> None:
+    if _could_be_read(source_format, problems):
+        problems.refuse(ADVICE_COMMAS, ("decimal",))
+    problems.refuse(ADVICE_ROWS, ("on_bad_row",))
+
+
+def _warnings_of_dropped(
+    source_format: str, table: Table, columns: RatingColumns, scale: RatingScale, problems: Problems, n_bad: int
+) -> list[str]:
+    """What to say of rows dropped as bad: many of them, decimal commas, ratings that the detected scale lacks."""
+    found = []
+    share = n_bad / table.rows_read
+    if share > MOST_DROPPED:
+        found.append(
+            f"{n_bad:,} of {table.rows_read:,} rows ({share:.0%}) were dropped as bad. What is left may not "
+            "stand for the whole: look at the examples, and correct the source."
+        )
+    if _could_be_read(source_format, problems):
+        found.append("All dropped values look like 4,5: import the source with a decimal comma.")
+    left_out = problems.values_left_out.get(columns.rating or "", set())
+    lacking = sorted(left_out - set(scale.values())) if left_out and not scale.is_declared else []
+    if lacking:
+        listed = ", ".join(f"{value:g}" for value in lacking[:3]) + (", …" if len(lacking) > 3 else "")
+        found.append(
+            f"Dropping bad rows changed the detected scale: it is {scale.low:g} to {scale.high:g} in steps of "
+            f"{scale.step:g}, and dropped rows have ratings of {listed}. Declare the scale, or correct the source."
+        )
+    return found
+
+
+def in_seconds(times: NDArray[np.int64], column: str) -> tuple[NDArray[np.int64], list[str]]:
+    """Times in seconds since 1970, and what to say where the source counts in finer units.
+
+    Examples
+    --------
+    >>> in_seconds(np.array([1_262_304_000_000]), "when")[0].tolist()
+    [1262304000]
+    """
+    if not len(times):
+        return times, []
+    earliest, latest = int(np.abs(times).min()), int(np.abs(times).max())
+    if latest < LATEST_SECONDS:
+        return times, []
+    if earliest < LATEST_SECONDS:
+        n_late = int((np.abs(times) >= LATEST_SECONDS).sum())
+        return times, [
+            f"{n_late:,} of {len(times):,} times in column {column} lie beyond the year 5000 when read as seconds "
+            "since 1970, and the others do not: the column seems to mix units. It was kept as it is."
+        ]
+    factor, unit = next(
+        (found for found in reversed(FINER_UNITS) if earliest >= LATEST_SECONDS * found[0] // 1_000), FINER_UNITS[0]
+    )
+    return times // factor, [f"The times in column {column} are {unit} since 1970; they were converted to seconds."]
 
 
 def _selected(column: NDArray[Any], is_kept: NDArray[np.bool_]) -> NDArray[Any]:

@@ -26,7 +26,7 @@ def detected_scale(file: str, values: NDArray[np.floating[Any]]) -> RatingScale:
     found = np.unique(np.concatenate(parts).astype(np.float64))
     advice = "Say which scale they are on (lowest, highest and step)."
     if len(found) < 2:
-        raise refuse(file, f"all ratings are {found[0]:g}, so no scale can be seen", advice=advice)
+        raise refuse(file, f"all ratings are {found[0]:g}, so no scale can be seen", advice=advice, options=("scale",))
     if len(found) <= _MOST_DETECTED_STEPS + 1:
         low, high, step = float(found[0]), float(found[-1]), float(np.diff(found).min())
         steps = round((high - low) / step)
@@ -36,4 +36,4 @@ def detected_scale(file: str, values: NDArray[np.floating[Any]]) -> RatingScale:
             scale = RatingScale(low, high, float(f"{scale_step:.12g}"), is_declared=False)
             if scale.is_on(found).all():
                 return scale
-    raise refuse(file, f"the {len(found)} different ratings are on no evident scale", advice=advice)
+    raise refuse(file, f"the {len(found)} different ratings are on no evident scale", advice=advice, options=("scale",))

@@ -47,6 +47,7 @@ class DelimitedSheet:
     columns: tuple[str, ...]
     delimiter: str
     encoding: str
+    decimal: str
 
     @property
     def name(self) -> str:
@@ -62,6 +63,7 @@ class DelimitedSheet:
             kinds=kinds,
             delimiter=self.delimiter,
             encoding=self.encoding,
+            decimal=self.decimal,
             needs_final_newline=False,
         )
         return read_table(self.file, layout, problems, by_line=by_line, progress=progress)
@@ -81,13 +83,15 @@ def open_sheet(file: SourceFile, options: Options) -> DelimitedSheet | ParquetSh
     if name.endswith(RECORDS):
         return open_records(file)
     delimiter, header = read_header(file, options)
-    return DelimitedSheet(file, tuple(header), delimiter, options.codec)
+    return DelimitedSheet(file, tuple(header), delimiter, options.codec, options.decimal)
 
 
 def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
     """The delimiter and the names of the columns."""
     line = first_line(file, options.codec)
-    delimiter = options.delimiter or max(DELIMITERS, key=line.count)
+    # Where numbers have decimal commas, another character is the likelier delimiter.
+    candidates = [other for other in DELIMITERS if other != options.decimal and other in line] or DELIMITERS
+    delimiter = options.delimiter or max(candidates, key=line.count)
     try:
         (header,) = csv.reader([line], delimiter=delimiter, strict=True)
     except csv.Error as error:
@@ -97,7 +101,7 @@ def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
         others = [other for other in DELIMITERS if other in line and other != delimiter]
         seems = f"; it seems to be delimited by {others[0]!r}" if others else ""
         reason = f"the header {shown(line)} has one column when parted at {delimiter!r}{seems}"
-        raise refuse(file.name, reason, line=1)
+        raise refuse(file.name, reason, line=1, options=("delimiter",))
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise refuse(file.name, f"the header names column {shown(twice[0])} twice", line=1)
@@ -105,7 +109,14 @@ def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
 
 
 def column_of(
-    sheet: Sheet, wanted: str | None, usual: tuple[str, ...], what: str, *, is_needed: bool = True, advice: str = ""
+    sheet: Sheet,
+    wanted: str | None,
+    usual: tuple[str, ...],
+    what: str,
+    *,
+    is_needed: bool = True,
+    advice: str = "",
+    options: Sequence[str] = (),
 ) -> str:
     """The column that holds something; empty where there is none and none is needed.
 
@@ -121,6 +132,8 @@ def column_of(
     is_needed : bool
     advice : str
         What to do where there is none.
+    options : sequence of str
+        Options of the import that name the column, or make it needless.
 
     Raises
     ------
@@ -138,7 +151,7 @@ def column_of(
         return found[0] if found else ""
     reason = f"no column is known to hold the {what}: the header has {', '.join(map(shown, sheet.columns))}"
     usual_advice = "The first line has to name the columns: say which is which."
-    raise refuse(sheet.name, reason, line=1, advice=advice or usual_advice)
+    raise refuse(sheet.name, reason, line=1, advice=advice or usual_advice, options=options)
 
 
 def _plain(name: str) -> str:

@@ -8,7 +8,7 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,9 +24,11 @@ _BUFFER = 1 << 16  # larger reads go past it, straight to where they are wanted
 FOLDER_OF_RATINGS = "training_set"  # the one folder inside a folder that is looked into: Netflix has its ratings there
 
 
-def refuse(file: str, reason: str, *, line: int | None = None, advice: str = "") -> ImportRefused:
-    """The refusal of a source for one reason."""
-    return ImportRefused([ImportProblem(file, line, None, reason)], advice=advice)
+def refuse(
+    file: str, reason: str, *, line: int | None = None, advice: str = "", options: Iterable[str] = ()
+) -> ImportRefused:
+    """The refusal of a source for one reason; `options` are those of the import that would help."""
+    return ImportRefused([ImportProblem(file, line, None, reason)], advice=advice, options=options)
 
 
 class Watched(io.RawIOBase):

@@ -36,6 +36,7 @@ def sweep(file: SourceFile, layout: Layout, progress: Progress | None) -> Table 
             chunks = lazy.pandas().read_csv(
                 stream,
                 sep=layout.delimiter[0],
+                decimal=layout.decimal,
                 header=None,
                 names=names,
                 skiprows=1 if layout.has_header else 0,

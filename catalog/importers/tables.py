@@ -47,7 +47,7 @@ def read_table(
     """
     if not by_line and not layout.escape:
         found = read_blocks(file, layout, problems, progress) if is_for_blocks(layout) else None
-        if found is None and layout.has_free_text:
+        if found is None and layout.has_free_text and layout.decimal != layout.delimiter:
             found = sweep(file, layout, progress)
         if found is not None:
             return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from catalog.importers.items import UTILITY_KIND, utility_of
+from catalog.importers.rows import LATEST_SECONDS
 from catalog.models import DatasetVersion, Feature
 from catalog.selectors.folding import LITTLE_WORDS, fold
 from core import artefacts
@@ -23,6 +25,7 @@ __all__ = [
     "item_utilities",
     "mean_utilities",
     "probe_of",
+    "rated_between",
     "ratings_of",
     "scale_of",
     "timestamps_of",
@@ -90,6 +93,17 @@ def item_ids_of(version: DatasetVersion) -> NDArray[np.str_]:
 def timestamps_of(version: DatasetVersion) -> NDArray[np.int64]:
     """Seconds since 1970 of each rating, in the order of the stored entries; empty where the source has none."""
     return _array(version, "timestamps")
+
+
+def rated_between(version: DatasetVersion) -> tuple[datetime, datetime] | None:
+    """The times of the first and the last rating, in UTC; None where the source has none, or none that is plausible."""
+    times = timestamps_of(version)
+    if not len(times):
+        return None
+    first, last = int(times.min()), int(times.max())
+    if not (first > -LATEST_SECONDS and last < LATEST_SECONDS):
+        return None
+    return datetime.fromtimestamp(first, UTC), datetime.fromtimestamp(last, UTC)
 
 
 def utilities_of(version: DatasetVersion) -> NDArray[np.float32] | None:

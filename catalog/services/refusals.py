@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from catalog.importers.base import ImportRefused
+from catalog.importers.base import ImportRefused, UntakenOptions
 from core.errors import ParallaxError, ParameterError
 
 
@@ -17,6 +17,10 @@ def refusals_told() -> Iterator[None]:
         yield
     except ImportRefused as refusal:
         problems = [dataclasses.asdict(problem) for problem in refusal.problems]
-        raise ParallaxError("import.refused", str(refusal), {"problems": problems, "total": refusal.total}) from refusal
+        extra = {"problems": problems, "total": refusal.total, "options": list(refusal.options)}
+        raise ParallaxError("import.refused", str(refusal), extra) from refusal
+    except UntakenOptions as problem:
+        extra = {"format": problem.source_format, "untaken": list(problem.untaken), "taken": list(problem.taken)}
+        raise ParallaxError("import.bad_option", str(problem), extra) from problem
     except ParameterError as problem:
         raise ParallaxError("import.bad_option", str(problem)) from problem

@@ -1,4 +1,4 @@
-"""What came of an experiment, in tables and sentences, whatever it was."""
+"""The outcome of an experiment, in tables and sentences, whatever it was."""
 
 from __future__ import annotations
 
@@ -8,6 +8,19 @@ from dataclasses import dataclass
 from evaluation.experiments.document import Block, Grid, Heading, Picture, Points, Text
 from evaluation.experiments.judging import Finding, Judgement, Numbers, shown
 from evaluation.experiments.schema import NEEDS, ORIGINS, Experiment, Place, PlannedRun, Table
+
+SYNTHETIC = (
+    "Synthetic ratings: a program made these data, so every number below describes that program and is no evidence "
+    "about people."
+)
+RULE = (
+    "A claim is judged by tests over users, not by which number is larger. A comparison supports a claim where the 95% "
+    "interval of the difference (jackknife over 20 groups of users) lies wholly on the claimed side and, where the "
+    "metric has a value for each user, the one-sided sign test is significant at .05; it contradicts the claim where "
+    "both are significant the other way. A claim holds where all its comparisons support it, does not hold where one "
+    "contradicts it, and could not be decided otherwise: where the two tests disagree, and where a difference is not "
+    "significant, which is no evidence for a claim or against it."
+)
 
 
 @dataclass(frozen=True)
@@ -38,9 +51,15 @@ class DatasetFacts:
     n_users: int
     n_items: int
     n_ratings: int
+    is_synthetic: bool
+
+    @property
+    def data_note(self) -> str:
+        """What the title of every table and figure adds where the ratings are not those of people."""
+        return " (synthetic ratings)" if self.is_synthetic else ""
 
 
-def grid_of(experiment: Experiment, table: Table, numbers: Numbers) -> Grid:
+def grid_of(experiment: Experiment, table: Table, numbers: Numbers, dataset: DatasetFacts) -> Grid:
     """A table of the experiment with its numbers; algorithms that none of its runs has are left out.
 
     Parameters
@@ -48,6 +67,7 @@ def grid_of(experiment: Experiment, table: Table, numbers: Numbers) -> Grid:
     experiment : Experiment
     table : Table
     numbers : mapping
+    dataset : DatasetFacts
 
     Returns
     -------
@@ -58,7 +78,7 @@ def grid_of(experiment: Experiment, table: Table, numbers: Numbers) -> Grid:
         name for name in experiment.contenders if any(name in experiment.runs[place.run].contenders for place in places)
     ]
     rows = tuple((name, *(shown(numbers.get((place, name))) for place in places)) for name in names)
-    return Grid(table.title, ("algorithm", *table.columns), rows)
+    return Grid(f"{table.title}{dataset.data_note}", ("algorithm", *table.columns), rows)
 
 
 def document(
@@ -84,8 +104,10 @@ def document(
     -------
     list of Block
     """
-    blocks: list[Block] = [
-        Heading(experiment.title, 1),
+    blocks: list[Block] = [Heading(f"{experiment.title}{dataset.data_note}", 1)]
+    if dataset.is_synthetic:
+        blocks.append(Text(SYNTHETIC))
+    blocks += [
         Text(experiment.question),
         Text(f"After {experiment.source}."),
         Text(
@@ -93,16 +115,17 @@ def document(
             f"{dataset.n_ratings:,} ratings or uses, content {dataset.content_hash[:12]}. The experiment needs "
             f"{NEEDS[experiment.needs]}. {experiment.data}"
         ),
-        Heading("What came out"),
+        Heading("Claims"),
         Text(summary(judgements)),
+        *([Text(RULE)] if judgements else []),
         *(block for judgement in judgements for block in _judgement(judgement, experiment)),
         Heading("Tables"),
-        *(grid_of(experiment, table, numbers) for table in experiment.tables),
+        *(grid_of(experiment, table, numbers, dataset) for table in experiment.tables),
     ]
     if pictures:
         blocks += [Heading("Figures"), *pictures]
     if experiment.notes:
-        blocks += [Heading("What was found elsewhere"), *_notes(experiment)]
+        blocks += [Heading("Results elsewhere"), *_notes(experiment)]
     blocks += [Heading("How it was run")]
     for key, plan in experiment.runs.items():
         blocks += _run(plan, runs[key], experiment)
@@ -123,31 +146,41 @@ def summary(judgements: Sequence[Judgement]) -> str:
     Examples
     --------
     >>> summary([])
-    'The experiment states no claims; its tables stand for themselves.'
+    'The experiment states no claims.'
     """
     if not judgements:
-        return "The experiment states no claims; its tables stand for themselves."
-    counts = {verdict: sum(one.verdict == verdict for one in judgements) for verdict in ("came out", "cannot be said")}
-    text = f"Of {len(judgements)} claims {counts['came out']} came out on these data."
-    if counts["cannot be said"]:
-        text += f" Of {counts['cannot be said']} it cannot be said, as a number is missing."
-    return f"{text} One dataset and one seed are no proof, either way."
+        return "The experiment states no claims."
+    verdicts = [one.verdict for one in judgements]
+    n_held, n_failed = verdicts.count("holds"), verdicts.count("does not hold")
+    n_open = len(verdicts) - n_held - n_failed
+    return (
+        f"Of {len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}, {n_held} {'holds' if n_held == 1 else 'hold'}, "
+        f"{n_failed} {'does' if n_failed == 1 else 'do'} not hold and {n_open} could not be decided on these data. One "
+        "dataset and one seed are no proof, either way."
+    )
 
 
 def _judgement(judgement: Judgement, experiment: Experiment) -> list[Block]:
     claim = judgement.claim
     heading = Heading(f"{judgement.verdict[:1].upper()}{judgement.verdict[1:]}: {claim.says}", 3)
     origin = ORIGINS[claim.origin]
+    reading = f" Read here as: {claim.read_as}" if claim.read_as else ""
     points = tuple(_finding(one, experiment) for one in judgement.findings)
-    return [heading, Text(f"{origin[:1].upper()}{origin[1:]} ({claim.where})."), Points(points)]
+    return [heading, Text(f"{origin[:1].upper()}{origin[1:]} ({claim.where}).{reading}"), Points(points)]
 
 
 def _finding(finding: Finding, experiment: Experiment) -> str:
-    how = {True: "as claimed", False: "not as claimed", None: "cannot be said"}[finding.holds]
-    test = ""
+    parts = [finding.words]
+    if finding.span is not None:
+        span = finding.span
+        difference = f"difference {shown(span.value)}, " if span.of == "difference" else ""
+        parts.append(f"{difference}{100 * span.confidence:.4g}% CI [{shown(span.low)}, {shown(span.high)}]")
     if finding.p is not None:
-        test = f"; by user, one-sided sign test p {'< .001' if finding.p < 0.001 else '= ' + shown(finding.p)}"
-    return f"{where(finding.place, experiment)}: {finding.words} ({how}{test})."
+        parts.append(f"one-sided sign test by user, p {'< .001' if finding.p < 0.001 else '= ' + shown(finding.p)}")
+    if not finding.is_tested:
+        parts.append("no test by user")
+    decision = {True: "supports the claim", False: "contradicts the claim", None: "undecided"}[finding.holds]
+    return f"{where(finding.place, experiment)}: {'; '.join(parts)} ({decision})."
 
 
 def where(place: Place, experiment: Experiment) -> str:

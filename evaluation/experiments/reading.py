@@ -31,6 +31,8 @@ LARGEST_FILE = 1_000_000  # bytes
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _OF_CHECKS = {
     "order": ("by",),
+    "highest": ("by",),
+    "lowest": ("by",),
     "between": ("low", "high"),
     "near": ("within",),
     "another-best": (),
@@ -244,12 +246,13 @@ def _note(field: Field) -> Note:
 
 
 def _claim(field: Field, runs: dict[str, PlannedRun]) -> Claim:
-    found = field.mapping(required=("says", "by", "where", "check"), optional=())
+    found = field.mapping(required=("says", "by", "where", "check"), optional=("read_as",))
     return Claim(
         says=found["says"].text(),
         origin=cast(Any, found["by"].one_of(tuple(ORIGINS))),
         where=found["where"].text(),
         check=_check(found["check"], runs),
+        read_as=found["read_as"].text() if "read_as" in found else "",
     )
 
 

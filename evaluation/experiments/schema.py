@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 Needs = Literal["ratings", "usage", "utility"]
 FigureKind = Literal["bars", "lengths", "precision-recall", "croc", "groc"]
-CheckKind = Literal["order", "between", "near", "another-best", "another-order"]
-Origin = Literal["published", "noted"]
+CheckKind = Literal["order", "highest", "lowest", "between", "near", "another-best", "another-order"]
+Origin = Literal["published", "inferred", "noted"]
 
 NEEDS: Mapping[str, str] = {
     "ratings": "ratings on a scale",
@@ -17,8 +17,12 @@ NEEDS: Mapping[str, str] = {
     "utility": "what was taken and what it was worth",
 }
 FIGURE_KINDS = ("bars", "lengths", "precision-recall", "croc", "groc")
-CHECK_KINDS = ("order", "between", "near", "another-best", "another-order")
-ORIGINS: Mapping[str, str] = {"published": "the paper says", "noted": "noted elsewhere"}
+CHECK_KINDS = ("order", "highest", "lowest", "between", "near", "another-best", "another-order")
+ORIGINS: Mapping[str, str] = {
+    "published": "published",
+    "inferred": "inferred from the source, which does not state it",
+    "noted": "noted elsewhere",
+}
 
 
 @dataclass(frozen=True)
@@ -129,15 +133,16 @@ class Note:
 
 @dataclass(frozen=True)
 class Check:
-    """What would count as a claim coming out.
+    """What a claim says about numbers; `evaluation.experiments.judging` tests it.
 
     Parameters
     ----------
-    kind : {"order", "between", "near", "another-best", "another-order"}
-        "order": each of `contenders` has a higher number than the next, by more than `by`. "between": each lies
-        from `low` to `high`. "near": all lie within `within` of each other. "another-best": the best of
-        `contenders` at the first place is not the best at the second. "another-order": some two of them are in
-        another order at the second place.
+    kind : {"order", "highest", "lowest", "between", "near", "another-best", "another-order"}
+        "order": each of `contenders` has a higher number than the next, by more than `by`. "highest", "lowest": the
+        first of them lies above, or below, each other one, by more than `by`. "between": each lies from `low` to
+        `high`. "near": all lie within `within` of each other. "another-best": the best of `contenders` at the first
+        place is not the best at the second. "another-order": some two of them are in another order at the second
+        place.
     places : tuple of Place
         The check holds where it holds at every one of them; "another-best" and "another-order" compare two.
     contenders : tuple of str
@@ -155,12 +160,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence that somebody published or noted, and what would count as its coming out here."""
+    """A statement with its origin, how it is read here where that is not plain, and its check."""
 
     says: str
     origin: Origin
     where: str
     check: Check
+    read_as: str = ""
 
 
 @dataclass(frozen=True)

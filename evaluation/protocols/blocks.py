@@ -23,7 +23,7 @@ _COUNTS = ("above", "tied", "before", "scored", "n_items")
 def measure_block(
     protocol: Mapping[str, Any],
     cases: Cases,
-    rows: slice,
+    rows: slice | NDArray[np.integer[Any]],
     scores: NDArray[np.float64],
     users: NDArray[np.integer[Any]],
     popularity: NDArray[np.int64],
@@ -37,7 +37,7 @@ def measure_block(
     protocol : mapping
         Its name and settings, complete.
     cases : Cases
-    rows : slice
+    rows : slice or int array
         All cases of `users`.
     scores : float64 array, shape (n_users, n_items)
     users : int array, shape (n_users,)
@@ -88,6 +88,26 @@ def measure_block(
             return _plain(pool_of(own_scores(cases, rows, scores, users), cases.is_relevant[rows]))
         case other:
             raise DataError(f"There is no protocol {other!r} to measure by.")
+
+
+def measured_alone(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+    """Of the arrays that a run keeps of a model, those that `joined` gave; the others were computed from them.
+
+    Parameters
+    ----------
+    arrays : mapping
+
+    Returns
+    -------
+    dict of arrays
+
+    Examples
+    --------
+    >>> list(measured_alone({"scores": np.array([2.5]), "user_values": np.array([[1.0]])}))
+    ['scores']
+    """
+    names = {"scores", *_COUNTS, *(f"all_{name}" for name in _COUNTS), "list_users", "list_items", "list_scored"}
+    return {name: array for name, array in arrays.items() if name in names}
 
 
 def joined(protocol: Mapping[str, Any], blocks: Sequence[Mapping[str, NDArray[Any]]]) -> Arrays:

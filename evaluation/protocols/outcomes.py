@@ -66,6 +66,7 @@ def outcomes(
     n: int,
     longest: int,
     model: ModelFacts,
+    are_curves_kept: bool = True,
 ) -> Outcomes:
     """Compute the metrics of one model under a protocol.
 
@@ -81,6 +82,8 @@ def outcomes(
     n, longest : int
         The list length that tables report, and the longest that curves go to.
     model : ModelFacts
+    are_curves_kept : bool
+        Whether the points of the curves of "test-observations" are computed beside the metrics.
 
     Returns
     -------
@@ -117,7 +120,9 @@ def outcomes(
             found = _observed(cases, arrays["scores"], model)
             measured = [_of_observations(metric(name), cases, arrays["scores"], found) for name in names]
             rows, n_users = _rows(cases)
-            drawn = observation_curves(rows, arrays["scores"], cases.is_relevant, n_users=n_users)
+            drawn = None
+            if are_curves_kept:
+                drawn = observation_curves(rows, arrays["scores"], cases.is_relevant, n_users=n_users)
             return _by_user(cases, names, measured, drawn)
         case "rating-prediction":
             measured = _predicted(cases, arrays["scores"], protocol, names, model)

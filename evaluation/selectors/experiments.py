@@ -24,8 +24,6 @@ from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.paired import intervals
 from evaluation.selectors.results import Cell, ModelRow, model_rows, user_values
 from evaluation.selectors.runs import algorithms_of
-from inference.paired import sign_test
-from inference.results import SignTestResult
 from recommenders import registry
 
 Estimate = tuple[float, float, float]  # a value, and the ends of its interval
@@ -118,18 +116,16 @@ def numbers_at(measured: Measured, places: Sequence[Place]) -> Numbers:
     return found
 
 
-def sign_p(measured: Measured, place: Place, higher: str, lower: str) -> float | None:
-    """The p of a one-sided sign test over users that one algorithm has the higher values; None without such values."""
+def values_by_user(measured: Measured, place: Place) -> dict[str, NDArray[np.float64]]:
+    """A metric of each user by algorithm, in one order of users; empty for a metric without such values."""
     run, plan = measured.runs[place.run], measured.experiment.runs[place.run]
-    name = measured_name(plan, place.metric)
     try:
-        values = user_values(run, name, place.profile_length).values
+        values = user_values(run, measured_name(plan, place.metric), place.profile_length).values
     except ParallaxError as without:
         if without.code != "run.no_user_values":
             raise
-        return None
-    result = sign_test(values[:, plan.contenders.index(higher)], values[:, plan.contenders.index(lower)])
-    return result.p if isinstance(result, SignTestResult) else None
+        return {}
+    return {name: values[:, column] for column, name in enumerate(plan.contenders)}
 
 
 def by_length(measured: Measured, run: str, name: str) -> dict[str, tuple[float | None, ...]]:
@@ -195,4 +191,5 @@ def dataset_facts(measured: Measured) -> DatasetFacts:
         n_users=version.n_users,
         n_items=version.n_items,
         n_ratings=version.n_ratings,
+        is_synthetic=version.is_synthetic,
     )

@@ -1,4 +1,4 @@
-"""What an experiment came to: claims judged, tables, figures and every number, as files."""
+"""The outcome of an experiment: claims judged, tables, figures and every number, as files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +15,33 @@ from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.experiments.document import Grid, Picture, grid_markdown, markdown, page
 from evaluation.experiments.judging import Judgement, judged
-from evaluation.experiments.outcome import document, grid_of
+from evaluation.experiments.outcome import DatasetFacts, document, grid_of
 from evaluation.experiments.schema import Experiment, Place
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
 from evaluation.selectors import experiments as selectors
 from evaluation.selectors.experiments import Measured
+from evaluation.services.claim_tests import ClaimTests
 from evaluation.services.experiment_figures import drawn_figure
 
 
 @dataclass(frozen=True)
 class Written:
-    """What an experiment came to: its claims as judged, and the files it was written to."""
+    """The outcome of an experiment: its claims as judged, and the files it was written to."""
 
     judgements: tuple[Judgement, ...]
     files: tuple[Path, ...]
+    is_synthetic: bool
 
 
 def judged_claims(*, measured: Measured) -> tuple[Judgement, ...]:
-    """Hold every claim of an experiment against what its finished runs measured."""
+    """Judge every claim of an experiment by the tests of what its finished runs measured."""
     places = [place for claim in measured.experiment.claims for place in claim.check.places]
-
-    def sign_p(place: Place, higher: str, lower: str) -> float | None:
-        return selectors.sign_p(measured, place, higher, lower)
-
-    return judged(measured.experiment, selectors.numbers_at(measured, places), sign_p)
+    return judged(measured.experiment, selectors.numbers_at(measured, places), ClaimTests(measured))
 
 
 def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun], folder: Path) -> Written:
-    """Write tables, figures, every number, and which claims came out, into a folder. The same runs give the same bytes.
+    """Write tables, figures, every number, and which claims hold, into a folder. The same runs give the same bytes.
 
     Raises
     ------
@@ -62,27 +60,29 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
     places = [place for table in experiment.tables for place in table.columns.values()]
     numbers = selectors.numbers_at(measured, places)
     judgements = judged_claims(measured=measured)
+    dataset = selectors.dataset_facts(measured)
     contents: dict[str, bytes] = {}
     pictures = []
     for figure in experiment.figures:
-        spec = drawn_figure(figure, measured)
+        title = f"{figure.title}{dataset.data_note}"
+        spec = drawn_figure(replace(figure, title=title), measured)
         if spec is None:
             continue
         drawing = render.svg(spec)
         contents[f"figures/{figure.key}.svg"] = drawing.encode()
         contents[f"figures/{figure.key}.png"] = render.png(spec, ppi=144)
-        pictures.append(Picture(f"figures/{figure.key}.svg", figure.title, drawing))
+        pictures.append(Picture(f"figures/{figure.key}.svg", title, drawing))
     for table in experiment.tables:
-        grid = grid_of(experiment, table, numbers)
+        grid = grid_of(experiment, table, numbers, dataset)
         exact = _exact_rows(grid, list(table.columns.values()), numbers)
         contents[f"tables/{table.key}.csv"] = _csv(grid.head, exact)
         contents[f"tables/{table.key}.md"] = f"{grid.caption}\n\n{grid_markdown(grid.head, grid.rows)}\n".encode()
     facts = {key: selectors.run_facts(measured, key) for key in experiment.runs}
-    blocks = document(experiment, selectors.dataset_facts(measured), judgements, numbers, pictures, facts)
+    blocks = document(experiment, dataset, judgements, numbers, pictures, facts)
     contents["outcome.md"] = markdown(blocks).encode()
     contents["outcome.html"] = page(experiment.title, blocks).encode()
-    contents["experiment.json"] = _json(experiment, measured, judgements)
-    return Written(judgements, _write(folder, contents))
+    contents["experiment.json"] = _json(experiment, measured, dataset, judgements)
+    return Written(judgements, _write(folder, contents), dataset.is_synthetic)
 
 
 def _exact_rows(grid: Grid, places: list[Place], numbers: Any) -> list[list[str]]:
@@ -102,17 +102,21 @@ def _csv(head: tuple[str, ...], rows: list[list[str]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _json(experiment: Experiment, measured: Measured, judgements: tuple[Judgement, ...]) -> bytes:
+def _json(
+    experiment: Experiment, measured: Measured, dataset: DatasetFacts, judgements: tuple[Judgement, ...]
+) -> bytes:
     told = {
         "experiment": experiment.key,
         "title": experiment.title,
         "source": experiment.source,
         "question": experiment.question,
+        "dataset": {"name": dataset.name, "content": dataset.content_hash, "is_synthetic": dataset.is_synthetic},
         "claims": [
             {
                 "says": one.claim.says,
                 "by": one.claim.origin,
                 "where": one.claim.where,
+                "read_as": one.claim.read_as,
                 "verdict": one.verdict,
                 "findings": [
                     {
@@ -121,7 +125,8 @@ def _json(experiment: Experiment, measured: Measured, judgements: tuple[Judgemen
                         "profile_length": finding.place.profile_length,
                         "words": finding.words,
                         "holds": finding.holds,
-                        "p": finding.p,
+                        "sign_test_p": finding.p,
+                        "interval": None if finding.span is None else asdict(finding.span),
                     }
                     for finding in one.findings
                 ],

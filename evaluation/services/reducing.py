@@ -54,7 +54,7 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     started = time.perf_counter()
     run = part.run
     folds = [cases_of(run, fold) for fold in range(len(run.folds) or 1)]
-    sides = _sides(run, folds)
+    sides = training_sides(run, folds)
     rows: list[MetricResult] = []
     for algorithm in measured_algorithms(run):
         for length in (0, *run.profile_lengths):
@@ -78,7 +78,8 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
 
 
-def _sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSides:
+def training_sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSides:
+    """What the run's metrics ask of the training ratings of each fold."""
     counts, sizes = [], []
     for found in folds:
         ratings = training_rows(found.training_digest)
@@ -109,7 +110,7 @@ def _metrics(
     if run.folds:
         pooled = pool(run.protocol, [found.cases for found in folds], measured)
         arrays = pooled.arrays
-        whole = by_user(_outcomes(run, algorithm, pooled.cases, arrays, sides), pooled.n_lists)
+        whole = by_user(outcomes_of(run, algorithm, pooled.cases, arrays, sides), pooled.n_lists)
         models = algorithm.parts.filter(kind=PartKind.FIT).order_by("fold").values_list("model__digest", flat=True)
         trained: dict[str, Any] = {"models": list(models)}
     else:
@@ -146,17 +147,24 @@ def _measured(
 ) -> Outcomes:
     """The metrics of all test users; where some are for choosing, those of the others, and theirs under other names."""
     if found.development is None:
-        return _outcomes(run, algorithm, found.cases, arrays, sides)
+        return outcomes_of(run, algorithm, found.cases, arrays, sides)
     others = np.setdiff1d(found.cases.users, found.development)
-    tested = _outcomes(run, algorithm, *of_users(found.cases, arrays, others), sides)
-    chosen = _outcomes(run, algorithm, *of_users(found.cases, arrays, found.development), sides)
+    tested = outcomes_of(run, algorithm, *of_users(found.cases, arrays, others), sides)
+    chosen = outcomes_of(run, algorithm, *of_users(found.cases, arrays, found.development), sides)
     values = (*tested.values, *(replace(one, metric=f"{DEVELOPMENT}{one.metric}") for one in chosen.values))
     return Outcomes(values, tested.arrays)
 
 
-def _outcomes(
-    run: EvaluationRun, algorithm: RunAlgorithm, cases: Cases, arrays: Arrays, sides: TrainingSides
+def outcomes_of(
+    run: EvaluationRun,
+    algorithm: RunAlgorithm,
+    cases: Cases,
+    arrays: Arrays,
+    sides: TrainingSides,
+    *,
+    are_curves_kept: bool = True,
 ) -> Outcomes:
+    """The run's metrics of one algorithm on some cases, from what was measured of them."""
     kind = registry.algorithm(algorithm.algorithm)
     return outcomes(
         cases,
@@ -174,6 +182,7 @@ def _outcomes(
             n_users=sides.n_users,
             item_terms=sides.item_terms,
         ),
+        are_curves_kept=are_curves_kept,
     )
 
 

@@ -31,7 +31,7 @@ def table_1(results: Result, paper: Published, names: Mapping[str, str]) -> Grid
             ours = [f"{names[label]}{MARK}" if label in unordered else names[label] for label in row["names"]]
             rows.append((f"{name}, {tier}", ", ".join(ours) or NONE, ", ".join(published[tier])))
     caption = (
-        f"Table 1. Partial orders by Tukey's test. {MARK} told apart from nobody here. The paper has one column "
+        f"Table 1. Partial orders by Tukey's test. {MARK} no significant differences here. The paper has one column "
         "for both novelties; it stands here twice."
     )
     return Grid(caption, ("Tier", "Here, simulated", "Published"), tuple(rows), is_words=True)
@@ -95,7 +95,7 @@ def figures(results: Result, names: Mapping[str, str]) -> list[Grid]:
 
 
 def claims(found: Sequence[Judged]) -> Grid:
-    """Every sentence of the paper that can be held against our numbers."""
+    """Every statement of the paper that our numbers can be judged against."""
     rows = tuple(
         (
             one.claim.says + (f" (Read here as {one.claim.read_as}.)" if one.claim.read_as else ""),
@@ -106,8 +106,8 @@ def claims(found: Sequence[Judged]) -> Grid:
         for one in found
     )
     return Grid(
-        "What the paper says, and what comes out here.",
-        ("The paper", "Where", "Here", "Our numbers"),
+        "Statements of the paper, judged on our numbers; in brackets 95% bootstrap intervals over participants.",
+        ("Statement", "Where", "Verdict", "Our numbers"),
         rows,
         is_words=True,
     )

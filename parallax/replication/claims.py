@@ -1,16 +1,44 @@
-"""The paper's sentences held against our numbers."""
+"""The paper's statements, judged by what the tests of our report can show."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from core.provenance import rng_for
+from inference.corrections import holm
 from parallax.replication.published import Claim
 
 Result = Mapping[str, Any]
 Check = Mapping[str, Any]
-YES, NO, OPEN = "as in the paper", "otherwise", "cannot be told"
+YES, NO, OPEN = "as in the paper", "not as in the paper", "could not be decided"
+
+RESAMPLES = 2000
+FEWEST = 5  # participants of a condition that are worth resampling
+Z = 1.959964  # of a 95% interval
+_FIELDS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "mean": lambda drawn: drawn.mean(axis=1),
+    "median": lambda drawn: np.median(drawn, axis=1),
+    "q1": lambda drawn: np.quantile(drawn, 0.25, axis=1),
+    "q3": lambda drawn: np.quantile(drawn, 0.75, axis=1),
+}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number of an algorithm with its 95% bootstrap interval over participants."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{_number(self.value)} [{_number(self.low)}, {_number(self.high)}]"
 
 
 @dataclass(frozen=True)
@@ -26,19 +54,27 @@ class Ours:
         found: Result = next(one for one in self.results["variables"] if one["key"] == key)
         return found
 
-    def values(self, key: str, field: str) -> dict[str, float]:
-        """One number of each algorithm that has it."""
-        described = self.variable(key)["described"]
-        return {
-            name: described[label][field]
-            for label, name in self.names.items()
-            if label in described and described[label][field] is not None
-        }
+    def values(self, key: str, name: str) -> NDArray[np.float64]:
+        """What the participants of one algorithm answered; empty where there are none."""
+        variable = self.variable(key)
+        points = next((variable["points"].get(label, []) for label, known in self.names.items() if known == name), [])
+        return np.asarray(points, dtype=np.float64) / variable["points_per_unit"]
+
+    def estimate(
+        self, key: str, name: str, statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    ) -> Estimate | None:
+        """A statistic of one algorithm's participants; None with too few of them."""
+        values = self.values(key, name)
+        if len(values) < FEWEST:
+            return None
+        drawn = rng_for(1, f"replication:{key}:{name}").choice(values, size=(RESAMPLES, len(values)))
+        low, high = np.quantile(statistic(drawn), [0.025, 0.975])
+        return Estimate(float(statistic(values[None, :])[0]), float(low), float(high))
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with how it came out here, and the numbers behind that."""
+    """A claim with its verdict, and the numbers behind that."""
 
     claim: Claim
     verdict: str
@@ -46,71 +82,106 @@ class Judged:
 
 
 def judged(claim: Claim, ours: Ours) -> Judged:
-    """Hold one sentence against our numbers."""
-    outcome, told = CHECKS[claim.check["kind"]](claim.check, ours)
-    return Judged(claim, OPEN if outcome is None else YES if outcome else NO, told)
+    """Judge one statement: only a significant result decides it, for the paper or against it."""
+    outcome, words = CHECKS[claim.check["kind"]](claim.check, ours)
+    return Judged(claim, OPEN if outcome is None else YES if outcome else NO, words)
 
 
 def _number(value: float) -> str:
     return f"{value:.2f}"
 
 
+def _within(estimate: Estimate, low: float, high: float) -> bool | None:
+    """Whether the whole interval lies within the bounds (True), beyond them (False), or across one (None)."""
+    if low <= estimate.low and estimate.high <= high:
+        return True
+    if estimate.high < low or estimate.low > high:
+        return False
+    return None
+
+
+def _all_within(estimates: Mapping[str, Estimate], low: float, high: float) -> tuple[bool | None, str]:
+    """Whether each interval lies within the bounds; one that lies beyond them is enough against it."""
+    inside = {name: _within(estimate, low, high) for name, estimate in estimates.items()}
+    values = [estimate.value for estimate in estimates.values()]
+    if len(estimates) == 1:
+        words = str(next(iter(estimates.values())))
+    else:
+        words = f"{_number(min(values))} to {_number(max(values))}"
+        for decision, said in ((False, "beyond it"), (None, "undecided")):
+            listed = ", ".join(f"{name} {estimates[name]}" for name in estimates if inside[name] is decision)
+            words += f"; {said}: {listed}" if listed else ""
+    if False in inside.values():
+        return False, words
+    return (None if None in inside.values() else True), words
+
+
+def _estimates(check: Check, ours: Ours, field: str) -> dict[str, Estimate] | None:
+    names = check.get("algorithms", list(ours.names.values()))
+    found = {name: ours.estimate(check["variable"], name, _FIELDS[field]) for name in names}
+    known = {name: estimate for name, estimate in found.items() if estimate is not None}
+    return known if len(known) == len(found) else None
+
+
+TOO_FEW = f"an algorithm has fewer than {FEWEST} participants"
+
+
 def _between(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    found = ours.values(check["variable"], check["field"])
-    wanted = check.get("algorithms", list(found))
-    held = {name: found[name] for name in wanted if name in found}
-    if len(held) < len(wanted) or not held:
-        return None, "not every algorithm has the value"
-    outside = {
-        name: value
-        for name, value in held.items()
-        if value < check.get("low", value)
-        or value > check.get("high", value)
-        or ("above" in check and value <= check["above"])
-    }
-    if len(held) == 1:
-        return not outside, _number(next(iter(held.values())))
-    span = f"{_number(min(held.values()))} to {_number(max(held.values()))}"
-    if outside:
-        span += "; not " + ", ".join(f"{name} {_number(value)}" for name, value in outside.items())
-    return not outside, span
-
-
-def _highest(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    found = ours.values(check["variable"], "mean")
-    if check["algorithm"] not in found:
-        return None, "nobody finished with it"
-    best = max(found, key=found.__getitem__)
-    own = found[check["algorithm"]]
-    return own >= found[best], f"{check['algorithm']} {_number(own)}, highest {best} {_number(found[best])}"
-
-
-def _share_from(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    variable = ours.variable(check["variable"])
-    label = next(label for label, name in ours.names.items() if name == check["algorithm"])
-    points = variable["points"][label]
-    if not points:
-        return None, "nobody finished with it"
-    share = sum(point >= check["value"] * variable["points_per_unit"] for point in points) / len(points)
-    return share > check["above"], f"{100 * share:.0f} % of {len(points)}"
-
-
-def _correlation(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    if ours.novelty_r is None:
-        return None, "one of them does not vary"
-    return abs(ours.novelty_r - check["near"]) <= check["within"], f"r = {_number(ours.novelty_r)}"
+    estimates = _estimates(check, ours, check["field"])
+    if estimates is None:
+        return None, TOO_FEW
+    low = math.nextafter(check["above"], math.inf) if "above" in check else check.get("low", -math.inf)
+    return _all_within(estimates, low, check.get("high", math.inf))
 
 
 def _close(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    told, is_close = [], True
+    outcomes, words = [], []
     for field in ("mean", "median"):
-        found = ours.values(check["variable"], field)
-        held = [found[name] for name in check["algorithms"] if name in found]
-        if len(held) < len(check["algorithms"]):
-            return None, "not every algorithm has the value"
-        is_close &= all(abs(value - check["to"]) <= check["within"] for value in held)
-        told.append(f"{field}s {_number(min(held))} to {_number(max(held))}")
-    return is_close, ", ".join(told)
+        estimates = _estimates(check, ours, field)
+        if estimates is None:
+            return None, TOO_FEW
+        outcome, said = _all_within(estimates, check["to"] - check["within"], check["to"] + check["within"])
+        outcomes.append(outcome)
+        words.append(f"{field}s {said}")
+    if False in outcomes:
+        return False, "; ".join(words)
+    return (None if None in outcomes else True), "; ".join(words)
+
+
+def _share_from(check: Check, ours: Ours) -> tuple[bool | None, str]:
+    estimate = ours.estimate(
+        check["variable"], check["algorithm"], lambda drawn: (drawn >= check["value"]).mean(axis=1)
+    )
+    if estimate is None:
+        return None, TOO_FEW
+    percent = [f"{100 * value:.0f}%" for value in (estimate.value, estimate.low, estimate.high)]
+    outcome = _within(estimate, math.nextafter(check["above"], math.inf), math.inf)
+    return outcome, f"{percent[0]} [{percent[1]}, {percent[2]}]"
+
+
+def _highest(check: Check, ours: Ours) -> tuple[bool | None, str]:
+    variable, name = ours.variable(check["variable"]), check["algorithm"]
+    order = variable["orders"]["tukey"]
+    label = next((label for label in order["names"] if ours.names[label] == name), None)
+    if label is None:
+        return None, f"no participant of {name}"
+    means = {ours.names[other]: variable["described"][other]["mean"] for other in order["names"]}
+    best = max(means, key=means.__getitem__)
+    words = f"{name} {_number(means[name])}, highest {best} {_number(means[best])}"
+    above, below = order["dominates"][label], order["dominated_by"][label]
+    if below:
+        return False, f"{words}; significantly below {', '.join(ours.names[other] for other in below)}"
+    words += f"; significantly above {len(above)} of {len(means) - 1}"
+    return (True if len(above) == len(means) - 1 else None), words
+
+
+def _correlation(check: Check, ours: Ours) -> tuple[bool | None, str]:
+    n = sum(len(points) for points in ours.variable("fon")["points"].values())
+    if ours.novelty_r is None or n <= 3:
+        return None, "one of them does not vary"
+    z, half = math.atanh(max(min(ours.novelty_r, 1 - 1e-12), -1 + 1e-12)), Z / math.sqrt(n - 3)
+    estimate = Estimate(ours.novelty_r, math.tanh(z - half), math.tanh(z + half))
+    return _within(estimate, check["near"] - check["within"], check["near"] + check["within"]), f"r = {estimate}"
 
 
 def _anova(check: Check, ours: Ours) -> tuple[bool | None, str]:
@@ -120,7 +191,9 @@ def _anova(check: Check, ours: Ours) -> tuple[bool | None, str]:
     alpha = ours.results["plan"]["alpha"]
     failed = [name for name, test in tests.items() if test["p"] >= alpha]
     n = len(tests) - len(failed)
-    return not failed, f"{n} of {len(tests)} variables" + (f"; not {', '.join(failed).lower()}" if failed else "")
+    words = f"significant in {n} of {len(tests)} variables"
+    # A test that is not significant does not show that nobody differs.
+    return (None if failed else True), words + (f"; not in {', '.join(failed).lower()}" if failed else "")
 
 
 def _nobody_alone(check: Check, ours: Ours) -> tuple[bool | None, str]:
@@ -131,25 +204,45 @@ def _nobody_alone(check: Check, ours: Ours) -> tuple[bool | None, str]:
         for label in order["names"]:
             name = ours.names[label]
             if len(order["dominates"][label]) == k - 1:
-                alone.append(f"{name} above all in {one['name'].lower()}")
+                alone.append(f"{name} significantly above all in {one['name'].lower()}")
             elif len(order["dominated_by"][label]) == k - 1:
-                alone.append(f"{name} below all in {one['name'].lower()}")
-    return not alone, "; ".join(alone) or "nobody"
+                alone.append(f"{name} significantly below all in {one['name'].lower()}")
+    if alone:
+        return False, "; ".join(alone)
+    return None, "no algorithm here either, which does not show that there is none"
 
 
 def _one_novelty(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    is_one = bool(ours.results["novelty_is_one_order"])
-    return is_one, "the same tiers" if is_one else "different tiers"
+    if not ours.results["novelty_is_one_order"]:
+        return False, "different partial orders"
+    if any(ours.variable("fon")["orders"]["tukey"]["dominates"].values()):
+        return True, "the same partial order"
+    return None, "no significant difference in either novelty"
 
 
 def _no_correlation(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    primary = next((one for one in ours.results["comparisons"] if one["is_primary"]), None)
-    if primary is None or not primary["tau"]["is_defined"]:
-        return None, "there is no rank correlation"
-    tau = primary["tau"]
-    told = f"τ_b = {_number(tau['coefficient'])}, exact p = {tau['p']:.3f}"
-    told = told.replace("0.", ".")
-    return tau["p"] >= ours.results["plan"]["alpha"], told
+    found = [
+        one
+        for kind in check["metrics"]
+        for one in ours.results["comparisons"]
+        if (one["variable"], one["kind"], one["profile_length"]) == (check["variable"], kind, 0)
+    ]
+    if len(found) < len(check["metrics"]) or not all(one["tau"]["is_defined"] for one in found):
+        return None, "not every metric has a rank correlation"
+    alpha = ours.results["plan"]["alpha"]
+    adjusted = holm([one["tau"]["p"] for one in found])
+    words = "; ".join(
+        f"{one['kind']}: τ_b = {_number(one['tau']['coefficient'])}, Holm-adjusted exact p = {p:.3f}".replace("0.", ".")
+        for one, p in zip(found, adjusted, strict=True)
+    )
+    signs = [
+        0 if p >= alpha else 1 if one["tau"]["coefficient"] > 0 else -1 for one, p in zip(found, adjusted, strict=True)
+    ]
+    if 1 in signs:
+        return False, words
+    if all(sign < 0 for sign in signs):
+        return True, words
+    return None, f"{words}; a correlation that is not significant is no evidence that there is none"
 
 
 CHECKS: dict[str, Callable[[Check, Ours], tuple[bool | None, str]]] = {

@@ -20,7 +20,7 @@ from charting import marks, render
 from charting.theme import Spec
 from evaluation.experiments.document import Block, Grid, Heading, Picture, Points, Text, markdown, page
 from parallax.replication import beside
-from parallax.replication.claims import Judged, Ours, judged
+from parallax.replication.claims import NO, YES, Judged, Ours, judged
 from parallax.replication.published import Published
 
 TITLE = "Looking for good recommendations, once more, with simulated participants"
@@ -45,7 +45,7 @@ class Replication:
         return found
 
     def claims(self) -> list[Judged]:
-        """Every sentence of the paper, judged."""
+        """Every statement of the paper, judged."""
         ours = Ours(self.results, self.names, self.novelty_r)
         return [judged(claim, ours) for claim in self.paper.claims]
 
@@ -106,7 +106,7 @@ def blocks(made: Replication, pictures: Mapping[str, Picture]) -> list[Block]:
         ),
         Text("".join(run.text for run in verdict.headline(results)) + ". " + verdict.paragraph(results)),
         beside.conditions(results, made.paper, made.facts),
-        Heading("What the paper says, and what comes out here"),
+        Heading("Statements of the paper"),
         Text(_count(made.claims())),
         tables["claims"],
         Heading("Table 1: the partial orders"),
@@ -139,14 +139,14 @@ def blocks(made: Replication, pictures: Mapping[str, Picture]) -> list[Block]:
 
 
 def _count(found: list[Judged]) -> str:
-    counts = {word: sum(one.verdict == word for one in found) for word in ("as in the paper", "otherwise")}
-    rest = len(found) - sum(counts.values())
-    same, other = counts["as in the paper"], counts["otherwise"]
-    said = f"Of {len(found)} sentences {same} come out as in the paper and {other} do not"
-    said += f"; {rest} cannot be told." if rest else "."
+    same, other = (sum(one.verdict == verdict for one in found) for verdict in (YES, NO))
     return (
-        said + " The participants are simulated on other people's ratings, so this says how the design, the algorithms "
-        "and the measures behave, and nothing about whether the paper is right about people."
+        f"Of {len(found)} statements, {same} come out as in the paper, {other} do not, and {len(found) - same - other} "
+        "could not be decided. Only significant results decide: a statement counts as in the paper, or not, where the "
+        "95% bootstrap interval over participants or the named test leaves no doubt on these data, and a result that "
+        "is not significant counts as neither. The participants are simulated from the ratings of other users, so this "
+        "describes the design, the algorithms and the measures, and is no evidence whether the paper is right about "
+        "people."
     )
 
 
@@ -155,7 +155,7 @@ def printed(made: Replication) -> str:
     parts = []
     for key, grid in made.tables().items():
         if key == "claims":
-            parts.append("\n".join(f"  {one.verdict:<16} {one.claim.says} ({one.ours})" for one in made.claims()))
+            parts.append("\n".join(f"  {one.verdict:<20}  {one.claim.says} ({one.ours})" for one in made.claims()))
             continue
         parts.append(f"{grid.caption}\n\n{_aligned(grid)}")
     return "\n\n".join(parts)

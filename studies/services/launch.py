@@ -82,6 +82,21 @@ def design_digest(study: Study) -> str:
     return digest_of(design_snapshot(study))
 
 
+def draft_snapshot(study: Study) -> dict[str, Any]:
+    """The design of a draft as a launch would freeze it now."""
+    draft = Study.objects.select_related("run", "dataset_version").get(pk=study.pk)
+    draft.settings = with_defaults(draft)
+    return design_snapshot(draft)
+
+
+def with_defaults(study: Study) -> dict[str, Any]:
+    """The settings with the default of each that a draft older than the setting does not have."""
+    settings = {**study.settings, "plan": plan_from(study.settings).as_plain()}
+    if is_usage(study.dataset_version):
+        settings[SETTING] = taken_from(settings)
+    return settings
+
+
 def model_problems(study: Study) -> list[str]:
     """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant."""
     problems = []
@@ -210,10 +225,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         .select_related("run", "dataset_version")
         .get(pk=study_id)
     )
-    # What a draft older than a setting does not say is frozen as its default.
-    current.settings = {**current.settings, "plan": plan_from(current.settings).as_plain()}
-    if is_usage(current.dataset_version):
-        current.settings[SETTING] = taken_from(current.settings)
+    current.settings = with_defaults(current)
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)
     move(

@@ -47,7 +47,7 @@ def test_own_experiment_is_run_written_and_not_run_again(eager: None, file: str,
     out = tmp_path / "out"
     said = call(file, "--dataset", "small", "--out", str(out))
     assert "Two algorithms, on Small · version 1: one run." in said
-    assert "did not come out: Factors finds more." in said
+    assert "Factors finds more." in said
     assert f"Written to {out}:" in said
     assert {one.name for one in out.iterdir()} == {
         "experiment.json",
@@ -106,7 +106,7 @@ def test_run_without_an_algorithm_that_the_experiment_compares_ends_with_its_rea
 
 def test_list_says_what_each_experiment_asks() -> None:
     said = call("--list")
-    assert "survey-utility\n    What is likely, and what is worth it (survey, 6c). Does a list" in said
+    assert "survey-utility\n    Likely items against profitable items (survey, section 6.3.2). Does a list" in said
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
-"""Claims are held against numbers; whatever comes out is said."""
+"""Claims are judged by their tests; the outcome is printed whatever it is."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -9,21 +12,47 @@ from evaluation.experiments.judging import Judgement, Numbers, judged, shown
 from evaluation.experiments.outcome import DatasetFacts, RunFacts, document, grid_of, summary
 from evaluation.experiments.reading import parse
 from evaluation.experiments.schema import Check, Claim, Experiment, Place
+from inference.jackknife import JackknifeEstimate
 from tests.evaluation.test_experiments_reading import SMALL
 
 pytestmark = pytest.mark.unit
 
 HERE, THERE = Place("main", "recall"), Place("main", "fallout")
 NAMES = ("A", "B", "C")
+Line = tuple[float | None, ...]
 
 
-def numbers(here: tuple[float | None, ...], there: tuple[float | None, ...] = (0.1, 0.2, 0.3)) -> Numbers:
+def numbers(here: Line, there: Line = (0.1, 0.2, 0.3)) -> Numbers:
     return {(place, name): v for place, line in ((HERE, here), (THERE, there)) for name, v in zip(NAMES, line)}  # noqa: B905 — lines may be short
 
 
-def verdict(check: Check, found: Numbers) -> Judgement:
+@dataclass(frozen=True)
+class Known:
+    """Tests with one standard error for every value and difference, and sign tests that follow the values."""
+
+    numbers: Numbers
+    error: float | None = 0.001
+    p: float | None = None  # of every sign test in the direction of the values
+    is_reversed: bool = False  # most users fare the other way
+
+    def value(self, place: Place, name: str) -> JackknifeEstimate | None:
+        found = self.numbers[place, name]
+        return None if found is None or self.error is None else JackknifeEstimate(found, self.error, 19)
+
+    def difference(self, place: Place, first: str, second: str) -> JackknifeEstimate | None:
+        a, b = self.numbers[place, first], self.numbers[place, second]
+        return None if a is None or b is None or self.error is None else JackknifeEstimate(a - b, self.error, 19)
+
+    def sign_p(self, place: Place, first: str, second: str) -> float | None:
+        a, b = self.numbers[place, first], self.numbers[place, second]
+        if self.p is None or a is None or b is None:
+            return None
+        return self.p if (a > b) != self.is_reversed else 1 - self.p
+
+
+def verdict(check: Check, found: Numbers, **tests: Any) -> Judgement:
     experiment = with_claims(Claim("So it is.", "published", "Table 1", check))
-    return judged(experiment, found)[0]
+    return judged(experiment, found, Known(found, **tests))[0]
 
 
 def with_claims(*claims: Claim) -> Experiment:
@@ -31,23 +60,35 @@ def with_claims(*claims: Claim) -> Experiment:
     return Experiment(**{**vars(experiment), "claims": claims})
 
 
+HOLDS, FAILS, OPEN = "holds", "does not hold", "could not be decided"
+ORDER = Check("order", (HERE,), NAMES)
+
+
 @pytest.mark.parametrize(
     ("check", "here", "expected"),
     [
-        (Check("order", (HERE,), NAMES), (0.3, 0.2, 0.1), "came out"),
-        (Check("order", (HERE,), NAMES), (0.3, 0.3, 0.1), "did not come out"),
-        (Check("order", (HERE,), ("A", "B"), by=0.1), (0.35, 0.3, 0.0), "did not come out"),
-        (Check("order", (HERE,), NAMES), (0.3, None, 0.1), "cannot be said"),
-        (Check("order", (HERE,), NAMES), (0.1, 0.2, None), "did not come out"),
-        (Check("between", (HERE,), ("A",), low=0.3, high=0.3), (0.3, 0.0, 0.0), "came out"),
-        (Check("between", (HERE,), NAMES, high=0.2), (0.1, 0.2, 0.3), "did not come out"),
-        (Check("between", (HERE,), ("A",), low=0.1), (None, 0.0, 0.0), "cannot be said"),
-        (Check("near", (HERE,), NAMES, within=0.02), (0.30, 0.31, 0.32 - 1e-12), "came out"),
-        (Check("near", (HERE,), NAMES, within=0.01), (0.30, 0.31, 0.32), "did not come out"),
-        (Check("near", (HERE,), NAMES, within=0.01), (0.30, 0.31, None), "cannot be said"),
+        (ORDER, (0.3, 0.2, 0.1), HOLDS),
+        (ORDER, (0.3, 0.3, 0.1), OPEN),  # no difference is no evidence that there is none
+        (ORDER, (0.2, 0.3, 0.1), FAILS),
+        (Check("order", (HERE,), ("A", "B"), by=0.1), (0.35, 0.3, 0.0), FAILS),
+        (Check("order", (HERE,), ("A", "B"), by=0.1), (0.401, 0.3, 0.0), OPEN),
+        (ORDER, (0.3, None, 0.1), OPEN),
+        (ORDER, (0.1, 0.2, None), FAILS),
+        (Check("highest", (HERE,), NAMES), (0.3, 0.1, 0.2), HOLDS),
+        (Check("highest", (HERE,), NAMES), (0.2, 0.1, 0.3), FAILS),
+        (Check("lowest", (HERE,), NAMES), (0.1, 0.3, 0.2), HOLDS),
+        (Check("lowest", (HERE,), NAMES), (0.2, 0.3, 0.1), FAILS),
+        (Check("between", (HERE,), ("A",), low=0.2, high=0.4), (0.3, 0.0, 0.0), HOLDS),
+        (Check("between", (HERE,), ("A",), low=0.3, high=0.4), (0.3, 0.0, 0.0), OPEN),
+        (Check("between", (HERE,), NAMES, high=0.21), (0.1, 0.2, 0.3), FAILS),
+        (Check("between", (HERE,), ("A",), low=0.1), (None, 0.0, 0.0), OPEN),
+        (Check("near", (HERE,), NAMES, within=0.03), (0.30, 0.31, 0.32), HOLDS),
+        (Check("near", (HERE,), NAMES, within=0.02), (0.30, 0.31, 0.32), OPEN),
+        (Check("near", (HERE,), NAMES, within=0.01), (0.30, 0.31, 0.32), FAILS),
+        (Check("near", (HERE,), NAMES, within=0.01), (0.30, 0.31, None), OPEN),
     ],
 )
-def test_verdict_on_one_place(check: Check, here: tuple[float | None, ...], expected: str) -> None:
+def test_verdict_on_one_place(check: Check, here: Line, expected: str) -> None:
     assert verdict(check, numbers(here)).verdict == expected
 
 
@@ -55,16 +96,45 @@ def test_verdict_on_one_place(check: Check, here: tuple[float | None, ...], expe
     ("kind", "here", "there", "expected"),
     [
         # Recall is better high, fallout low: A is best at both.
-        ("another-best", (0.3, 0.2, 0.1), (0.1, 0.2, 0.3), "did not come out"),
-        ("another-best", (0.3, 0.2, 0.1), (0.3, 0.2, 0.1), "came out"),
-        ("another-best", (0.3, 0.2, None), (0.3, 0.2, 0.1), "cannot be said"),
-        ("another-order", (0.3, 0.2, 0.1), (0.1, 0.2, 0.3), "did not come out"),
-        ("another-order", (0.3, 0.2, 0.1), (0.1, 0.3, 0.2), "came out"),
-        ("another-order", (0.3, 0.2, 0.1), (0.1, 0.2, 0.2), "did not come out"),
+        ("another-best", (0.3, 0.2, 0.1), (0.1, 0.2, 0.3), FAILS),
+        ("another-best", (0.3, 0.2, 0.1), (0.3, 0.2, 0.1), HOLDS),
+        ("another-best", (0.3, 0.2, 0.1), (0.3, 0.2, 0.1999), HOLDS),
+        ("another-best", (0.2001, 0.2, 0.1), (0.3, 0.1, 0.2), OPEN),
+        ("another-best", (0.2001, 0.2, 0.1), (0.1, 0.2, 0.3), OPEN),
+        ("another-best", (0.3, 0.2, None), (0.3, 0.2, 0.1), OPEN),
+        ("another-order", (0.3, 0.2, 0.1), (0.1, 0.2, 0.3), FAILS),
+        ("another-order", (0.3, 0.2, 0.1), (0.1, 0.3, 0.2), HOLDS),
+        ("another-order", (0.3, 0.2, 0.1), (0.1, 0.2, 0.2), OPEN),
+        ("another-order", (0.3, 0.2, 0.1999), (0.1, 0.3, 0.2), OPEN),
     ],
 )
-def test_verdict_on_two_places(kind, here, there, expected) -> None:
+def test_verdict_on_two_places(kind: Any, here: Line, there: Line, expected: str) -> None:
     assert verdict(Check(kind, (HERE, THERE), NAMES), numbers(here, there)).verdict == expected
+
+
+def test_larger_number_alone_decides_nothing() -> None:
+    found = numbers((0.31, 0.3))
+    pair = Check("order", (HERE,), ("A", "B"))
+    assert verdict(pair, found, error=0.001).verdict == HOLDS
+    assert verdict(pair, found, error=0.02).verdict == OPEN
+    untested = verdict(pair, found, error=None)
+    assert (untested.verdict, untested.findings[0].is_tested) == (OPEN, False)
+    turned = Check("order", (HERE,), ("B", "A"))
+    assert verdict(turned, found, error=0.001).verdict == FAILS
+    assert verdict(turned, found, error=0.02).verdict == OPEN
+    assert verdict(turned, found, error=None).verdict == OPEN
+
+
+def test_sign_test_decides_with_the_interval() -> None:
+    found, pair = numbers((0.4, 0.3)), Check("order", (HERE,), ("A", "B"))
+    assert verdict(pair, found, p=0.01).verdict == HOLDS
+    assert verdict(pair, found, p=0.2).verdict == OPEN
+    assert verdict(pair, found, error=None, p=0.01).verdict == HOLDS
+    # The mean is higher, and most users fare the other way.
+    assert verdict(pair, found, p=0.01, is_reversed=True).verdict == OPEN
+    turned = Check("order", (HERE,), ("B", "A"))
+    assert verdict(turned, found, p=0.01).verdict == FAILS
+    assert verdict(turned, found, p=0.2).verdict == OPEN
 
 
 def test_findings_name_what_turned_round() -> None:
@@ -76,28 +146,14 @@ def test_findings_name_what_turned_round() -> None:
 def test_metrics_with_choices_have_a_direction_too() -> None:
     areas = (Place("main", "croc-area"), Place("main", "groc-area(until=.3,scale=raw)"))
     found = {(place, name): value for place in areas for name, value in zip(NAMES, (0.1, 0.2, 0.3), strict=True)}
-    experiment = with_claims(Claim("x", "noted", "y", Check("another-best", areas, NAMES)))
-    assert judged(experiment, found)[0].findings[0].words.count("C .300") == 2
+    judgement = verdict(Check("another-best", areas, NAMES), found)
+    assert all(one.words.startswith("best is C: C .300") for one in judgement.findings)
 
 
 def test_a_claim_holds_at_every_place_or_not_at_all() -> None:
     found = verdict(Check("order", (HERE, THERE), ("A", "B")), numbers((0.3, 0.2)))
     assert [one.holds for one in found.findings] == [True, False]
-    assert found.verdict == "did not come out"
-
-
-def test_sign_tests_stand_beside_an_order_and_do_not_decide() -> None:
-    asked = []
-
-    def sign_p(place: Place, higher: str, lower: str) -> float | None:
-        asked.append((place, higher, lower))
-        return 0.9
-
-    experiment = with_claims(Claim("x", "noted", "y", Check("order", (HERE,), ("A", "B"))))
-    judgement = judged(experiment, numbers((0.3, 0.2)), sign_p)[0]
-    assert (judgement.verdict, judgement.findings[0].p, asked) == ("came out", 0.9, [(HERE, "A", "B")])
-    judged(experiment, numbers((0.3, None)), sign_p)
-    assert len(asked) == 1
+    assert found.verdict == FAILS
 
 
 @pytest.mark.parametrize(("value", "text"), [(-0.25, "-.250"), (-0.0001, ".000"), (10.5, "10.500"), (0.0, ".000")])
@@ -105,11 +161,11 @@ def test_numbers_are_shown_as_tables_print_them(value: float, text: str) -> None
     assert shown(value) == text
 
 
-def outcome(p: float | None) -> list:
+def outcome(p: float | None, *, is_synthetic: bool = False) -> list:
     experiment = parse(SMALL, "mine.yaml")
     short = Place("main", "recall", 5)
     found = {(HERE, "Popular"): 0.3, (HERE, "Factors"): 0.4, (short, "Popular"): 0.3, (short, "Factors"): None}
-    judgements = judged(experiment, found, lambda *_: p)
+    judgements = judged(experiment, found, Known(found, p=p))
     facts = RunFacts(
         number=7,
         inputs_hash="a" * 64,
@@ -120,7 +176,7 @@ def outcome(p: float | None) -> list:
         comments=("Mind the task.", "Mind the task."),
         reasons={("Factors", "recall"): "not comparable"},
     )
-    dataset = DatasetFacts("small", "Small <set>", "b" * 64, 60, 40, 900)
+    dataset = DatasetFacts("small", "Small <set>", "b" * 64, 60, 40, 900, is_synthetic)
     pictures = [Picture("figures/bars.svg", "Recall", "<svg></svg>")]
     return document(experiment, dataset, judgements, found, pictures, {"main": facts})
 
@@ -128,9 +184,12 @@ def outcome(p: float | None) -> list:
 def test_outcome_tells_claims_tables_figures_and_how_it_was_run() -> None:
     text = markdown(outcome(0.0001))
     assert "# Two algorithms\n" in text
-    assert "Of 1 claims 1 came out on these data." in text
-    assert "### Came out: Factors finds more.\n\nNoted elsewhere (elsewhere)." in text
-    assert "recall: Factors .400, Popular .300 (as claimed; by user, one-sided sign test p < .001)." in text
+    assert "Of 1 claim, 1 holds, 0 do not hold and 0 could not be decided on these data." in text
+    assert "### Holds: Factors finds more.\n\nNoted elsewhere (elsewhere)." in text
+    assert (
+        "recall: Factors .400, Popular .300; difference .100, 95% CI [.098, .102]; one-sided sign test by user, "
+        "p < .001 (supports the claim)."
+    ) in text
     assert "| Factors | .400 | – |" in text
     assert "![Recall](figures/bars.svg)" in text
     assert "| Popular | .300 |" in text
@@ -141,8 +200,16 @@ def test_outcome_tells_claims_tables_figures_and_how_it_was_run() -> None:
     assert "Factors, recall: not comparable." in text
     assert "Factors is puresvd (factors 4)" in text
     assert "Popular is toppop" in text
-    assert "sign test p = .250" in markdown(outcome(0.25))
-    assert "sign test" not in markdown(outcome(None))
+    assert "p = .250 (undecided)" in markdown(outcome(0.25))
+    assert "by user, p" not in markdown(outcome(None))
+
+
+def test_outcome_on_synthetic_ratings_says_so() -> None:
+    text = markdown(outcome(0.01, is_synthetic=True))
+    assert text.startswith("# Two algorithms (synthetic ratings)\n\nSynthetic ratings: ")
+    assert "is no evidence about people" in text
+    assert "Everything (synthetic ratings)\n" in text
+    assert "ynthetic" not in markdown(outcome(0.01))
 
 
 def test_page_stands_alone_and_escapes() -> None:
@@ -154,17 +221,29 @@ def test_page_stands_alone_and_escapes() -> None:
     assert "http" not in html.replace('lang="en"', "")
 
 
-def test_summary_counts_what_cannot_be_said() -> None:
+def test_summary_counts_what_could_not_be_decided() -> None:
+    found = numbers((0.3, None))
     experiment = with_claims(*(Claim(name, "noted", "y", Check("order", (HERE,), ("A", "B"))) for name in "xy"))
-    said = summary(judged(experiment, numbers((0.3, None))))
-    assert said.startswith("Of 2 claims 0 came out on these data. Of 2 it cannot be said")
+    said = summary(judged(experiment, found, Known(found)))
+    assert said.startswith("Of 2 claims, 0 hold, 0 do not hold and 2 could not be decided on these data.")
+
+
+def test_a_reading_of_a_claim_is_printed_and_an_inference_is_not_called_published() -> None:
+    text = SMALL.replace("    by: noted\n", "    by: inferred\n    read_as: by any margin\n")
+    experiment = parse(text, "mine.yaml")
+    found = {(HERE, "Popular"): 0.3, (HERE, "Factors"): 0.4, (Place("main", "recall", 5), "Popular"): None}
+    dataset = DatasetFacts("small", "Small", "b" * 64, 60, 40, 900, is_synthetic=False)
+    facts = RunFacts(7, "a" * 64, 1, 1, {}, {}, (), {})
+    said = markdown(document(experiment, dataset, judged(experiment, found, Known(found)), found, [], {"main": facts}))
+    assert "Inferred from the source, which does not state it (elsewhere). Read here as: by any margin" in said
 
 
 def test_notes_may_have_words_and_figures_or_either() -> None:
     text = SMALL.replace("  - where: Elsewhere\n", "  - {where: There, says: It was so.}\n  - where: Elsewhere\n")
     experiment = parse(text, "mine.yaml")
     assert [bool(note.says) for note in experiment.notes] == [True, False]
-    assert grid_of(experiment, experiment.tables[0], {}).rows == (("Popular", "–", "–"), ("Factors", "–", "–"))
+    dataset = DatasetFacts("small", "Small", "b" * 64, 60, 40, 900, is_synthetic=False)
+    assert grid_of(experiment, experiment.tables[0], {}, dataset).rows == (("Popular", "–", "–"), ("Factors", "–", "–"))
 
 
 def test_blocks_have_one_form_each() -> None:

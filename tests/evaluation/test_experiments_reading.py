@@ -146,7 +146,7 @@ def test_notes_may_be_words_alone() -> None:
         ("metric: recall}\nfound", "metric: recall, is_share: 1}\nfound", r"figures\.bars\.is_share: yes or no"),
         ("    columns: [recall]\n", "", r"at found_elsewhere\[1\]: columns and rows come together"),
         ("Popular: [0.3]", "Popular: [0.3, 0.4]", r"rows\.Popular: 1 numbers are needed here, one a column, not 2"),
-        ("by: noted", "by: hearsay", r"at claims\[1\]\.by: one of published, noted"),
+        ("by: noted", "by: hearsay", r"at claims\[1\]\.by: one of published, inferred, noted"),
         ("kind: order", "kind: hope", r"at claims\[1\]\.check\.kind: one of order"),
         ("[Factors, Popular]}", "[Factors]}", r"a check of the kind order compares at least 2"),
         ("[Factors, Popular]}", "[Factors, Nobody]}", r"algorithms\[2\]: the run main has no algorithm 'Nobody'"),

@@ -68,21 +68,33 @@ def test_table_2_comes_out_as_noted_on_movielens(movies: DatasetVersion) -> None
     for name, recall in noted.items():
         assert number(found, "probe", "recall", name) == pytest.approx(recall, abs=0.055), name
     assert number(found, "probe", "recall", "LSA") == pytest.approx(0.025, abs=0.015)
-    for one in claims.values():
-        if one.claim.origin == "noted":
-            assert one.verdict == "came out", one.claim.says
-    assert claims["PureSVD finds the most, and LSA the least."].verdict == "came out"
-    assert claims["TopPop has the most fallout, above PureSVD50 and AsySVD."].verdict == "did not come out"
+    holds = {name: claim.verdict for name, claim in claims.items()}
+    assert holds == {
+        "By recall the order is PureSVD50, PureSVD300, AsySVD, NNCosNgr, TopPop, CorNgr, LSA.": "does not hold",
+        "PureSVD has the highest recall and F.": "holds",
+        "LSA has the lowest recall and F.": "holds",
+        "TopPop has the highest fallout.": "does not hold",
+        "PureSVD50 has a far higher recall than TopPop.": "holds",
+        "On small sets 300 factors have a lower recall than 50.": "holds",
+        "PureSVD50 has a higher fallout than TopPop, against the published order.": "holds",
+        "CorNgr and NNCosNgr have next to no fallout.": "could not be decided",  # .003 and .017, few cases
+    }
 
 
 def test_rmse_hangs_on_what_missing_counts_as(movies: DatasetVersion) -> None:
     _, claims = measured("survey-rmse", movies)
-    assert [one.verdict for one in claims.values()] == ["came out", "did not come out", "came out", "came out"]
+    assert [one.verdict for one in claims.values()] == ["holds", "does not hold", "holds", "holds"]
 
 
 def test_expected_profit_loses_lists_and_wins_money(baskets: DatasetVersion) -> None:
     found, claims = measured("survey-utility", baskets)
-    assert [one.verdict for one in claims.values()] == ["came out", "came out"]
+    # The money is significantly more, and most users fare better with item to item: the two tests disagree.
+    assert [one.verdict for one in claims.values()] == ["holds", "could not be decided"]
+    profit = claims["Expected profit has the higher half-life utility."].findings[0]
+    assert profit.span is not None
+    assert profit.span.low > 0
+    assert profit.p is not None
+    assert profit.p > 0.95
     money = "half-life(alpha=5)"
     # Noted: .19 to .155; which items are hidden moves both by some hundredths.
     assert number(found, "baskets", money, "Expected profit") == pytest.approx(0.19, abs=0.03)
@@ -91,7 +103,8 @@ def test_expected_profit_loses_lists_and_wins_money(baskets: DatasetVersion) -> 
 
 def test_cosine_wins_on_baskets_by_little_or_by_much(baskets: DatasetVersion) -> None:
     found, claims = measured("survey-baskets", baskets)
-    assert claims["Against Pearson over common items cosine wins from lists of 10 on."].verdict == "came out"
+    noted = "From lists of 10 on cosine has a higher precision and recall than Pearson over common items."
+    assert claims[noted].verdict == "holds"
     for name in ("precision", "recall"):
         for n in (1, 3, 5, 10, 25, 50):
             one, other = (number(found, "baskets", f"{name}@{n}", who) for who in ("Cosine", "Pearson over all items"))
@@ -100,7 +113,7 @@ def test_cosine_wins_on_baskets_by_little_or_by_much(baskets: DatasetVersion) ->
 
 def test_croc_and_groc_disagree_and_random_runs_along_the_diagonal(movies: DatasetVersion) -> None:
     found, claims = measured("croc-cold", movies)
-    assert claims["CROC and GROC order the algorithms differently (implicit)."].verdict == "came out"
-    assert claims["GROC rewards recommending to those who rate much (implicit)."].verdict == "came out"
+    assert claims["CROC and GROC order the algorithms differently (implicit)."].verdict == "holds"
+    assert claims["GROC rewards recommending to those who rate much (implicit)."].verdict == "holds"
     assert number(found, "implicit-croc", "croc-area", "Random") == pytest.approx(0.5, abs=0.01)
     assert number(found, "implicit-groc", "groc-area", "Random") == pytest.approx(0.5, abs=0.01)

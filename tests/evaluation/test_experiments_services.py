@@ -142,9 +142,12 @@ def test_table_and_json_hold_the_numbers_of_the_runs(tmp_path: Path) -> None:
         assert float(rows[name]["recall"]) == by_key[key]["recall"]
         assert float(rows[name]["short"]) == short[key]["recall"]
     claim = told["claims"][0]
-    is_higher = by_key["puresvd"]["recall"] > by_key["toppop"]["recall"]
-    assert claim["verdict"] == written.judgements[0].verdict == ("came out" if is_higher else "did not come out")
-    assert 0 < claim["findings"][0]["p"] <= 1
+    assert claim["verdict"] == written.judgements[0].verdict
+    finding = claim["findings"][0]
+    assert 0 < finding["sign_test_p"] <= 1
+    difference = by_key["puresvd"]["recall"] - by_key["toppop"]["recall"]
+    assert finding["interval"]["value"] == pytest.approx(difference)
+    assert finding["interval"]["low"] < difference < finding["interval"]["high"]
     assert (tmp_path / "figures" / "bars.png").read_bytes().startswith(b"\x89PNG")
     assert claim["verdict"] in (tmp_path / "outcome.md").read_text().lower()
 
@@ -158,11 +161,36 @@ def test_curves_have_their_lines_and_missing_numbers_are_said(tmp_path: Path) ->
     assert (tmp_path / "figures" / "lists.svg").exists()
     # Neither predicts ratings: no figure, no number, and the claim cannot be judged.
     assert not (tmp_path / "figures" / "errors.svg").exists()
-    assert [one.verdict for one in written.judgements][1] == "cannot be said"
+    assert [one.verdict for one in written.judgements][1] == "could not be decided"
     assert [one.findings[0].p is None for one in written.judgements] == [True, True, False, True]
+    # Areas of pooled curves have no value by user, and are tested by leaving out groups of users.
+    assert [one.findings[0].span is None for one in written.judgements] == [False, True, False, False]
     text = (tmp_path / "outcome.md").read_text()
     assert "not a rating predictor" in text
     assert "not comparable across people" in text
+
+
+def test_outcome_on_synthetic_ratings_says_so_everywhere(tmp_path: Path) -> None:
+    experiment = parse(SMALL, "mine.yaml")
+    version = make_version()
+    assert version.is_synthetic
+    written = files.write_experiment(experiment=experiment, runs=finished(experiment, version), folder=tmp_path)
+    assert written.is_synthetic
+    for name in ("outcome.md", "outcome.html", "tables/all.md", "figures/bars.svg"):
+        assert "synthetic ratings" in (tmp_path / name).read_text(), name
+    assert "no evidence about people" in (tmp_path / "outcome.html").read_text()
+    assert json.loads((tmp_path / "experiment.json").read_text())["dataset"]["is_synthetic"] is True
+
+
+def test_outcome_on_ratings_of_people_is_not_called_synthetic(tmp_path: Path) -> None:
+    experiment = parse(SMALL, "mine.yaml")
+    version = make_version()
+    version.is_synthetic = False
+    version.save()
+    files.write_experiment(experiment=experiment, runs=finished(experiment, version), folder=tmp_path)
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or b"ynthetic ratings" not in file.read_bytes(), file
+    assert json.loads((tmp_path / "experiment.json").read_text())["dataset"]["is_synthetic"] is False
 
 
 def test_second_time_takes_what_is_finished_and_goes_on_with_what_stopped() -> None:

@@ -1,4 +1,4 @@
-"""The paper again: whole, on a small dataset, beside what was published; and again without doing anything twice."""
+"""The whole paper replicated on a small dataset, and again without doing anything twice."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from celery import current_app
 from django.core.management import CommandError, call_command
 
 from analysis.models import Report
 from evaluation.models import EvaluationRun, TrainedModel
-from parallax.replication.claims import NO, OPEN, YES, Ours, judged
+from parallax.replication.claims import NO, OPEN, YES, Judged, Ours, judged
 from parallax.replication.published import Claim, papers, published
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
@@ -124,41 +125,117 @@ def test_the_published_numbers_are_whole() -> None:
         assert 2 * values["recall"] / (1 + values["recall"]) == pytest.approx(values["f"], abs=0.012)
 
 
-def variable(key: str, means: dict[str, float], **fields: Any) -> dict[str, Any]:
-    described = {name: {"mean": mean, "median": mean, "q1": mean, "q3": mean} for name, mean in means.items()}
-    points = {name: [int(10 * mean)] for name, mean in means.items()}
+def variable(key: str, answers: dict[str, list[float]], p: float = 0.01, **fields: Any) -> dict[str, Any]:
+    described = {name: {"mean": float(np.mean(values))} for name, values in answers.items()}
+    points = {name: [int(10 * value) for value in values] for name, values in answers.items()}
     return {"key": key, "name": key.capitalize(), "described": described, "points": points, "points_per_unit": 10,
-            "anova": {"is_defined": True, "p": 0.01}, **fields}  # fmt: skip
+            "anova": {"is_defined": True, "p": p}, **fields}  # fmt: skip
+
+
+def order(**below: str) -> dict[str, Any]:
+    """The partial order of A, B and C in which each algorithm lies significantly above those named."""
+    above = {name: list(below.get(name, "")) for name in "ABC"}
+    return {
+        "tukey": {
+            "names": list(above),
+            "dominates": above,
+            "dominated_by": {name: [other for other in above if name in above[other]] for name in above},
+        }
+    }
+
+
+def comparison(kind: str, coefficient: float, p: float) -> dict[str, Any]:
+    tau = {"is_defined": True, "coefficient": coefficient, "p": p}
+    return {"variable": "accuracy", "kind": kind, "profile_length": 0, "is_primary": kind == "recall", "tau": tau}
+
+
+ACCURACY = {"A": [4.5] * 30, "B": [3.4, 3.6] * 15, "C": [2.0, 3.0, 4.0, 5.0] * 7}
+
+
+def results(orders: dict[str, Any], comparisons: list[dict[str, Any]], p: float = 0.01) -> dict[str, Any]:
+    return {
+        "variables": [variable("accuracy", ACCURACY, p, orders=orders), variable("fon", ACCURACY, orders=orders)],
+        "novelty_is_one_order": True,
+        "plan": {"alpha": 0.05},
+        "comparisons": comparisons,
+    }
+
+
+def verdict_of(check: dict[str, Any], found: dict[str, Any], novelty_r: float | None = 0.5) -> Judged:
+    names = {"A": "A", "B": "B", "C": "C"}
+    return judged(Claim("Figure 2", "So it is.", "", check), Ours(found, names, novelty_r))
+
+
+BETWEEN = {"kind": "between", "variable": "accuracy", "field": "mean"}
+CORRELATION = {"kind": "no_correlation", "variable": "accuracy", "metrics": ["recall", "fallout"]}
 
 
 @pytest.mark.unit
 @pytest.mark.parametrize(
-    ("check", "verdict", "told"),
+    ("check", "verdict", "words"),
     [
-        ({"kind": "between", "variable": "accuracy", "field": "mean", "low": 3, "high": 4}, NO, "not A 4.50"),
-        ({"kind": "between", "variable": "accuracy", "field": "mean", "low": 3, "algorithms": ["B"]}, YES, "3.50"),
-        ({"kind": "between", "variable": "accuracy", "field": "mean", "above": 3.5}, NO, "not B 3.50"),
-        ({"kind": "between", "variable": "accuracy", "field": "mean", "algorithms": ["C"]}, OPEN, "not every"),
-        ({"kind": "highest", "variable": "accuracy", "algorithm": "A"}, YES, "A 4.50"),
-        ({"kind": "highest", "variable": "accuracy", "algorithm": "B"}, NO, "highest A 4.50"),
-        ({"kind": "highest", "variable": "accuracy", "algorithm": "C"}, OPEN, "nobody"),
-        ({"kind": "share_from", "variable": "accuracy", "algorithm": "A", "value": 4, "above": 0.5}, YES, "100 % of 1"),
-        ({"kind": "correlation", "near": 0.8, "within": 0.1}, NO, "r = 0.50"),
-        ({"kind": "close", "variable": "accuracy", "to": 4, "within": 0.5, "algorithms": ["A"]}, YES, "means 4.50"),
-        ({"kind": "close", "variable": "accuracy", "to": 4, "within": 0.5, "algorithms": ["C"]}, OPEN, "not every"),
-        ({"kind": "anova"}, YES, "1 of 1 variables"),
-        ({"kind": "nobody_alone"}, NO, "A above all in accuracy; B below all in accuracy"),
-        ({"kind": "one_novelty"}, NO, "different tiers"),
-        ({"kind": "no_correlation"}, OPEN, "no rank correlation"),
+        ({**BETWEEN, "low": 3, "high": 4}, NO, "A 4.50 [4.50, 4.50]"),
+        ({**BETWEEN, "low": 3, "high": 5}, YES, "3.50 to 4.50"),
+        ({**BETWEEN, "low": 3.3, "algorithms": ["C"]}, OPEN, "3.50 ["),  # the mean is above, its interval is not
+        ({**BETWEEN, "above": 3.3, "algorithms": ["B"]}, YES, "3.50 ["),
+        ({**BETWEEN, "above": 4.5, "algorithms": ["A"]}, NO, "4.50"),
+        ({**BETWEEN, "field": "q1", "high": 2.5, "algorithms": ["B"]}, NO, "3.40"),
+        ({**BETWEEN, "algorithms": ["D"]}, OPEN, "fewer than 5 participants"),
+        ({"kind": "share_from", "variable": "accuracy", "algorithm": "A", "value": 4, "above": 0.8}, YES, "100%"),
+        ({"kind": "share_from", "variable": "accuracy", "algorithm": "B", "value": 4, "above": 0.8}, NO, "0%"),
+        ({"kind": "share_from", "variable": "accuracy", "algorithm": "C", "value": 3, "above": 0.8}, OPEN, "75% ["),
+        ({"kind": "correlation", "near": 0.8, "within": 0.1}, NO, "r = 0.50 [0.32, 0.64]"),
+        ({"kind": "correlation", "near": 0.5, "within": 0.3}, YES, "r = 0.50"),
+        ({"kind": "correlation", "near": 0.5, "within": 0.1}, OPEN, "r = 0.50"),
+        ({"kind": "close", "variable": "accuracy", "to": 4, "within": 0.6, "algorithms": ["A"]}, YES, "means 4.50"),
+        ({"kind": "close", "variable": "accuracy", "to": 3, "within": 0.5, "algorithms": ["A"]}, NO, "medians 4.50"),
+        ({"kind": "close", "variable": "accuracy", "to": 3, "within": 0.6, "algorithms": ["C"]}, OPEN, "means 3.50"),
+        ({"kind": "anova"}, YES, "significant in 2 of 2 variables"),
+        ({"kind": "one_novelty"}, YES, "the same partial order"),
     ],
 )  # fmt: skip
-def test_sentences_are_held_against_numbers(check: dict[str, Any], verdict: str, told: str) -> None:
-    order = {"names": ["A", "B"], "dominates": {"A": ["B"], "B": []}, "dominated_by": {"A": [], "B": ["A"]}}
-    results = {
-        "variables": [variable("accuracy", {"A": 4.5, "B": 3.5}, orders={"tukey": order})],
-        "novelty_is_one_order": False,
-        "plan": {"alpha": 0.05},
-        "comparisons": [],
-    }
-    found = judged(Claim("Figure 2", "So it is.", "", check), Ours(results, {"A": "A", "B": "B"}, 0.5))
-    assert (found.verdict, told in found.ours) == (verdict, True), found.ours
+def test_statements_are_judged_by_intervals(check: dict[str, Any], verdict: str, words: str) -> None:
+    found = verdict_of(check, results(order(A="BC"), []))
+    assert (found.verdict, words in found.ours) == (verdict, True), found.ours
+
+
+@pytest.mark.unit
+def test_what_is_not_significant_is_not_as_in_the_paper() -> None:
+    nothing = results(order(), [comparison("recall", 0.3, 0.4), comparison("fallout", -0.2, 0.6)], p=0.3)
+    for check in (
+        {"kind": "anova"},
+        {"kind": "nobody_alone"},
+        {"kind": "one_novelty"},
+        {"kind": "highest", "variable": "accuracy", "algorithm": "A"},
+        CORRELATION,
+    ):
+        assert verdict_of(check, nothing).verdict == OPEN, check
+
+
+@pytest.mark.unit
+def test_highest_is_decided_by_tukey() -> None:
+    check = {"kind": "highest", "variable": "accuracy", "algorithm": "A"}
+    assert verdict_of(check, results(order(A="BC"), [])).verdict == YES
+    assert verdict_of(check, results(order(A="B"), [])).verdict == OPEN
+    assert verdict_of(check | {"algorithm": "C"}, results(order(A="BC"), [])).verdict == NO
+    alone = verdict_of({"kind": "nobody_alone"}, results(order(A="BC"), []))
+    assert (alone.verdict, "A significantly above all in accuracy" in alone.ours) == (NO, True)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("recall", "fallout", "verdict"),
+    [
+        ((0.9, 0.001), (0.1, 0.8), NO),
+        ((0.1, 0.8), (0.9, 0.001), NO),  # fallout alone ranks the algorithms as participants do
+        ((-0.9, 0.001), (-0.9, 0.001), YES),
+        ((-0.9, 0.001), (-0.1, 0.8), OPEN),
+        ((0.6, 0.04), (0.1, 0.8), OPEN),  # two tests are corrected for
+    ],
+)
+def test_recall_and_fallout_are_both_judged(recall: Any, fallout: Any, verdict: str) -> None:
+    found = verdict_of(CORRELATION, results(order(), [comparison("recall", *recall), comparison("fallout", *fallout)]))
+    assert found.verdict == verdict
+    assert "recall: τ_b = " in found.ours
+    assert "fallout: τ_b = " in found.ours
+    assert verdict_of(CORRELATION, results(order(), [comparison("recall", *recall)])).verdict == OPEN

@@ -1,7 +1,7 @@
 """Compiled reading of lines of numbers; import it through `catalog.importers.lazy` only.
 
-It takes plain decimal digits, a minus sign before them and a point among them, and nothing else: whatever is
-written otherwise, right or wrong, is for the reader by line. With ``NUMBA_DISABLE_JIT=1`` this is the plain
+It takes plain decimal digits, a minus sign before them and one decimal character among them, and nothing else:
+whatever is written otherwise, right or wrong, is for the reader by line. With ``NUMBA_DISABLE_JIT=1`` this is the plain
 Python function it looks like.
 """
 
@@ -26,7 +26,7 @@ READ_BYTES = numba.types.Array(uint8, 1, "C", readonly=True)
 
 
 def _signature(whole: numba.types.Type, number: numba.types.Type) -> object:
-    return uint64(READ_BYTES, READ_BYTES, READ_BYTES, whole[:, ::1], number[:, ::1])
+    return uint64(READ_BYTES, READ_BYTES, READ_BYTES, uint8, whole[:, ::1], number[:, ::1])
 
 
 @numba.njit([_signature(int32, float32), _signature(int64, float64)], cache=True, nogil=True)
@@ -34,6 +34,7 @@ def parse_numbers(
     data: NDArray[np.uint8],
     kinds: NDArray[np.uint8],
     delimiter: NDArray[np.uint8],
+    decimal: np.uint8,
     wholes: NDArray[np.integer[Any]],
     numbers: NDArray[np.floating[Any]],
 ) -> np.uint64:
@@ -41,7 +42,7 @@ def parse_numbers(
 
     `kinds` says of each column whether it holds numbers (0), whole numbers (1) or ids in digits (2). `data` ends
     with a line's end, at which every run of digits stops: only where a field begins is the end looked for. A value
-    that the arrays have no room for is unusual.
+    that the arrays have no room for is unusual. `decimal` is the character before decimals, and no delimiter.
     """
     one = np.uint64(1)
     n = np.uint64(data.shape[0])
@@ -81,7 +82,7 @@ def parse_numbers(
                 of_wholes += 1
             else:
                 decimals = np.int64(0)
-                if data[position] == 46:
+                if data[position] == decimal:
                     position += one
                     start = position
                     while True:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from catalog.management.flags import in_flags
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.services import add_metadata
@@ -68,7 +69,7 @@ class Command(BaseCommand):
                 },
             )
         except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+            raise CommandError(in_flags(refusal)) from refusal
         self._table(base, version)
         if file is not None:
             document = {

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalog.importers.auto import FORMATS
 from catalog.importers.base import RatingScale
+from catalog.management.flags import in_flags
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset
 from core.errors import ParallaxError, ParameterError
@@ -28,6 +29,7 @@ COLUMN_OPTIONS = {
     "utility_column": "utility",
     "zeros": "zeros",
     "delimiter": "delimiter",
+    "decimal": "decimal",
     "encoding": "encoding",
     "items_file": "items_file",
     "items_id_column": "items_id",
@@ -77,6 +79,12 @@ class Command(BaseCommand):
         )
         columns.add_argument("--scale", metavar="LOW:HIGH:STEP", help="for example 1:5:1 (default: detected)")
         columns.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
+        columns.add_argument(
+            "--decimal",
+            choices=[".", ","],
+            metavar="CHARACTER",
+            help="before the decimals of a number in delimited files: . (default) or ,",
+        )
         columns.add_argument("--encoding", metavar="NAME", help="default: utf-8")
         columns.add_argument("--items-file", type=Path, metavar="FILE", help="a file of items, of the same kinds")
         for name in ("items-id", "title", "year", "plot", "image", "trailer", "item-utility"):
@@ -103,7 +111,7 @@ class Command(BaseCommand):
             )
         except ParallaxError as refusal:
             self._end_line()
-            raise CommandError(str(refusal)) from refusal
+            raise CommandError(in_flags(refusal)) from refusal
         self._end_line()
         seconds = time.monotonic() - started
         self._table(version, seconds)

@@ -1,4 +1,4 @@
-"""Run a shipped experiment, or anybody's own, on a dataset, and write what came of it."""
+"""Run a shipped experiment, or one of your own, on a dataset, and write its outcome."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
+from evaluation.experiments.outcome import SYNTHETIC
 from evaluation.experiments.reading import load, shipped
 from evaluation.management.arguments import at_least_one
 from evaluation.management.watching import cancel, interrupt, say_started, watch
@@ -27,7 +28,7 @@ from evaluation.services.experiments import plan_experiment, read_experiment, ru
 
 class Command(BaseCommand):
     help = (
-        "Run an experiment on a dataset and write its tables, figures and which of its claims came out. Started again, "
+        "Run an experiment on a dataset and write its tables, figures and which of its claims hold. Started again, "
         "it goes on where it stopped, and takes finished runs with the same inputs as they are."
     )
 
@@ -69,6 +70,8 @@ class Command(BaseCommand):
             ) from None
         finally:
             signal.signal(signal.SIGTERM, before)
+        if written.is_synthetic:
+            self.stdout.write(SYNTHETIC)
         for one in written.judgements:
             self.stdout.write(f"{one.verdict}: {one.claim.says}")
         self.stdout.write(f"Written to {options['out']}: outcome.html, outcome.md, experiment.json, tables, figures.")

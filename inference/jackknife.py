@@ -1,0 +1,102 @@
+"""Standard errors of any statistic of a sample of users: the jackknife that leaves out one group of users at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.errors import DataError, ParameterError
+from inference.lazy import stats
+from inference.results import Interval, Result
+
+
+@dataclass(frozen=True)
+class JackknifeEstimate(Result):
+    """A statistic with its jackknife standard error.
+
+    Attributes
+    ----------
+    value : float
+        Of the whole sample.
+    standard_error : float
+    df : int
+        Degrees of freedom: groups less one.
+    """
+
+    value: float
+    standard_error: float
+    df: int
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """The interval of Student's t around the value.
+
+        Parameters
+        ----------
+        confidence : float
+            In (0, 1).
+
+        Returns
+        -------
+        Interval
+
+        Raises
+        ------
+        ParameterError
+            `confidence` outside (0, 1).
+
+        Examples
+        --------
+        >>> JackknifeEstimate(0.5, 0.0, 19).interval()
+        Interval(low=0.5, high=0.5)
+        """
+        if not 0 < confidence < 1:
+            raise ParameterError(f"The confidence is {confidence}: it has to lie between 0 and 1.")
+        half = float(stats.t.ppf((1 + confidence) / 2, self.df)) * self.standard_error
+        return Interval(self.value - half, self.value + half)
+
+
+def group_jackknife(value: float, leave_one_out: ArrayLike) -> JackknifeEstimate:
+    r"""The jackknife over groups of about equal size.
+
+    .. math:: SE^2 = \frac{G - 1}{G} \sum_g \left(\theta_{(g)} - \bar\theta_{(\cdot)}\right)^2
+
+    Parameters
+    ----------
+    value : float
+        The statistic of the whole sample.
+    leave_one_out : float array, shape (n_groups,)
+        The statistic of the sample without each group.
+
+    Returns
+    -------
+    JackknifeEstimate
+
+    Raises
+    ------
+    DataError
+        Fewer than two groups, or a value that is not finite.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 11; Kott (2001), Journal of Official
+    Statistics 17:521-526, for groups.
+
+    Examples
+    --------
+    Groups of one and the mean give the usual standard error, s / sqrt(n).
+
+    >>> sample = np.array([1.0, 2.0, 3.0, 6.0])
+    >>> found = group_jackknife(sample.mean(), [np.delete(sample, i).mean() for i in range(4)])
+    >>> bool(np.isclose(found.standard_error, sample.std(ddof=1) / 2)), found.df
+    (True, 3)
+    """
+    values = np.asarray(leave_one_out, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2:
+        raise DataError("The jackknife needs the statistic without each of at least 2 groups.")
+    if not np.isfinite(values).all() or not np.isfinite(value):
+        raise DataError("The jackknife needs a finite statistic of the sample and without each group.")
+    n_groups = len(values)
+    variance = (n_groups - 1) / n_groups * float(((values - values.mean()) ** 2).sum())
+    return JackknifeEstimate(value=float(value), standard_error=float(np.sqrt(variance)), df=n_groups - 1)
