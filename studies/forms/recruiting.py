@@ -19,13 +19,6 @@ from studies.selectors.texts import languages_of
 from studies.services.interviews import LONGEST_NOTE
 from studies.services.recruiting import LONGEST_GAP
 
-OUTCOME_LABELS = {
-    exits.COMPLETE: "Completed",
-    exits.SCREENED_OUT: "Screened out",
-    exits.QUOTA_FULL: "Study full",
-    exits.ATTENTION_FAILED: "Attention check failed",
-    exits.WITHDREW: "Withdrew",
-}
 CODE_LABELS = {
     exits.NO_CODE: "No code",
     exits.STATIC: "One code for everybody",
@@ -131,7 +124,7 @@ class ExitForm(forms.Form):
     )
 
     def __init__(self, study: Study, outcome: str, exit_: exits.Exit, data: Any = None) -> None:
-        self.outcome, self.label = outcome, OUTCOME_LABELS[outcome]
+        self.outcome, self.label = outcome, exits.NAMES[outcome]
         self.languages, self.kept = languages_of(study), dict(exit_.text)
         initial: dict[str, Any] = {"code": exit_.code, "static_code": exit_.static_code, "url": exit_.url}
         initial |= {f"text_{language}": exit_.text.get(language, "") for language in self.languages}

@@ -19,6 +19,8 @@ from studies.models import Study, StudyVersion
 from studies.plans import TESTS, plan_from
 from studies.presets.loader import check_design, metric_profile
 from studies.questionnaires.schema import NUMBER, questionnaire_from
+from studies.recruiting.exits import code_problems
+from studies.selectors.recruiting import recruiting_of
 from studies.services.archiving import refuse_archived
 from studies.services.consent_versions import keep_consent
 from studies.services.simulated import take_over_trial
@@ -126,6 +128,8 @@ def launch_problems(study: Study) -> list[str]:
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
     except ParameterError as problem:
         return [*problems, str(problem)]
+    recruiting = recruiting_of(study)
+    problems += code_problems(recruiting.exits, recruiting.panel)
     problems += _quota_problems(study, sum(condition.target for condition in conditions))
     length = metric_profile(study.settings["primary"]["objective"])
     if length and length not in study.run.profile_lengths:

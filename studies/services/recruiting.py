@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from core.errors import DataError, ParallaxError, ParameterError
 from core.transitions import record
-from studies.enums import Entrance
+from studies.enums import Entrance, StudyStatus
 from studies.models import Guest, PersonalLink, Recruiting, Study
-from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, exits_from
+from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
 from studies.recruiting.lists import MOST_ENTRIES, entries_of
 from studies.recruiting.registry import panel_of
 from studies.selectors.recruiting import unused_links
@@ -42,7 +42,9 @@ def set_panel(
 ) -> Recruiting:
     """Say where participants come from and who may enter; `names` are the generic panel's parameters.
 
-    Raises `recruiting.bad_panel`, `recruiting.bad_entrance`, `recruiting.bad_gap`.
+    Of a draft the codes of the exits may come later: its launch looks at them.
+
+    Raises `recruiting.bad_panel`, `recruiting.bad_entrance`, `recruiting.bad_gap`, `recruiting.fixed_codes_only`.
     """
     row = _row(study)
     own = {name: list(given) for name, given in (names or {}).items() if given}
@@ -56,6 +58,9 @@ def set_panel(
         )
     if longest_gap_minutes is not None and not 1 <= longest_gap_minutes <= LONGEST_GAP:
         raise ParallaxError("recruiting.bad_gap", f"The longest gap has 1 to {LONGEST_GAP:,} minutes, or no limit.")
+    problems = code_problems(exits_from(row.exits, found), found)
+    if problems and study.status != StudyStatus.DRAFT:
+        raise ParallaxError("recruiting.fixed_codes_only", " ".join(problems), {"problems": problems})
     before = (row.panel, row.names, row.entrance, row.longest_gap_minutes)
     row.panel, row.names, row.entrance = panel, own if panel == "generic" else {}, entrance
     row.longest_gap_minutes = longest_gap_minutes

@@ -27,7 +27,7 @@ from studies.forms.recruiting import (
 )
 from studies.narrative.interviewers import nested_sentence
 from studies.permissions import OWNERS, Seat, seated
-from studies.recruiting.exits import OUTCOMES
+from studies.recruiting.exits import OUTCOMES, code_problems
 from studies.recruiting.registry import NONE
 from studies.selectors import approvals, recruiting
 from studies.services import recruiting as changing
@@ -62,6 +62,7 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "seat": seat,
         "how": how,
         "has_panel": how.panel.key != NONE,
+        "code_problems": code_problems(how.exits, how.panel),
         "entrance_label": ENTRANCE_LABELS[Entrance(how.entrance)],
         "link": link,
         "paste": link + how.panel.query,
