@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
-from core.transitions import move
+from core.transitions import forget_reasons, move
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
-from studies.models import Guest, Interview, Participant, PersonalLink, RecommendationList
+from studies.models import Exclusion, Guest, Interview, Participant, PersonalLink, RecommendationList, Study
 from studies.services.exporting import drop_archives
 from studies.services.slots import locked_study, release_slot
 
 logger = logging.getLogger(__name__)
 
+# Sent in the transaction of an erasure, with `study`, `participants` and `reasons`: the words of their exclusions.
+# Whatever a package above keeps of their answers has to go in the same transaction.
+answers_erased = Signal()
 
-def erase(*, participant: Participant) -> None:
-    """Delete everything a participant gave and got, and what was said of them; the caller writes the row, with no
-    completion code, and holds its lock.
 
-    That somebody was excluded stays, without the words.
+def erase(*, study: Study, participants: Sequence[Participant]) -> None:
+    """Delete everything that participants gave and got, and what was said of them; the caller writes the rows, with no
+    completion code, and holds their locks.
+
+    That somebody was excluded stays, and so do the lines of the log, without the words.
     """
+    exclusions = Exclusion.objects.filter(participant__in=participants)
+    reasons = [words for words in exclusions.values_list("reason", flat=True) if words]
+    for participant in participants:
+        _erase_one(participant)
+    forget_reasons(Participant, [participant.pk for participant in participants])
+    answers_erased.send(sender=Study, study=study, participants=participants, reasons=reasons)
+
+
+def _erase_one(participant: Participant) -> None:
     participant.responses.all().delete()
     participant.profile.all().delete()
     participant.events.all().delete()
@@ -52,7 +67,7 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
     if current.status == ParticipantStatus.WITHDRAWN:
         return current
     release_slot(participant=current)
-    erase(participant=current)
+    erase(study=current.study, participants=[current])
     move(
         current,
         to=ParticipantStatus.WITHDRAWN,
