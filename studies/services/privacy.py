@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.dispatch import Signal
 from django.utils import timezone
 
+from core.errors import ParallaxError
 from core.transitions import forget_reasons, move
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
 from studies.models import Exclusion, Guest, Interview, Participant, PersonalLink, RecommendationList, Study
@@ -16,6 +18,8 @@ from studies.services.exporting import drop_archives
 from studies.services.slots import locked_study, release_slot
 
 logger = logging.getLogger(__name__)
+
+LONGEST_REASON = 2000
 
 # Sent in the transaction of an erasure, with `study`, `participants` and `reasons`: the words of their exclusions.
 # Whatever a package above keeps of their answers has to go in the same transaction.
@@ -51,7 +55,9 @@ def _erase_one(participant: Participant) -> None:
 
 
 @transaction.atomic
-def withdraw(*, participant: Participant, reason: str = "Withdrew by their own link.") -> Participant:
+def withdraw(
+    *, participant: Participant, reason: str = "Withdrew by their own link.", actor: Any = None
+) -> Participant:
     """Erase answers, ratings, the list, events, external ids and the link's parameters; open the slot again.
 
     Exports that workers made before are deleted. A completion code is shown for the last time by whoever asked for
@@ -72,6 +78,7 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
         current,
         to=ParticipantStatus.WITHDRAWN,
         allowed=PARTICIPANT_MOVES,
+        actor=actor,
         reason=reason,
         place=None,
         parameters={},
@@ -85,3 +92,48 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
     participant.status = current.status
     logger.info("withdrawn study=%s participant=%s", current.study.slug, current.code)
     return current
+
+
+def participant_known_as(*, study: Study, known_as: str) -> Participant:
+    """The participant of a study with this code, or with this id of another site.
+
+    Raises `withdrawal.not_found`, and `withdrawal.several` where an id belongs to more than one.
+    """
+    wanted = known_as.strip()
+    people = Participant.objects.filter(study=study).select_related("condition")
+    found = people.filter(code=wanted).first() if wanted else None
+    if found is not None:
+        return found
+    named = list(people.filter(external_ids__value=wanted).distinct().order_by("pk")) if wanted else []
+    if not named:
+        raise ParallaxError(
+            "withdrawal.not_found",
+            f"The study {study.slug} has no participant with the code or external id {wanted!r}. Capital letters "
+            "count. Someone who has withdrawn has no external id any more.",
+        )
+    if len(named) > 1:
+        codes = [participant.code for participant in named]
+        raise ParallaxError(
+            "withdrawal.several",
+            f"The external id {wanted!r} belongs to {len(named)} participants. Withdraw each by their code: "
+            f"{', '.join(codes)}.",
+            {"codes": codes},
+        )
+    return named[0]
+
+
+def withdraw_on_behalf(*, participant: Participant, reason: str, actor: Any = None) -> Participant:
+    """Withdraw a participant who asked a researcher to, as their own withdrawal does; logged with the reason.
+
+    Raises `withdrawal.no_reason`, `withdrawal.long_reason`, `withdrawal.already`.
+    """
+    words = reason.strip()
+    if not words:
+        raise ParallaxError(
+            "withdrawal.no_reason", "State the reason, for example: asked by e-mail. It stays in the log; name nobody."
+        )
+    if len(words) > LONGEST_REASON:
+        raise ParallaxError("withdrawal.long_reason", f"A reason has at most {LONGEST_REASON} characters.")
+    if participant.status == ParticipantStatus.WITHDRAWN:
+        raise ParallaxError("withdrawal.already", f"Participant {participant.code} has already withdrawn.")
+    return withdraw(participant=participant, reason=f"Withdrawn on behalf of the participant: {words}", actor=actor)

@@ -87,6 +87,7 @@ ROLES_OF = {
     "include": OWNERS,
     "open-outcomes": OWNERS,
     "retention": OWNERS,
+    "withdraw": OWNERS,
     "recruiting": OWNERS,
     "set-panel": OWNERS,
     "set-exit": OWNERS,
