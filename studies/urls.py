@@ -53,6 +53,7 @@ console_urlpatterns = [
     path("<slug:slug>/quality/", data.study_quality, name="quality"),
     path("<slug:slug>/quality/<int:pk>/exclude/", data.participant_exclude, name="exclude"),
     path("<slug:slug>/quality/<int:pk>/include/", data.participant_include, name="include"),
+    path("<slug:slug>/participants/", data.participant_list, name="participants"),
     path("<slug:slug>/quality/withdraw/", data.participant_withdraw, name="withdraw"),
     path("<slug:slug>/outcomes/open/", data.study_open_outcomes, name="open-outcomes"),
     path("<slug:slug>/retention/", data.study_retention, name="retention"),

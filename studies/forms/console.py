@@ -226,6 +226,7 @@ class DesignForm(PlanFields, AssignmentForm):
                 "quality": self._quality(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
                 "plan": self.plan_settings(),
+                **self.refill_settings(self.study),
                 "languages": said["languages"],
                 "effect": said["effect"],
                 "hypothesis": said["hypothesis"].replace("\r\n", "\n"),

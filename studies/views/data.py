@@ -7,6 +7,7 @@ from typing import Any, cast
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
+from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
@@ -21,7 +22,7 @@ from studies.flags import thresholds_from
 from studies.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
 from studies.models import ExportJob, Participant
 from studies.permissions import OWNERS, READERS, Seat, seated
-from studies.selectors import monitor, quality
+from studies.selectors import monitor, participants, quality
 from studies.selectors.consort import consort_of
 from studies.selectors.held import held_of
 from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
@@ -31,6 +32,7 @@ from studies.services.privacy import participant_known_as, withdraw_on_behalf
 from studies.services.quality import exclude, undo_exclusion
 from studies.services.retention import set_retention
 
+PARTICIPANTS_PER_PAGE = 100
 BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}
 
 
@@ -142,6 +144,19 @@ def participant_include(request: HttpRequest, seat: Seat, pk: int) -> HttpRespon
     participant = get_object_or_404(Participant, study=seat.study, pk=pk)
     return _back(request, seat, "The participant is in analyses again.", undo_exclusion, participant=participant,
                  reason=_reason(request))  # fmt: skip
+
+
+@require_safe
+@seated(OWNERS)
+def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Every participant with code, export id and external ids, which owners alone may see together."""
+    sought = request.GET.get("q", "").replace("\x00", "").strip()
+    page = Paginator(participants.participants_of(seat.study, sought), PARTICIPANTS_PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    lines = participants.participant_lines(seat.study, list(page.object_list))
+    context = {"study": seat.study, "page": page, "lines": lines, "sought": sought}
+    return render(request, "console/studies/participants.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

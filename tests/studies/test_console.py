@@ -88,6 +88,7 @@ ROLES_OF = {
     "open-outcomes": OWNERS,
     "retention": OWNERS,
     "withdraw": OWNERS,
+    "participants": OWNERS,
     "recruiting": OWNERS,
     "set-panel": OWNERS,
     "set-exit": OWNERS,
