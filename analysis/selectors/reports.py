@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from analysis.models import Report, ReportRequest
-from studies.enums import ParticipantStatus, Role, StudyStatus
+from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
 from studies.models import Exclusion, Participant, Study
 
 READERS = (Role.OWNER, Role.ANALYST)
@@ -27,7 +27,7 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
     """The reports a researcher may read, newest first; each says whether it `is_out_of_date`.
 
     It is when somebody whose answers it may hold has withdrawn since (the consent text promises that this shows),
-    or was excluded or taken in again.
+    or was excluded or taken in again, or recruitment was reopened.
     """
     withdrawn_since = Participant.objects.filter(
         study=OuterRef("study"),
@@ -44,7 +44,11 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
     )
     return (
         Report.objects.filter(study__memberships__researcher=researcher, study__memberships__role__in=READERS)
-        .annotate(is_out_of_date=Exists(withdrawn_since) | Exists(decided_since))
+        .annotate(
+            is_out_of_date=Exists(withdrawn_since)
+            | Exists(decided_since)
+            | Q(mode=Mode.LIVE, study__reopened_at__gt=F("created_at"))
+        )
         .select_related("study", "run", "made_by")
         .order_by("-created_at", "-pk")
     )

@@ -9,7 +9,7 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from core.models import LogEntry
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
-from studies.enums import Mode, ParticipantStatus
+from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Condition, Study, StudyMembership
 
 
@@ -33,6 +33,12 @@ def membership_of(researcher: Any, slug: str) -> StudyMembership | None:
         .select_related("study__dataset_version__dataset", "study__run")
         .first()
     )
+
+
+def readable_studies(researcher: Any) -> QuerySet[Study]:
+    """The studies whose data a researcher may read, as an owner or an analyst, by title."""
+    roles = (Role.OWNER, Role.ANALYST)
+    return Study.objects.filter(memberships__researcher=researcher, memberships__role__in=roles).order_by("title", "pk")
 
 
 def members_of(study: Study) -> QuerySet[StudyMembership]:

@@ -16,6 +16,7 @@ from studies.models import Guest, PersonalLink, Recruiting, Study
 from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
 from studies.recruiting.lists import MOST_ENTRIES, entries_of
 from studies.recruiting.registry import panel_of
+from studies.selectors.console import readable_studies
 from studies.selectors.recruiting import unused_links
 from studies.services.slots import locked_study
 from studies.services.tokens import digest_of_key
@@ -69,6 +70,30 @@ def set_panel(
         gap = "no limit" if longest_gap_minutes is None else f"{longest_gap_minutes} minutes"
         reason = f"Recruiting: {found.name}, {Entrance(entrance).label.lower()}, longest gap {gap}."
         record(study, reason=reason, actor=actor, panel=panel, entrance=entrance)
+    return row
+
+
+@transaction.atomic
+def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recruiting:
+    """Admit nobody who took part in one of these studies, by the id of the panel; logged.
+
+    The researcher chooses among the studies that they own or analyse; what another owner chose beyond these stays.
+    Raises `recruiting.unknown_study`.
+    """
+    row = _row(study)
+    readable = {one.slug: one.pk for one in readable_studies(actor).exclude(pk=study.pk)}
+    if unknown := sorted(set(slugs) - set(readable)):
+        raise ParallaxError(
+            "recruiting.unknown_study", f"There is no study {unknown[0]!r} among those that you own or analyse."
+        )
+    kept = [pk for pk in row.excluded_studies if pk not in readable.values()]
+    after = sorted({*kept, *(readable[slug] for slug in slugs)})
+    if after != row.excluded_studies:
+        row.excluded_studies = after
+        row.save()
+        named = list(Study.objects.filter(pk__in=after).order_by("slug").values_list("slug", flat=True))
+        told = f"not admitted are participants of {', '.join(named)}" if named else "no other study is excluded"
+        record(study, reason=f"Recruiting: {told}.", actor=actor, excluded_studies=after)
     return row
 
 

@@ -19,6 +19,7 @@ from studies.enums import Entrance, Mode
 from studies.forms.recruiting import (
     CODE_LABELS,
     ENTRANCE_LABELS,
+    ExcludedStudiesForm,
     ExitForm,
     GuestsForm,
     LinksForm,
@@ -72,6 +73,7 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
              how.exits[form.outcome].template(how.panel), bool(form.errors))
             for form in exit_forms
         ],
+        "excluded_form": ExcludedStudiesForm(study, request.user, how.excluded_studies),
         "links_form": LinksForm(),
         "link_counts": recruiting.link_counts(study),
         "guests_form": GuestsForm(),
@@ -120,6 +122,19 @@ def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
         return changing.set_panel(study=seat.study, actor=request.user, **form.changes())
 
     return _act(request, seat, "panel_form", form, act, "The panel and the entrance are saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Say which studies' participants are not admitted."""
+    excluded = recruiting.recruiting_of(seat.study).excluded_studies
+    form = ExcludedStudiesForm(seat.study, request.user, excluded, request.POST)
+
+    def act() -> Any:
+        return changing.exclude_studies(study=seat.study, slugs=form.cleaned_data["studies"], actor=request.user)
+
+    return _act(request, seat, "excluded_form", form, act, "The entry rule is saved.")
 
 
 @require_POST

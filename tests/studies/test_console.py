@@ -92,6 +92,8 @@ ROLES_OF = {
     "recruiting": OWNERS,
     "set-panel": OWNERS,
     "set-exit": OWNERS,
+    "exclude-studies": OWNERS,
+    "reopen": OWNERS,
     "make-links": OWNERS,
     "close-links": OWNERS,
     "set-guests": OWNERS,
