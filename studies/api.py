@@ -187,9 +187,9 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         study = self._seat(slug, OWNERS).study
         asked = WithdrawalSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        found = participant_known_as(study=study, known_as=asked.validated_data["participant"])
-        withdraw_on_behalf(participant=found, reason=asked.validated_data["reason"], actor=request.user)
-        return Response(WithdrawnSerializer(found).data)
+        participant = participant_known_as(study=study, known_as=asked.validated_data["participant"])
+        withdraw_on_behalf(participant=participant, reason=asked.validated_data["reason"], actor=request.user)
+        return Response(WithdrawnSerializer(participant).data)
 
 
 def _tables(study: Study, table: str) -> dict[str, Any]:

@@ -45,10 +45,13 @@ def erase_scores(*, study: Study, participants: Sequence[Participant], reasons: 
         record(study, reason=f"Individual scores in {which} were erased with participants' answers.", reports=numbers)
 
 
-def _without_people(found: Any, reasons: Collection[str]) -> Any:
+def _without_people(results: Any, reasons: Collection[str]) -> Any:
     """The same results without individual scores and without these words."""
-    if isinstance(found, dict):
-        return {key: {} if key == POINTS else _without_people(value, reasons) for key, value in found.items()}
-    if isinstance(found, list):
-        return [_without_people(value, reasons) for value in found]
-    return REASON_GONE if isinstance(found, str) and found in reasons else found
+    if isinstance(results, dict):
+        return {
+            key: {} if key == POINTS and isinstance(value, dict) else _without_people(value, reasons)
+            for key, value in results.items()
+        }
+    if isinstance(results, list):
+        return [_without_people(value, reasons) for value in results]
+    return REASON_GONE if isinstance(results, str) and results in reasons else results

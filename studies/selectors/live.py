@@ -169,16 +169,16 @@ def analysable_counts(study: Study, mode: str) -> dict[str, int]:
     """How many of each condition completed and are excluded neither by the plan nor by hand, by the condition's label;
     as it was some seconds ago at most."""
     key = f"studies.analysable.{study.pk}.{study.created_at.timestamp()}.{mode}"
-    found: dict[str, int] | None = cache.get(key)
-    if found is None:
+    counts: dict[str, int] | None = cache.get(key)
+    if counts is None:
         excluded = left_out_as_planned(study, [mode])
         completed = Participant.objects.filter(
             study=study, mode=mode, status=ParticipantStatus.COMPLETED, erased_at__isnull=True
         )
         counted = Counter(label for pk, label in completed.values_list("pk", "condition__label") if pk not in excluded)
-        found = {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
-        cache.set(key, found, FLAGS_KEPT_SECONDS)
-    return found
+        counts = {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
+        cache.set(key, counts, FLAGS_KEPT_SECONDS)
+    return counts
 
 
 def kept_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:

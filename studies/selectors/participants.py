@@ -33,12 +33,14 @@ def participants_of(study: Study, sought: str = "") -> QuerySet[Participant]:
         default=Value(2),
         output_field=IntegerField(),
     )
-    found = Participant.objects.filter(study=study).order_by(rank, "pk")
+    participants = Participant.objects.filter(study=study).order_by(rank, "pk")
     if sought:
         by_public_id = [pk for pk, name in public_ids(study).items() if sought.upper() in name]
         by_external_id = Participant.objects.filter(external_ids__study=study, external_ids__value__icontains=sought)
-        found = found.filter(Q(code__icontains=sought) | Q(pk__in=by_public_id) | Q(pk__in=by_external_id.values("pk")))
-    return found.prefetch_related("external_ids")
+        participants = participants.filter(
+            Q(code__icontains=sought) | Q(pk__in=by_public_id) | Q(pk__in=by_external_id.values("pk"))
+        )
+    return participants.prefetch_related("external_ids")
 
 
 def participant_lines(study: Study, participants: list[Participant]) -> list[ParticipantLine]:

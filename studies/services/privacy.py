@@ -101,25 +101,25 @@ def participant_known_as(*, study: Study, known_as: str) -> Participant:
     """
     wanted = known_as.strip()
     people = Participant.objects.filter(study=study).select_related("condition")
-    found = people.filter(code=wanted).first() if wanted else None
-    if found is not None:
-        return found
-    named = list(people.filter(external_ids__value=wanted).distinct().order_by("pk")) if wanted else []
-    if not named:
+    participant = people.filter(code=wanted).first() if wanted else None
+    if participant is not None:
+        return participant
+    matches = list(people.filter(external_ids__value=wanted).distinct().order_by("pk")) if wanted else []
+    if not matches:
         raise ParallaxError(
             "withdrawal.not_found",
             f"The study {study.slug} has no participant with the code or external id {wanted!r}. Capital letters "
             "count. Someone who has withdrawn has no external id any more.",
         )
-    if len(named) > 1:
-        codes = [participant.code for participant in named]
+    if len(matches) > 1:
+        codes = [match.code for match in matches]
         raise ParallaxError(
             "withdrawal.several",
-            f"The external id {wanted!r} belongs to {len(named)} participants. Withdraw each by their code: "
+            f"The external id {wanted!r} belongs to {len(matches)} participants. Withdraw each by their code: "
             f"{', '.join(codes)}.",
             {"codes": codes},
         )
-    return named[0]
+    return matches[0]
 
 
 def withdraw_on_behalf(*, participant: Participant, reason: str, actor: Any = None) -> Participant:

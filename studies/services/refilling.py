@@ -52,8 +52,8 @@ def _reopen(study: Study) -> int:
     excluded = left_out_by_rule(flags_by_participant(study, [Mode.LIVE]), planned_rule(study))
     with transaction.atomic():
         locked_study(study.pk)
-        found = _completed(study)
-        reopened = [(found[pk], name) for pk, name in sorted(excluded.items()) if pk in found]
+        completed = _completed(study)
+        reopened = [(completed[pk], name) for pk, name in sorted(excluded.items()) if pk in completed]
         for participant, name in reopened:
             release_slot(participant=participant)
             Participant.objects.filter(pk=participant.pk).update(place=None)

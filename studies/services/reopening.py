@@ -28,13 +28,13 @@ def reopen_study(*, study: Study, why: str, actor: Any = None) -> int:
     Raises `reopen.no_reason`, `reopen.not_closed`, `reopen.erased` where the retention limit has erased answers,
     `reopen.models` where a model cannot be used, `study.archived`.
     """
-    said = why.strip()
-    if not said:
+    reason = why.strip()
+    if not reason:
         raise ParallaxError("reopen.no_reason", "State the reason: it stays in the record, and in every later report.")
     refuse_archived(study)
     if study.status == StudyStatus.CLOSED and (problems := model_problems(study)):
         raise ParallaxError("reopen.models", "The study stays closed: " + " ".join(problems), {"problems": problems})
-    number = _reopened(study.pk, said, actor)
+    number = _reopened(study.pk, reason, actor)
     study.refresh_from_db()
     logger.info("reopened study=%s version=%s", study.slug, number)
     return number

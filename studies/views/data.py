@@ -24,8 +24,8 @@ from studies.models import ExportJob, Participant
 from studies.permissions import OWNERS, READERS, Seat, seated
 from studies.selectors import monitor, participants, quality
 from studies.selectors.consort import consort_of
-from studies.selectors.held import held_of
 from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
+from studies.selectors.personal_data import personal_data_of
 from studies.services import exporting
 from studies.services.blinding import open_outcomes
 from studies.services.privacy import participant_known_as, withdraw_on_behalf
@@ -167,15 +167,15 @@ def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {"study": seat.study, "form": form}
     if request.method == "POST" and form.is_valid():
         try:
-            found = participant_known_as(study=seat.study, known_as=form.cleaned_data["known_as"])
-            if request.POST.get("confirmed") == found.code:
-                withdraw_on_behalf(participant=found, reason=form.cleaned_data["reason"], actor=request.user)
-                messages.success(request, f"Participant {found.code} is withdrawn, and their data are erased.")
+            participant = participant_known_as(study=seat.study, known_as=form.cleaned_data["known_as"])
+            if request.POST.get("confirmed") == participant.code:
+                withdraw_on_behalf(participant=participant, reason=form.cleaned_data["reason"], actor=request.user)
+                messages.success(request, f"Participant {participant.code} is withdrawn, and their data are erased.")
                 return redirect("studies:quality", slug=seat.study.slug)
         except ParallaxError as refusal:
             form.add_error(None, str(refusal))
         else:
-            context |= {"participant": found, "held": held_of(found)}
+            context |= {"participant": participant, "data": personal_data_of(participant)}
     return render(request, "console/studies/withdraw.html", context)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
-from studies.selectors.held import held_of
 from studies.selectors.kept import study_by_slug
+from studies.selectors.personal_data import personal_data_of
 from studies.services.privacy import participant_known_as, withdraw_on_behalf
 
 
@@ -28,16 +28,16 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no study called {options['slug']!r}.")
         try:
-            found = participant_known_as(study=study, known_as=options["participant"])
-            held = held_of(found)
-            told = (
-                f"participant {found.code} ({found.get_status_display().lower()}): {held.answers} answers, "
-                f"{held.ratings} ratings, {held.events} events, {held.external_ids} external ids"
+            participant = participant_known_as(study=study, known_as=options["participant"])
+            data = personal_data_of(participant)
+            summary = (
+                f"participant {participant.code} ({participant.get_status_display().lower()}): {data.answers} answers, "
+                f"{data.ratings} ratings, {data.events} events, {data.external_ids} external ids"
             )
             if not options["yes"]:
-                self.stdout.write(f"This would erase {told}. Repeat the command with --yes to do it.")
+                self.stdout.write(f"This would erase {summary}. Repeat the command with --yes to do it.")
                 return
-            withdraw_on_behalf(participant=found, reason=options["reason"])
+            withdraw_on_behalf(participant=participant, reason=options["reason"])
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
-        self.stdout.write(f"Withdrawn and erased: {told}.")
+        self.stdout.write(f"Withdrawn and erased: {summary}.")

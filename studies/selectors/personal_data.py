@@ -8,8 +8,8 @@ from studies.models import Participant
 
 
 @dataclass(frozen=True)
-class Held:
-    """How much of each kind is held of a participant; of nothing it says what."""
+class PersonalData:
+    """How many rows of each kind the platform holds of a participant."""
 
     answers: int
     ratings: int
@@ -17,9 +17,9 @@ class Held:
     external_ids: int
 
 
-def held_of(participant: Participant) -> Held:
+def personal_data_of(participant: Participant) -> PersonalData:
     """Count what an erasure would remove."""
-    return Held(
+    return PersonalData(
         answers=participant.responses.count(),
         ratings=participant.profile.count(),
         events=participant.events.count(),
