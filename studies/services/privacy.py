@@ -13,7 +13,7 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.transitions import forget_reasons, move
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
-from studies.models import Exclusion, Guest, Interview, Participant, PersonalLink, RecommendationList, Study
+from studies.models import Exclusion, Guest, Interview, Notice, Participant, PersonalLink, RecommendationList, Study
 from studies.services.exporting import drop_archives
 from studies.services.slots import locked_study, release_slot
 
@@ -49,6 +49,7 @@ def _erase_one(participant: Participant) -> None:
     participant.external_ids.all().delete()
     participant.submissions.all().delete()
     participant.exclusions.update(reason="", undo_reason="")
+    Notice.objects.filter(study=participant.study_id, key__startswith=f"flag:{participant.pk}:").delete()
     Interview.objects.filter(participant=participant).update(place="", label="")
     PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
     RecommendationList.objects.filter(participant=participant).delete()

@@ -81,7 +81,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
         counts = monitor.counts_by_condition(study, mode)
         times = step_times_lately(study, mode)
         analysable = live.analysable_counts(study, mode) if mode != Mode.PREVIEW else {}
-        bars = progress_bars([(c.label, c.target, c.completed, c.active, c.abandoned) for c in counts])
+        bars = progress_bars([(c.label, c.target, c.completed - c.reopened, c.active, c.abandoned) for c in counts])
         shown.append(
             {
                 "mode": mode,

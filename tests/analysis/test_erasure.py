@@ -15,7 +15,7 @@ from analysis.models import Drawing, Report
 from analysis.services import build_report, give_file
 from analysis.services.drawing import page_of
 from core.models import LogEntry
-from studies.models import Participant, Study
+from studies.models import Notice, Participant, Study
 from studies.services.launch import close_study
 from studies.services.privacy import withdraw
 from studies.services.quality import exclude
@@ -93,12 +93,16 @@ def test_no_word_about_a_person_is_left_in_the_log(study: Study, how: str) -> No
     LogEntry.objects.create(kind="studies.participant", object_id=person.pk, reason="Answers that do not admit: age.")
     other = study.participants.last()
     exclude(participant=other, reason="Spoke to a friend")
+    for one in (person, other):
+        Notice.objects.create(study=study, kind="flag", key=f"flag:{one.pk}:too_fast", text=f"{one.code} was too fast")
     n = LogEntry.objects.filter(kind="studies.participant").count()
     _erase(study, person, how)
     said = LogEntry.objects.filter(kind="studies.participant")
     assert said.count() == n + (how == "withdrawal")
     of_person = said.filter(object_id=person.pk).exclude(reason="").values_list("reason", flat=True)
     assert list(of_person) == (["Withdrew by their own link."] if how == "withdrawal" else [])
+    assert not Notice.objects.filter(text__contains=person.code).exists()  # of the flags that owners were told
+    assert Notice.objects.filter(text__contains=other.code).exists() == (how == "withdrawal")
     assert said.filter(facts__act="excluded", object_id=person.pk).exists()
     of_other = list(said.filter(object_id=other.pk).exclude(reason="").values_list("reason", flat=True))
     assert of_other == (["Excluded from analyses: Spoke to a friend"] if how == "withdrawal" else [])
