@@ -81,9 +81,14 @@ class Estimate:
         return sum(step.seconds for step in self.steps) / 60
 
     @property
+    def is_all_assumed(self) -> bool:
+        """Whether too few people have completed for any time to be theirs."""
+        return self.n_completed < FEWEST_PEOPLE
+
+    @property
     def basis(self) -> str:
         """Which times are used, in words."""
-        if self.n_completed < FEWEST_PEOPLE:
+        if self.is_all_assumed:
             who = "participant has" if self.n_completed == 1 else "participants have"
             used = (
                 f"All times are assumed: {self.n_completed} live {who} completed, and their times are used from "

@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no study called {options['slug']!r}.")
         found = estimate_of(study)
-        self.stdout.write(f"Estimates for {study.slug}, median minutes:")
+        self.stdout.write(f"Estimates for {study.slug}, minutes:")
         for step in found.steps:
             self.stdout.write(f"  {step.name:<28}{step.minutes:>6.1f}  {step.basis}")
         self.stdout.write(f"  {'In all':<28}{found.minutes:>6.1f}")
