@@ -22,11 +22,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 GERMAN_CHECKS: list[dict[str, Any]] = [
     {
         "key": "check_points", "kind": "attention", "expects": 4, "minimum": 1, "maximum": 5,
-        "text": words("Bitte kreuzen Sie hier die zweithöchste Stufe an."),
+        "text": words("Bitte hier die zweithöchste Stufe ankreuzen."),
     },
     {
         "key": "check_choice", "kind": "attention", "expects": "second",
-        "text": words("Zur Kontrolle: Markieren Sie bitte die mittlere Antwort."),
+        "text": words("Zur Kontrolle bitte die mittlere Antwort ankreuzen."),
         "choices": [{"value": name, "label": words(name.title())} for name in ("first", "second", "third")],
     },
 ]  # fmt: skip
