@@ -11,3 +11,4 @@ class Scope(TextChoices):
 
     READ = "read", _("Read")
     REPORT = "report", _("Read, and build reports")
+    WITHDRAW = "withdraw", _("Read, and withdraw participants")

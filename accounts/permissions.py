@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -46,14 +47,19 @@ class TokenAuthentication(BaseAuthentication):
 class MayAsk(BasePermission):
     """Whoever has an account may read; a token writes where its scope says so."""
 
-    message = "This token may read only. Make one that may also build reports."
+    message = (
+        "The scope of this token does not include this. Create a token with the scope that the documentation names."
+    )
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Whether the request may reach the view; which rows it finds there is the view's own question."""
         if not request.user.is_authenticated:
             return False
         token = request.auth
-        return not isinstance(token, Token) or request.method in SAFE_METHODS or token.scope == Scope.REPORT
+        if not isinstance(token, Token) or request.method in SAFE_METHODS:
+            return True
+        scopes: Mapping[str, str] = getattr(view, "write_scopes", {})  # by the view's action
+        return bool(token.scope == scopes.get(getattr(view, "action", ""), Scope.REPORT))
 
 
 class TokenThrottle(SimpleRateThrottle):

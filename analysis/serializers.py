@@ -14,7 +14,8 @@ from studies.serializers import REPORTED
 
 
 class ReportSerializer(serializers.ModelSerializer[Report]):
-    """A report and what it was made from; `is_out_of_date` when somebody withdrew, or was excluded, since.
+    """A report and what it was made from; `is_out_of_date` when somebody withdrew or was excluded, or recruitment was
+    reopened, since.
 
     `is_pilot`: of a draft and simulated participants; out of date once the design changed or the study was launched.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
@@ -15,6 +15,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.enums import Scope
 from evaluation.exports import record_texts
 from evaluation.serializers import CsvRenderer
 from studies.codebook.variable import as_json, table_schema
@@ -24,7 +25,7 @@ from studies.exports.rows import Source
 from studies.exports.tables import KEYS, tables_of
 from studies.exports.writing import table_texts, told
 from studies.models import Study
-from studies.permissions import EVERYBODY, READERS, Seat, seat_for
+from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seat_for
 from studies.selectors.console import studies_shown_to
 from studies.selectors.live import is_blinded
 from studies.selectors.outcomes import outcomes_of
@@ -37,9 +38,12 @@ from studies.serializers import (
     OutcomesQuerySerializer,
     StudyDetailSerializer,
     StudySerializer,
+    WithdrawalSerializer,
+    WithdrawnSerializer,
 )
 from studies.services.blinding import WITHOUT_OUTCOMES, note_export, outcomes_shut, require_open
 from studies.services.launch import design_snapshot
+from studies.services.privacy import participant_known_as, withdraw_on_behalf
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Which table.")
 
@@ -51,6 +55,7 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
 
     serializer_class = StudySerializer
     lookup_field = "slug"
+    write_scopes: ClassVar = {"withdrawals": Scope.WITHDRAW}
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
 
     def get_queryset(self) -> QuerySet[Study]:
@@ -166,6 +171,25 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
                 "table_schema": table_schema(found.variables, key=KEYS[table]),
             }
         )
+
+    @extend_schema(
+        operation_id="study_withdraw",
+        summary="Withdraw a participant on request, and erase their data",
+        description="By the participant's code or an id of another site, with a reason for the log. It has the same "
+        "effect as the participant's own withdrawal and cannot be undone. Owners alone; the token has to have the "
+        "scope `withdraw`. An unknown or ambiguous participant is refused (409).",
+        request=WithdrawalSerializer,
+        responses={200: WithdrawnSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def withdrawals(self, request: Request, slug: str) -> Response:
+        """Withdraw one participant."""
+        study = self._seat(slug, OWNERS).study
+        asked = WithdrawalSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        participant = participant_known_as(study=study, known_as=asked.validated_data["participant"])
+        withdraw_on_behalf(participant=participant, reason=asked.validated_data["reason"], actor=request.user)
+        return Response(WithdrawnSerializer(participant).data)
 
 
 def _tables(study: Study, table: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ STUDY_MOVES: dict[str, frozenset[str]] = {
     StudyStatus.DRAFT: frozenset({StudyStatus.LIVE}),
     StudyStatus.LIVE: frozenset({StudyStatus.PAUSED, StudyStatus.CLOSED}),
     StudyStatus.PAUSED: frozenset({StudyStatus.LIVE, StudyStatus.CLOSED}),
+    StudyStatus.CLOSED: frozenset({StudyStatus.LIVE}),  # a second wave
 }
 
 

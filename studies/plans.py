@@ -104,6 +104,9 @@ def _refuse_unknown(what: str, given: Sequence[Any], known: Sequence[str]) -> No
         raise ParameterError(f"Each {what} is named once; got {', '.join(given)}.")
 
 
+REFILL = "refill_excluded"  # the setting by which slots of completed participants whom the rule excludes are refilled
+
+
 def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
     """The plan that a study's settings give under ``plan``.
 

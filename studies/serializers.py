@@ -8,9 +8,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from studies.enums import Mode, Role
-from studies.models import Condition, Study
+from studies.models import Condition, Participant, Study
 from studies.selectors import monitor
 from studies.selectors.outcomes import are_outcomes_open
+from studies.services.privacy import LONGEST_REASON
 
 REPORTED = [(Mode.LIVE.value, "people"), (Mode.SIMULATED.value, "simulated participants")]  # previews never are
 
@@ -220,3 +221,19 @@ class CodebookSerializer(serializers.Serializer[Any]):
     table = serializers.CharField()
     variables = VariableSerializer(many=True)
     table_schema = serializers.DictField()
+
+
+class WithdrawalSerializer(serializers.Serializer[Any]):
+    """Who is withdrawn on their behalf, and why."""
+
+    participant = serializers.CharField(max_length=500, help_text="Their code, or an id of another site.")
+    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="For the log; name nobody.")
+
+
+class WithdrawnSerializer(serializers.ModelSerializer[Participant]):
+    """A participant without a person: the code, and the status."""
+
+    class Meta:
+        model = Participant
+        fields = ["code", "status"]
+        read_only_fields = fields

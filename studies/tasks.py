@@ -11,6 +11,7 @@ from studies.services.exporting import bring_back_exports, clean_exports, make_e
 from studies.services.idle import release_idle
 from studies.services.notice_mail import send_due
 from studies.services.notices import look_around
+from studies.services.refilling import reopen_excluded_slots
 from studies.services.retention import erase_expired
 
 logger = logging.getLogger(__name__)
@@ -18,13 +19,14 @@ logger = logging.getLogger(__name__)
 
 @shared_task(name="studies.sweep")
 def sweep() -> None:
-    """Mark idle participants as abandoned, bring back exports of dead workers, erase what is too old, tell owners.
+    """Mark idle participants as abandoned, reopen slots of excluded ones, bring back exports, erase what is too old.
 
     Run twice, it does no harm.
     """
     released = release_idle()
     if released:
         logger.info("released idle participants n=%s", released)
+    reopen_excluded_slots()
     erase_expired()
     bring_back_exports()
     clean_exports()

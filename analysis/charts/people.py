@@ -20,6 +20,11 @@ def _values(variable: Result) -> dict[str, list[float]]:
     return {name: [point / per for point in variable["points"][name]] for name in variable["conditions"]}
 
 
+def has_points(variable: Result) -> bool:
+    """Whether the scores of single participants are there; they are erased with somebody's answers."""
+    return bool(variable["points"])
+
+
 def _letters(variable: Result) -> Mapping[str, str] | None:
     found: Mapping[str, str] = variable["orders"]["tukey"]["letters"]
     return found if variable["tests"]["tukey"]["is_defined"] else None
@@ -27,7 +32,7 @@ def _letters(variable: Result) -> Mapping[str, str] | None:
 
 def box(variable: Result, title: str) -> Spec | None:
     """The paper's box plot of one variable, with every participant beside it."""
-    if not variable["described"]:
+    if not variable["described"] or not has_points(variable):
         return None
     return marks.box_plot(
         _values(variable),

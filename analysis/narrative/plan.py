@@ -130,6 +130,15 @@ def _participants(one: Result, results: Result) -> str:
     return said
 
 
+def _reopened(one: Result, results: Result) -> str:
+    by = f" by {one['by']}" if one["by"] else ""
+    return (
+        f"The study was closed on {_day(one['closed'])}, and recruitment was reopened{by} on {_day(one['day'])}: "
+        f"“{one['why'].rstrip('. ')}”. Outcomes could be seen in between, so the number of participants was "
+        "not fixed in advance."
+    )
+
+
 def _standing(one: Result) -> str:
     said = f"{one['condition']} {one['analysed']:,} of {one['target']:,}"
     return f"{said}, extended to {one['extended']:,}" if "extended" in one else said
@@ -189,6 +198,7 @@ SAID: dict[str, Callable[[Result, Result], str]] = {
     "by_hand_taken_in": _by_hand_taken_in,
     "by_hand": _by_hand,
     "participants": _participants,
+    "reopened": _reopened,
     "run": _run,
     "versions": _versions,
 }

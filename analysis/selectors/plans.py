@@ -29,6 +29,16 @@ class Extension:
 
 
 @dataclass(frozen=True)
+class Reopening:
+    """A closed study that took participants again: the days (UTC) of close and reopening, by whom, and why."""
+
+    closed: str
+    day: str
+    by: str
+    why: str
+
+
+@dataclass(frozen=True)
 class FrozenPlan:
     """A plan as the launch froze it.
 
@@ -43,6 +53,7 @@ class FrozenPlan:
     versions: dict[str, str]
     targets: Mapping[str, int] = field(default_factory=dict)
     extensions: tuple[Extension, ...] = ()
+    reopenings: tuple[Reopening, ...] = ()
 
 
 def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenPlan:
@@ -67,7 +78,21 @@ def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenP
         versions=facts.get("versions") or ({"parallax": code} if code else {}),
         targets=_targets(snapshot),
         extensions=tuple(_extensions(frozen)),
+        reopenings=tuple(_reopenings(study)),
     )
+
+
+def _reopenings(study: Study) -> Iterable[Reopening]:
+    moves = LogEntry.objects.filter(
+        kind="studies.study", object_id=study.pk, from_status=StudyStatus.CLOSED, to_status=StudyStatus.LIVE
+    )
+    for move in moves.select_related("actor").order_by("id"):
+        yield Reopening(
+            closed=move.facts["closed_at"][:10],
+            day=move.at.astimezone(UTC).date().isoformat(),
+            by=move.actor.name if move.actor else "",
+            why=move.facts["why"],
+        )
 
 
 def _targets(snapshot: Mapping[str, Any]) -> dict[str, int]:

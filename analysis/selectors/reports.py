@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from analysis.models import Report, ReportRequest
 from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
@@ -28,8 +28,8 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
     """The reports a researcher may read, newest first; each says whether it `is_out_of_date`.
 
     It is when somebody whose answers it may hold has withdrawn since (the consent text promises that this shows),
-    or was excluded or taken in again. A pilot is once its draft is launched, or changed, which removes the simulated
-    participants who walked it.
+    or was excluded or taken in again, or recruitment was reopened. A pilot is once its draft is launched, or changed,
+    which removes the simulated participants who walked it.
     """
     withdrawn_since = Participant.objects.filter(
         study=OuterRef("study"),
@@ -47,12 +47,13 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
     walked = Participant.objects.filter(
         study=OuterRef("study"), mode=OuterRef("mode"), completed_at__lt=OuterRef("created_at")
     )
+    reopened_since = Q(mode=Mode.LIVE, study__reopened_at__gt=F("created_at"))
     overtaken = Q(is_pilot=True) & (~Q(study__status=StudyStatus.DRAFT) | ~Exists(walked))
     return (
         Report.objects.filter(study__memberships__researcher=researcher, study__memberships__role__in=READERS)
         .annotate(
             is_out_of_date=Case(
-                When(Q(Exists(withdrawn_since)) | Q(Exists(decided_since)) | overtaken, then=Value(True)),
+                When(Exists(withdrawn_since) | Exists(decided_since) | reopened_since | overtaken, then=Value(True)),
                 default=Value(False),
                 output_field=BooleanField(),
             )

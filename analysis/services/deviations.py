@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from analysis.enums import VARIABLE_OF
@@ -28,6 +29,7 @@ def deviations(
         *_variables(planned, plan),
         *_exclusions(planned, plan, flow),
         *_participants(frozen, flow),
+        *_reopenings(frozen),
         *_run(frozen, run),
         *_versions(frozen.versions, versions),
     ]
@@ -101,6 +103,11 @@ def _participants(frozen: FrozenPlan, flow: Mapping[str, Any]) -> list[Deviation
             for one in frozen.extensions
         ]
     return [found]
+
+
+def _reopenings(frozen: FrozenPlan) -> list[Deviation]:
+    """Every time that recruitment was reopened after a close, when outcomes could already be seen."""
+    return [{"of": "reopened", **asdict(one)} for one in frozen.reopenings]
 
 
 def _run(frozen: FrozenPlan, run: EvaluationRun) -> list[Deviation]:

@@ -9,6 +9,7 @@ from parallax.integrity.findings import Finding
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Participant, Study
 from studies.selectors.allocation import replayed_log
+from studies.services.refilling import is_reopened
 
 TAKES = (AllocationKind.ASSIGNED, AllocationKind.RETAKEN)
 ADVICE = "Pause the study, compare the log with the participants' rows, and set the row right that differs."
@@ -40,11 +41,9 @@ def _log(study: Study, mode: str) -> Iterator[Finding]:
             if used[slot] == 2:
                 yield _line(study, row, f"uses up place {row.place} of {row.stratum!r} a second time")
     by_log = {person: (slot, condition) for slot, (person, condition) in holding.items() if person is not None}
-    rows = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT).order_by("pk")
-    by_row = {
-        pk: ((stratum, place), condition)
-        for pk, stratum, place, condition in rows.values_list("pk", "stratum", "place", "condition_id")
-    }
+    people = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT)
+    rows = [person for person in people.order_by("pk") if not is_reopened(study, person)]
+    by_row = {person.pk: ((person.stratum, person.place), person.condition_id) for person in rows}
     for pk in sorted(by_log.keys() | by_row.keys()):
         if by_log.get(pk) != by_row.get(pk):
             yield Finding(
@@ -66,7 +65,7 @@ def _line(study: Study, row: Allocation, what: str) -> Finding:
 def _targets(study: Study) -> Iterator[Finding]:
     for condition in study.conditions.order_by("position"):
         people = Participant.objects.filter(study=study, mode=Mode.LIVE, condition=condition, status__in=HOLDS_SLOT)
-        n = people.count()
+        n = sum(not is_reopened(study, person) for person in people)
         if n > condition.target:
             yield Finding(
                 "target.overrun", study.slug, f"{condition.label} has {n} people and a target of {condition.target}.",
@@ -78,7 +77,7 @@ def _targets(study: Study) -> Iterator[Finding]:
 def _statuses(study: Study) -> Iterator[Finding]:
     """A slot is held by those whose status says so, and by nobody else."""
     for person in Participant.objects.filter(study=study).order_by("pk"):
-        is_holder = person.status in HOLDS_SLOT
+        is_holder = person.status in HOLDS_SLOT and not is_reopened(study, person)
         if is_holder and (person.condition_id is None or person.place is None or person.assigned_at is None):
             yield Finding("slot.missing", study.slug, f"Participant {person.code} is {person.status} without a slot.",
                           ADVICE, {"participant": [person.pk]})  # fmt: skip

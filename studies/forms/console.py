@@ -270,6 +270,7 @@ class DesignForm(PlanFields, AssignmentForm):
                 "quality": self._quality(),
                 "primary": {"perceived": said["perceived"], "objective": said["objective"]},
                 "plan": self.plan_settings(),
+                **self.refill_settings(self.study),
                 "languages": said["languages"],
                 **written_nouns(self, self.study, self.written),
                 "effect": said["effect"],

@@ -48,6 +48,21 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(max_length=LONGEST_REASON, label="Reason")
 
 
+class WithdrawalForm(forms.Form):
+    """Who is withdrawn on their behalf, and why."""
+
+    known_as = forms.CharField(
+        label="Participant code or external id",
+        max_length=500,
+        help_text="For example the Prolific ID. Capital letters count.",
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=LONGEST_REASON,
+        help_text="It stays in the log: name nobody. For example: asked by e-mail on 3 May.",
+    )
+
+
 class RetentionForm(forms.Form):
     """How long data are kept after the close."""
 

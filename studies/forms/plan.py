@@ -16,6 +16,7 @@ from studies.plans import (
     LOWEST_ALPHA,
     MOST_RESAMPLES,
     PERCEIVED,
+    REFILL,
     AnalysisPlan,
     plan_from,
 )
@@ -54,6 +55,14 @@ class PlanFields(forms.Form):
             "report calls that a deviation from the plan."
         ),
     )
+    refill_excluded = forms.BooleanField(
+        label="Refill the slots of participants whom these flags exclude",
+        required=False,
+        help_text=(
+            "They do not count towards the target: their slot opens for another participant within a minute or so of "
+            "the end. Exclusions by hand keep their slot."
+        ),
+    )
     exclude_words = forms.CharField(
         label="Another rule of exclusion, in your words",
         required=False,
@@ -71,7 +80,7 @@ class PlanFields(forms.Form):
     @staticmethod
     def initial_plan(study: Study) -> dict[str, Any]:
         """What stands in the fields before anybody changes it."""
-        return plan_from(study.settings).as_plain()
+        return {**plan_from(study.settings).as_plain(), REFILL: study.settings.get(REFILL, False)}
 
     def ask(self, study: Study) -> None:
         """Offer the study's own scales; without any the field goes."""
@@ -80,6 +89,11 @@ class PlanFields(forms.Form):
             del self.fields["scales"]
             return
         self.fields["scales"].choices = [(one.key, next(iter(one.name.values()))) for one in scales]  # type: ignore[attr-defined]
+
+    def refill_settings(self, study: Study) -> dict[str, bool]:
+        """Nothing where a design says nothing: slots are not refilled then."""
+        chosen = self.cleaned_data[REFILL]
+        return {REFILL: chosen} if chosen or REFILL in study.settings else {}
 
     def plan_settings(self) -> dict[str, Any]:
         """The plan as the settings hold it."""

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from studies.enums import Entrance
+from studies.enums import Entrance, StudyStatus
 from studies.models import Study
 from studies.recruiting import exits
 from studies.recruiting.lists import MOST_ENTRIES
 from studies.recruiting.registry import KEYS, NAMES
 from studies.recruiting.submissions import LARGEST
+from studies.selectors.console import readable_studies
 from studies.selectors.recruiting import HowRecruited
 from studies.selectors.texts import languages_of
 from studies.services.interviews import LONGEST_NOTE
 from studies.services.recruiting import LONGEST_GAP
 
-OUTCOME_LABELS = {
-    exits.COMPLETE: "Completed",
-    exits.SCREENED_OUT: "Screened out",
-    exits.QUOTA_FULL: "Study full",
-    exits.ATTENTION_FAILED: "Attention check failed",
-    exits.WITHDREW: "Withdrew",
-}
 CODE_LABELS = {
     exits.NO_CODE: "No code",
     exits.STATIC: "One code for everybody",
@@ -118,6 +112,27 @@ class PanelForm(forms.Form):
         }
 
 
+class ExcludedStudiesForm(forms.Form):
+    """Studies whose participants are not admitted."""
+
+    studies = forms.MultipleChoiceField(
+        label="Not those who took part in",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=(
+            "Participants are recognised by the panel’s id, so the link has to carry it. They leave by the exit "
+            "“Screened out”, and nothing about them is stored."
+        ),
+    )
+
+    def __init__(self, study: Study, researcher: Any, excluded: Sequence[int], data: Any = None) -> None:
+        offered = list(readable_studies(researcher).exclude(pk=study.pk).exclude(status=StudyStatus.DRAFT))
+        self.n_hidden = len(set(excluded) - {one.pk for one in offered})
+        chosen = [one.slug for one in offered if one.pk in excluded]
+        super().__init__(data, initial={"studies": chosen})
+        self.fields["studies"].choices = [(one.slug, f"{one.title} ({one.slug})") for one in offered]  # type: ignore[attr-defined]
+
+
 class ExitForm(forms.Form):
     """One way out."""
 
@@ -131,7 +146,7 @@ class ExitForm(forms.Form):
     )
 
     def __init__(self, study: Study, outcome: str, exit_: exits.Exit, data: Any = None) -> None:
-        self.outcome, self.label = outcome, OUTCOME_LABELS[outcome]
+        self.outcome, self.label = outcome, exits.NAMES[outcome]
         self.languages, self.kept = languages_of(study), dict(exit_.text)
         initial: dict[str, Any] = {"code": exit_.code, "static_code": exit_.static_code, "url": exit_.url}
         initial |= {f"text_{language}": exit_.text.get(language, "") for language in self.languages}

@@ -18,6 +18,7 @@ class Recruiting(TimeStampedModel):
     names = models.JSONField(default=dict)  # the generic panel's parameters
     entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
     exits = models.JSONField(default=dict)  # outcome to studies.recruiting.exits.Exit
+    excluded_studies = models.JSONField(default=list)  # keys of studies whose participants are not admitted
     longest_gap_minutes = models.PositiveIntegerField(null=True, blank=True)  # None: however long
 
     def __str__(self) -> str:

@@ -52,6 +52,7 @@ class Study(TimeStampedModel):
     design_hash = models.CharField(max_length=64, blank=True)  # empty until launched
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    reopened_at = models.DateTimeField(null=True, blank=True)  # the last time after a close; the log has every one
     export_salt = models.CharField(max_length=64, default=new_salt, editable=False)
     n_opened = models.PositiveIntegerField(default=0)  # times the consent page was shown; 0 where nobody counts
     n_declined = models.PositiveIntegerField(default=0)

@@ -85,6 +85,12 @@ def rule_of_exclusion(plan: AnalysisPlan) -> str:
     return " ".join(said) or "No rule leaves out anybody who completes."
 
 
+REFILL_SENTENCE = (
+    "Whoever completes and has one of these flags does not count towards the target: their slot goes to another "
+    "participant."
+)
+
+
 def planned_sentences(plan: AnalysisPlan) -> list[str]:
     """The rest of a plan beside its primary pair, for the study's page.
 

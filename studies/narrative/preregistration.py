@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from studies.narrative.plan import level, rule_of_exclusion
+from studies.narrative.plan import REFILL_SENTENCE, level, rule_of_exclusion
 from studies.plans import AnalysisPlan
 
 ASPREDICTED = "aspredicted"
@@ -67,6 +67,8 @@ class Plan:
         Sentences about power.
     analysis : AnalysisPlan
         Level, variables, rule of exclusion, resamples.
+    is_refilled : bool
+        Whether slots of completed participants whom the rule excludes go to others.
     scales : sequence of str
         Names of the scales that the plan names.
     profile : str
@@ -92,6 +94,7 @@ class Plan:
     seed: int
     power: Sequence[str]
     analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
+    is_refilled: bool = False
     scales: Sequence[str] = ()
     profile: str = ""
 
@@ -223,7 +226,7 @@ def _exclusions(plan: Plan) -> str:
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
         "submission are not; their number is reported for each condition, and their slot goes to somebody else."
-        f"{admitted} {rule_of_exclusion(plan.analysis)} "
+        f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.is_refilled else ''}"
         "Values are not trimmed. Every question that these analyses use needs an answer, so that nobody who completes "
         "has one missing."
     )

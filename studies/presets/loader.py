@@ -17,7 +17,7 @@ from studies.assignment.strata import strata_from
 from studies.assignment.traits import with_interviewer
 from studies.flags import thresholds_from
 from studies.measures import RATING_HIGH, RATING_LOW
-from studies.plans import PERCEIVED, plan_from
+from studies.plans import PERCEIVED, REFILL, plan_from
 from studies.questionnaires.core import core_problems
 from studies.questionnaires.schema import (
     CHOICE,
@@ -200,6 +200,14 @@ def _check_plan(settings: Mapping[str, Any]) -> None:
         raise ParameterError(
             f"The plan leaves out {primary['perceived']}, the variable of its primary pair: take it in, or choose "
             "another primary variable."
+        )
+    refill = settings.get(REFILL, False)
+    if not isinstance(refill, bool):
+        raise ParameterError(f"The setting {REFILL} is true or false; got {refill!r}.")
+    if refill and not plan_from(settings).exclude:
+        raise ParameterError(
+            "Slots can be refilled only where the plan's rule excludes somebody: choose at least one quality flag, or "
+            "do not refill."
         )
     effect = settings.get("effect", 0.25)
     if isinstance(effect, bool) or not isinstance(effect, int | float) or not 0.01 <= effect <= 10:

@@ -83,6 +83,11 @@ class Questionnaire:
         """Keys of the questions whose answers name people."""
         return frozenset(question.key for question in self.questions if question.is_identifying)
 
+    @property
+    def expected(self) -> dict[str, str]:
+        """The answer that passes each attention check, as a form sends it."""
+        return {question.key: str(question.expects) for question in self.questions if question.expects is not None}
+
     def find(self, key: str, *, about_item: bool) -> tuple[str, Question]:
         """The block and the question of that key.
 

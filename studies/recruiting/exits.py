@@ -17,6 +17,13 @@ QUOTA_FULL = "quota_full"
 ATTENTION_FAILED = "attention_failed"
 WITHDREW = "withdrew"
 OUTCOMES = (COMPLETE, SCREENED_OUT, QUOTA_FULL, ATTENTION_FAILED, WITHDREW)
+NAMES = {
+    COMPLETE: "Completed",
+    SCREENED_OUT: "Screened out",
+    QUOTA_FULL: "Study full",
+    ATTENTION_FAILED: "Attention check failed",
+    WITHDREW: "Withdrew",
+}
 NO_CODE = "none"
 STATIC = "static"
 UNIQUE = "unique"
@@ -103,6 +110,8 @@ def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
         raise ParameterError(f"There is no outcome {outcome!r}; there are {', '.join(OUTCOMES)}.")
     if exit_.code not in CODES:
         raise ParameterError(f"A code is one of {', '.join(CODES)}; got {exit_.code!r}.")
+    if problems := code_problems({outcome: exit_}, panel):
+        raise ParameterError(problems[0])
     static = exit_.static_code.strip()
     if exit_.code == STATIC and not re.fullmatch(rf"[!-~]{{1,{LONGEST_CODE}}}", static):
         raise ParameterError(f"A code for everybody has 1 to {LONGEST_CODE} characters without spaces; got {static!r}.")
@@ -112,6 +121,31 @@ def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
         raise ParameterError(f"The text of an exit has at most {LONGEST_TEXT} characters.")
     words = {language: text.strip() for language, text in exit_.text.items() if text.strip()}
     return Exit(exit_.code, static if exit_.code == STATIC else "", url, words)
+
+
+def code_problems(exits: Mapping[str, Exit], panel: Panel) -> list[str]:
+    """What is wrong with the kinds of code, for a panel that knows a study's codes beforehand.
+
+    Parameters
+    ----------
+    exits : mapping of str to Exit
+        By outcome.
+    panel : Panel
+        The study's.
+
+    Returns
+    -------
+    list of str
+        One sentence an exit, with what to do.
+    """
+    if not panel.has_fixed_codes:
+        return []
+    return [
+        f"{panel.name} takes fixed completion codes only, and the exit “{NAMES[outcome]}” gives each participant a "
+        f"code of their own. Choose “One code for everybody” for it, and enter the code that {panel.name} shows."
+        for outcome, exit_ in exits.items()
+        if exit_.code == UNIQUE
+    ]
 
 
 def _check_url(url: str, code: str) -> None:

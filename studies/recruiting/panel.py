@@ -69,8 +69,8 @@ class Panel:
     exit_url : str
         The way back after completion, with ``{code}`` or ``{id}`` in it; empty where there is none or where it is
         the researcher's to paste.
-    codes : str
-        What completes a submission by default: "unique" or "static".
+    has_fixed_codes : bool
+        Whether the panel knows the codes of a study beforehand, so that no participant can have one of their own.
     exit_from : callable
         Makes the template of an address out of the one that the panel shows to the researcher.
     columns : Columns
@@ -86,7 +86,7 @@ class Panel:
     placeholders: Mapping[str, str] = field(default_factory=dict)
     preview: tuple[str, str] | None = None
     exit_url: str = ""
-    codes: str = "unique"
+    has_fixed_codes: bool = False
     exit_from: Callable[[str], str] = as_it_is
     columns: Columns = field(default_factory=lambda: Columns(()))
     states: Mapping[str, str] = field(default_factory=dict)

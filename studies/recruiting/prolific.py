@@ -25,7 +25,7 @@ PANEL = Panel(
         "SESSION_ID": "{{%SESSION_ID%}}",
     },
     exit_url="https://app.prolific.com/submissions/complete?cc={code}",
-    codes="static",
+    has_fixed_codes=True,
     columns=Columns(
         person=("Participant id", "participant_id"),
         submission=("Submission id", "session_id"),

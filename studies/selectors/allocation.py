@@ -19,7 +19,7 @@ from studies.selectors.compiled import Columns
 
 _held = Columns(
     lambda mode, *rest: (
-        Participant.objects.filter(mode=mode, status__in=rest[:-1], study=rest[-1])
+        Participant.objects.filter(mode=mode, status__in=rest[:-1], study=rest[-1], place__isnull=False)
         .order_by()
         .values_list("stratum", "condition_id")
         .annotate(n=Count("pk"))
@@ -63,6 +63,7 @@ def answers_of_holders(study: Study, mode: str, quotas: Sequence[Quota]) -> list
         participant__study=study,
         participant__mode=mode,
         participant__status__in=HOLDS_SLOT,
+        participant__place__isnull=False,
         question__in=asked,
         rank=0,
     ).order_by()
@@ -137,7 +138,7 @@ def replayed_log(study: Study, mode: str) -> ReplayedLog:
             f"and the design gives {_told(part.expected, conditions)}."
         )
         return ReplayedLog(mode, found.n_lines, len(found.holding), problem)
-    rows = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT)
+    rows = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT, place__isnull=False)
     by_rows: dict[Hashable, Held] = {row.pk: (row.stratum, row.place, row.condition_id) for row in rows}
     by_log: dict[Hashable, Held] = {
         person: (stratum, slot.place, conditions[slot.condition].pk)

@@ -57,6 +57,12 @@ def membership_of(researcher: Any, slug: str) -> StudyMembership | None:
     )
 
 
+def readable_studies(researcher: Any) -> QuerySet[Study]:
+    """The studies whose data a researcher may read, as an owner or an analyst, by title."""
+    roles = (Role.OWNER, Role.ANALYST)
+    return Study.objects.filter(memberships__researcher=researcher, memberships__role__in=roles).order_by("title", "pk")
+
+
 def members_of(study: Study) -> QuerySet[StudyMembership]:
     """Everybody on a study, owners first."""
     return study.memberships.select_related("researcher", "condition").order_by("-role", "researcher__email")

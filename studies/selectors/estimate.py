@@ -1,6 +1,7 @@
 """How long a study takes a participant, and what it costs: from people's times, or from stated ones.
 
-Simulated participants do not think, so their times are never used.
+Researchers who preview their own study and simulated participants do not read as participants do, so their times are
+never used.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SECONDS_A_FILM_RATED = 25.0  # thought of, searched for, found and rated
 SECONDS_A_FILM_SEEN = 4.0  # in the list of recommendations
 SECONDS_OF_DETAILS = 15.0  # of each recommended film
 
-LIVE, PREVIEW, STATED = "live", "preview", "stated"
+LIVE, STATED = "live", "stated"
 NAMES = {
     flow.CONSENT: "Consent",
     flow.ABOUT: "About you",
@@ -62,9 +63,8 @@ class StepEstimate:
         """Where the time comes from, in words."""
         if self.source == STATED:
             return "assumed"
-        who = "participant" if self.source == LIVE else "preview"
         clock = "time in sight" if self.is_in_sight else "the server's clock, pauses included"
-        return f"median of {self.n:,} {who}{'s' if self.n != 1 else ''}, {clock}"
+        return f"median of {self.n:,} participants, {clock}"
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,32 @@ class Estimate:
     steps: tuple[StepEstimate, ...]
     n_planned: int
     n_completed: int
-    n_simulated: int
 
     @property
     def minutes(self) -> float:
         """Minutes of the whole way: the sum over the steps."""
         return sum(step.seconds for step in self.steps) / 60
+
+    @property
+    def is_all_assumed(self) -> bool:
+        """Whether too few people have completed for any time to be theirs."""
+        return self.n_completed < FEWEST_PEOPLE
+
+    @property
+    def basis(self) -> str:
+        """Which times are used, in words."""
+        if self.is_all_assumed:
+            who = "participant has" if self.n_completed == 1 else "participants have"
+            used = (
+                f"All times are assumed: {self.n_completed} live {who} completed, and their times are used from "
+                f"{FEWEST_PEOPLE} on."
+            )
+        else:
+            used = (
+                f"Times are medians of {self.n_completed:,} live participants; steps that fewer than {FEWEST_PEOPLE} "
+                "of them were timed at are assumed."
+            )
+        return f"{used} Previews and simulated participants never count."
 
     @property
     def is_assumed(self) -> bool:
@@ -101,25 +121,20 @@ class Cost:
 
 
 def estimate_of(study: Study) -> Estimate:
-    """Estimate every step: by live participants where enough completed, else by previews, else as stated."""
-    people = Participant.objects.filter(study=study, status=ParticipantStatus.COMPLETED)
-    n = {mode: people.filter(mode=mode).count() for mode in Mode.values}
-    timed = {mode: {one.step: one for one in step_times(study, mode)} for mode in (Mode.LIVE, Mode.PREVIEW) if n[mode]}
+    """Estimate every step: by live participants where enough were timed, else as stated."""
+    n = Participant.objects.filter(study=study, mode=Mode.LIVE, status=ParticipantStatus.COMPLETED).count()
+    timed = {one.step: one for one in step_times(study, Mode.LIVE)} if n >= FEWEST_PEOPLE else {}
     stated = _stated(study)
     steps = []
     for step, seconds in stated.items():
-        found = None
-        for mode, source, fewest in ((Mode.LIVE, LIVE, FEWEST_PEOPLE), (Mode.PREVIEW, PREVIEW, 1)):
-            one = timed.get(mode, {}).get(step)
-            if one is not None and one.median is not None and one.n >= fewest:
-                in_sight = one.source == BROWSER
-                found = StepEstimate(
-                    step, NAMES[step], one.median, one.quartile_1, one.quartile_3, source, one.n, in_sight
-                )
-                break
-        steps.append(found or StepEstimate(step, NAMES[step], seconds, None, None, STATED, 0, False))
+        one = timed.get(step)
+        if one is None or one.median is None or one.n < FEWEST_PEOPLE:
+            steps.append(StepEstimate(step, NAMES[step], seconds, None, None, STATED, 0, False))
+            continue
+        in_sight = one.source == BROWSER
+        steps.append(StepEstimate(step, NAMES[step], one.median, one.quartile_1, one.quartile_3, LIVE, one.n, in_sight))
     planned = sum(study.conditions.values_list("target", flat=True))
-    return Estimate(tuple(steps), planned, n[Mode.LIVE], n[Mode.SIMULATED])
+    return Estimate(tuple(steps), planned, n)
 
 
 def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decimal(0)) -> Cost:

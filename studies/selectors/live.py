@@ -15,7 +15,9 @@ from django.db.models import Count
 from core.provenance import digest_of
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Condition, Participant, Response, Study
+from studies.plans import REFILL
 from studies.questionnaires.schema import questionnaire_from
+from studies.selectors.left_out import left_out_as_planned
 from studies.selectors.outcomes import are_outcomes_open
 from studies.selectors.quality import flag_counts
 
@@ -47,16 +49,17 @@ class Cell:
     active: int = 0
     completed: int = 0
     abandoned: int = 0
+    reopened: int = 0  # of those who completed: their slots are open again, because the plan excludes them
 
     @property
     def held(self) -> int:
         """Slots held: they count towards the target."""
-        return self.active + self.completed
+        return self.active + self.completed - self.reopened
 
     @property
     def left(self) -> int:
         """Everybody else who started: withdrew, was returned, failed attention checks, found no room on coming back."""
-        return self.started - self.held - self.abandoned
+        return self.started - self.active - self.completed - self.abandoned
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,9 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
     return found
 
 
-def _cell(counted: Counter[str]) -> Cell:
+def _cell(counted: Counter[str], reopened: int) -> Cell:
     return Cell(
+        reopened=reopened,
         started=counted.total(),
         active=counted[ParticipantStatus.ACTIVE],
         completed=counted[ParticipantStatus.COMPLETED],
@@ -140,20 +144,41 @@ def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> l
     rows = Participant.objects.filter(study=study, mode=mode).order_by()
     rows_of = rows.values_list("stratum", "condition_id", "status")
     placed: dict[str, dict[int, Counter[str]]] = {}
+    reopened: Counter[tuple[str, int]] = Counter()
+    refills = bool(study.settings.get(REFILL))
     waiting: dict[str, Counter[str]] = {}
-    for stratum, condition, status, n, n_placed in rows_of.annotate(n=Count("pk"), placed=Count("assigned_at")):
+    counts = rows_of.annotate(n=Count("pk"), placed=Count("assigned_at"), n_held=Count("place"))
+    for stratum, condition, status, n, n_placed, n_held in counts:
         if n_placed and condition is not None:
             placed.setdefault(stratum, {}).setdefault(condition, Counter())[status] += n_placed
+            if refills and status == ParticipantStatus.COMPLETED:
+                reopened[stratum, condition] += n - n_held
         waiting.setdefault(stratum, Counter())[status] += n - n_placed
     labels = tuple(one.label for one in conditions)
     lines = []
     for stratum, away in sorted(waiting.items()):
         of_conditions = placed.get(stratum, {})
-        cells = tuple(_cell(of_conditions.get(one.pk, Counter())) for one in conditions)
+        cells = tuple(_cell(of_conditions.get(one.pk, Counter()), reopened[stratum, one.pk]) for one in conditions)
         line = StratumLine(stratum, labels, cells, *(away[status] for status in NOT_PLACED))
         if stratum or line.n_screened_out or line.n_quota_full:
             lines.append(line)
     return lines
+
+
+def analysable_counts(study: Study, mode: str) -> dict[str, int]:
+    """How many of each condition completed and are excluded neither by the plan nor by hand, by the condition's label;
+    as it was some seconds ago at most."""
+    key = f"studies.analysable.{study.pk}.{study.created_at.timestamp()}.{mode}"
+    counts: dict[str, int] | None = cache.get(key)
+    if counts is None:
+        excluded = left_out_as_planned(study, [mode])
+        completed = Participant.objects.filter(
+            study=study, mode=mode, status=ParticipantStatus.COMPLETED, erased_at__isnull=True
+        )
+        counted = Counter(label for pk, label in completed.values_list("pk", "condition__label") if pk not in excluded)
+        counts = {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
+        cache.set(key, counts, FLAGS_KEPT_SECONDS)
+    return counts
 
 
 def kept_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:

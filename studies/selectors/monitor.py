@@ -12,6 +12,7 @@ from core.models import LogEntry
 from studies import flow
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
+from studies.plans import REFILL
 
 STEP_NAMES = {
     "consent": "Gave consent",
@@ -35,6 +36,12 @@ class ConditionCount:
     active: int
     completed: int
     abandoned: int
+    reopened: int = 0  # of those who completed: their slots are open again, because the plan excludes them
+
+    @property
+    def held(self) -> int:
+        """Slots held: they count towards the target."""
+        return self.active + self.completed - self.reopened
 
     @property
     def left(self) -> int:
@@ -71,11 +78,14 @@ def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
         Participant.objects.filter(study=study, mode=mode, condition__isnull=False, assigned_at__isnull=False)
         .order_by()
         .values_list("condition_id", "status")
-        .annotate(n=Count("pk"))
+        .annotate(n=Count("pk"), n_held=Count("place"))
     )
     counted: dict[int, Counter[str]] = {}
-    for condition_id, status, n in rows:
+    reopened: Counter[int] = Counter()
+    for condition_id, status, n, n_held in rows:
         counted.setdefault(condition_id, Counter())[status] = n
+        if status == ParticipantStatus.COMPLETED and study.settings.get(REFILL):
+            reopened[condition_id] = n - n_held
     simulated = study.settings.get("simulated_per_condition")
     lines = []
     for condition in study.conditions.order_by("position"):
@@ -91,6 +101,7 @@ def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
                 active=found[ParticipantStatus.ACTIVE],
                 completed=found[ParticipantStatus.COMPLETED],
                 abandoned=found[ParticipantStatus.ABANDONED],
+                reopened=reopened[condition.pk],
             )
         )
     return lines

@@ -27,7 +27,7 @@ from studies.models import Study
 from studies.narrative.interviewers import nested_sentence
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
 from studies.narrative.preregistration import ConditionPlan, Plan
-from studies.plans import plan_from
+from studies.plans import REFILL, plan_from
 from studies.questionnaires.schema import Question
 from studies.selectors.placeholders import asked_questions
 from studies.selectors.recruiting import is_nested
@@ -234,5 +234,6 @@ def preregistration_plan(study: Study) -> Plan:
         seed=study.seed,
         power=power,
         analysis=analysis,
+        is_refilled=bool(settings.get(REFILL)),
         scales=tuple(next(iter(scale.name.values())) for scale in asked.scales if scale.key in analysis.scales),
     )

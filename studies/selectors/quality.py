@@ -65,9 +65,10 @@ def excluded(study: Study, modes: Sequence[str]) -> dict[int, Exclusion]:
 
 
 def exclusion_history(study: Study) -> list[Exclusion]:
-    """Every exclusion there ever was, undone ones too, newest first."""
+    """Every exclusion there ever was, undone ones too, newest first; those of simulated participants come last."""
     rows = Exclusion.objects.filter(participant__study=study)
-    return list(rows.select_related("participant", "excluded_by", "undone_by").order_by("-id"))
+    newest = rows.select_related("participant", "excluded_by", "undone_by").order_by("-id")
+    return sorted(newest, key=lambda row: row.participant.mode != Mode.LIVE)
 
 
 def _shared_ids(study: Study) -> dict[int, list[str]]:
@@ -243,10 +244,13 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
 
 
 def looked_at(study: Study, modes: Sequence[str]) -> list[Looked]:
-    """Everybody with a flag or an exclusion in force, in order of entry."""
+    """Everybody with a flag or an exclusion in force, in order of entry; simulated participants come last."""
     raised, out, ids = flags_by_participant(study, modes), excluded(study, modes), public_ids(study)
     rows = Participant.objects.filter(study=study, pk__in=[*raised, *out]).select_related("condition").order_by("pk")
-    return [Looked(row, ids[row.pk], raised.get(row.pk, ()), out.get(row.pk)) for row in rows]
+    return [
+        Looked(row, ids[row.pk], raised.get(row.pk, ()), out.get(row.pk))
+        for row in sorted(rows, key=lambda row: row.mode != Mode.LIVE)
+    ]
 
 
 def flag_counts(study: Study, modes: Sequence[str]) -> list[tuple[str, int]]:

@@ -27,6 +27,7 @@ class HowRecruited:
     entrance: str
     exits: dict[str, Exit]
     longest_gap: timedelta | None
+    excluded_studies: tuple[int, ...] = ()  # keys of studies whose participants are not admitted
 
 
 def recruiting_of(study: Study) -> HowRecruited:
@@ -37,7 +38,7 @@ def recruiting_of(study: Study) -> HowRecruited:
         return HowRecruited(panel, Entrance.OPEN, exits_from({}, panel), None)
     panel = panel_of(row.panel, row.names)
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
-    return HowRecruited(panel, row.entrance, exits_from(row.exits, panel), gap)
+    return HowRecruited(panel, row.entrance, exits_from(row.exits, panel), gap, tuple(row.excluded_studies))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from core.errors import ParallaxError
 from studies.enums import Entrance, Mode
 from studies.models import Guest, Interview, Participant, PersonalLink, Study
 from studies.selectors.recruiting import HowRecruited
+from studies.services.external_ids import has_taken_part
 from studies.services.tokens import digest_of_key
 
 
@@ -32,13 +33,21 @@ def door_of(
 ) -> Door:
     """The door that somebody stands before. Looking at it spends nothing.
 
-    Raises `study.closed_link`, `study.by_invitation`, `study.not_a_guest`, `study.only_looking`.
+    Raises `study.took_part_before`, `study.closed_link`, `study.by_invitation`, `study.not_a_guest`,
+    `study.only_looking`.
     """
     if mode != Mode.LIVE:
         return Door(Entrance.OPEN)
     if recruiting.panel.is_preview(parameters):
         raise ParallaxError(
             "study.only_looking", _("You are looking at this task without having accepted it. Accept it to take part.")
+        )
+    if recruiting.excluded_studies and has_taken_part(
+        studies=recruiting.excluded_studies, panel=recruiting.panel, parameters=parameters
+    ):
+        raise ParallaxError(
+            "study.took_part_before",
+            _("You took part in an earlier study of this research. This study is for people who have not."),
         )
     digest = digest_of_key(entry_key)
     link = PersonalLink.objects.filter(study=study, digest=digest).first() if entry_key else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from studies.enums import Mode
@@ -34,6 +34,25 @@ def keep_external_ids(*, participant: Participant, found: Mapping[str, str]) -> 
     ExternalId.objects.bulk_create(
         ExternalId(study_id=participant.study_id, participant=participant, name=name, value=value)
         for name, value in sorted(found.items())
+    )
+
+
+def has_taken_part(*, studies: Collection[int], panel: Panel, parameters: Mapping[str, str]) -> bool:
+    """Whether somebody held a slot in one of these studies under the same id of a person, by the same parameter.
+
+    Who has withdrawn from one has no id there any more.
+    """
+    said = {name: parameters[name] for name in panel.person if parameters.get(name)}
+    return any(
+        ExternalId.objects.filter(
+            study__in=studies,
+            name=name,
+            value=value,
+            participant__mode=Mode.LIVE,
+            participant__assigned_at__isnull=False,
+        ).exists()
+        for name, value in said.items()
+        if not panel.is_unfilled(name, value)
     )
 
 

@@ -21,6 +21,8 @@ from studies.models import Condition, Study, StudyVersion
 from studies.plans import TESTS, plan_from
 from studies.presets.loader import check_design
 from studies.questionnaires.schema import NUMBER, questionnaire_from
+from studies.recruiting.exits import code_problems
+from studies.selectors.recruiting import recruiting_of
 from studies.selectors.reportability import report_problems
 from studies.selectors.texts import languages_in_translation
 from studies.services.archiving import refuse_archived
@@ -183,6 +185,8 @@ def launch_problems(study: Study) -> list[str]:
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except ParameterError as problem:
         return [*problems, str(problem)]
+    recruiting = recruiting_of(study)
+    problems += code_problems(recruiting.exits, recruiting.panel)
     problems += _quota_problems(study, sum(condition.target for condition in conditions))
     needed = study.settings["ratings_asked"] + study.settings["list_length"]
     n_items = study.dataset_version.n_items

@@ -73,8 +73,9 @@ def _counted(studies: Collection[Study]) -> Found:
     people = Participant.objects.filter(study__in=studies, mode=Mode.LIVE).order_by()
     rows = people.values_list("study_id", "condition_id").annotate(
         n=Count("pk"),
-        n_completed=Count("pk", filter=Q(status=ParticipantStatus.COMPLETED)),
-        n_held=Count("pk", filter=Q(status__in=HOLDS_SLOT)),
+        # A slot that the plan's rule has opened again counts towards nothing.
+        n_completed=Count("place", filter=Q(status=ParticipantStatus.COMPLETED)),
+        n_held=Count("place", filter=Q(status__in=HOLDS_SLOT)),
     )
     counted: dict[int, dict[int | None, tuple[int, int]]] = {}
     for study_id, condition_id, _n, n_completed, n_held in rows:

@@ -138,7 +138,7 @@ def _walk_one(
     """
     turn = turn or Turn()
     n_before = 0
-    negative = negative_members(questionnaire_from(study.questionnaire))
+    questionnaire = questionnaire_from(study.questionnaire)
     try:
         entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
         for attempt in range(1, MOST_ATTEMPTS + 1):
@@ -154,7 +154,8 @@ def _walk_one(
                     ratings_asked=pool.ratings_asked,
                     rng=rng,
                     turn=turn,
-                    negative=negative,
+                    negative=negative_members(questionnaire),
+                    expected=questionnaire.expected,
                 )
                 try:
                     walk = walker.run()

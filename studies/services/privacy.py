@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
-from core.transitions import move
+from core.errors import ParallaxError
+from core.transitions import forget_reasons, move
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
-from studies.models import Guest, Interview, Participant, PersonalLink, RecommendationList
+from studies.models import Exclusion, Guest, Interview, Notice, Participant, PersonalLink, RecommendationList, Study
 from studies.services.exporting import drop_archives
 from studies.services.slots import locked_study, release_slot
 
 logger = logging.getLogger(__name__)
 
+LONGEST_REASON = 2000
 
-def erase(*, participant: Participant) -> None:
-    """Delete everything a participant gave and got, and what was said of them; the caller writes the row, with no
-    completion code, and holds its lock.
+# Sent in the transaction of an erasure, with `study`, `participants` and `reasons`: the words of their exclusions.
+# Whatever a package above keeps of their answers has to go in the same transaction.
+answers_erased = Signal()
 
-    That somebody was excluded stays, without the words.
+
+def erase(*, study: Study, participants: Sequence[Participant]) -> None:
+    """Delete everything that participants gave and got, and what was said of them; the caller writes the rows, with no
+    completion code, and holds their locks.
+
+    That somebody was excluded stays, and so do the lines of the log, without the words.
     """
+    exclusions = Exclusion.objects.filter(participant__in=participants)
+    reasons = [words for words in exclusions.values_list("reason", flat=True) if words]
+    for participant in participants:
+        _erase_one(participant)
+    forget_reasons(Participant, [participant.pk for participant in participants])
+    answers_erased.send(sender=Study, study=study, participants=participants, reasons=reasons)
+
+
+def _erase_one(participant: Participant) -> None:
     participant.responses.all().delete()
     participant.profile.all().delete()
     participant.events.all().delete()
@@ -30,13 +49,16 @@ def erase(*, participant: Participant) -> None:
     participant.external_ids.all().delete()
     participant.submissions.all().delete()
     participant.exclusions.update(reason="", undo_reason="")
+    Notice.objects.filter(study=participant.study_id, key__startswith=f"flag:{participant.pk}:").delete()
     Interview.objects.filter(participant=participant).update(place="", label="")
     PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
     RecommendationList.objects.filter(participant=participant).delete()
 
 
 @transaction.atomic
-def withdraw(*, participant: Participant, reason: str = "Withdrew by their own link.") -> Participant:
+def withdraw(
+    *, participant: Participant, reason: str = "Withdrew by their own link.", actor: Any = None
+) -> Participant:
     """Erase answers, ratings, the list, events, external ids and the link's parameters; open the slot again.
 
     Exports that workers made before are deleted. A completion code is shown for the last time by whoever asked for
@@ -52,11 +74,12 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
     if current.status == ParticipantStatus.WITHDRAWN:
         return current
     release_slot(participant=current)
-    erase(participant=current)
+    erase(study=current.study, participants=[current])
     move(
         current,
         to=ParticipantStatus.WITHDRAWN,
         allowed=PARTICIPANT_MOVES,
+        actor=actor,
         reason=reason,
         place=None,
         parameters={},
@@ -70,3 +93,48 @@ def withdraw(*, participant: Participant, reason: str = "Withdrew by their own l
     participant.status = current.status
     logger.info("withdrawn study=%s participant=%s", current.study.slug, current.code)
     return current
+
+
+def participant_known_as(*, study: Study, known_as: str) -> Participant:
+    """The participant of a study with this code, or with this id of another site.
+
+    Raises `withdrawal.not_found`, and `withdrawal.several` where an id belongs to more than one.
+    """
+    wanted = known_as.strip()
+    people = Participant.objects.filter(study=study).select_related("condition")
+    participant = people.filter(code=wanted).first() if wanted else None
+    if participant is not None:
+        return participant
+    matches = list(people.filter(external_ids__value=wanted).distinct().order_by("pk")) if wanted else []
+    if not matches:
+        raise ParallaxError(
+            "withdrawal.not_found",
+            f"The study {study.slug} has no participant with the code or external id {wanted!r}. Capital letters "
+            "count. Someone who has withdrawn has no external id any more.",
+        )
+    if len(matches) > 1:
+        codes = [match.code for match in matches]
+        raise ParallaxError(
+            "withdrawal.several",
+            f"The external id {wanted!r} belongs to {len(matches)} participants. Withdraw each by their code: "
+            f"{', '.join(codes)}.",
+            {"codes": codes},
+        )
+    return matches[0]
+
+
+def withdraw_on_behalf(*, participant: Participant, reason: str, actor: Any = None) -> Participant:
+    """Withdraw a participant who asked a researcher to, as their own withdrawal does; logged with the reason.
+
+    Raises `withdrawal.no_reason`, `withdrawal.long_reason`, `withdrawal.already`.
+    """
+    words = reason.strip()
+    if not words:
+        raise ParallaxError(
+            "withdrawal.no_reason", "State the reason, for example: asked by e-mail. It stays in the log; name nobody."
+        )
+    if len(words) > LONGEST_REASON:
+        raise ParallaxError("withdrawal.long_reason", f"A reason has at most {LONGEST_REASON} characters.")
+    if participant.status == ParticipantStatus.WITHDRAWN:
+        raise ParallaxError("withdrawal.already", f"Participant {participant.code} has already withdrawn.")
+    return withdraw(participant=participant, reason=f"Withdrawn on behalf of the participant: {words}", actor=actor)

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from core.errors import DataError, ParallaxError, ParameterError
 from core.transitions import record
-from studies.enums import Entrance
+from studies.enums import Entrance, StudyStatus
 from studies.models import Guest, PersonalLink, Recruiting, Study
-from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, exits_from
+from studies.recruiting.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
 from studies.recruiting.lists import MOST_ENTRIES, entries_of
 from studies.recruiting.registry import panel_of
+from studies.selectors.console import readable_studies
 from studies.selectors.recruiting import unused_links
 from studies.services.slots import locked_study
 from studies.services.tokens import digest_of_key
@@ -42,7 +43,9 @@ def set_panel(
 ) -> Recruiting:
     """Say where participants come from and who may enter; `names` are the generic panel's parameters.
 
-    Raises `recruiting.bad_panel`, `recruiting.bad_entrance`, `recruiting.bad_gap`.
+    Of a draft the codes of the exits may come later: its launch looks at them.
+
+    Raises `recruiting.bad_panel`, `recruiting.bad_entrance`, `recruiting.bad_gap`, `recruiting.fixed_codes_only`.
     """
     row = _row(study)
     own = {name: list(given) for name, given in (names or {}).items() if given}
@@ -56,6 +59,9 @@ def set_panel(
         )
     if longest_gap_minutes is not None and not 1 <= longest_gap_minutes <= LONGEST_GAP:
         raise ParallaxError("recruiting.bad_gap", f"The longest gap has 1 to {LONGEST_GAP:,} minutes, or no limit.")
+    problems = code_problems(exits_from(row.exits, found), found)
+    if problems and study.status != StudyStatus.DRAFT:
+        raise ParallaxError("recruiting.fixed_codes_only", " ".join(problems), {"problems": problems})
     before = (row.panel, row.names, row.entrance, row.longest_gap_minutes)
     row.panel, row.names, row.entrance = panel, own if panel == "generic" else {}, entrance
     row.longest_gap_minutes = longest_gap_minutes
@@ -64,6 +70,30 @@ def set_panel(
         gap = "no limit" if longest_gap_minutes is None else f"{longest_gap_minutes} minutes"
         reason = f"Recruiting: {found.name}, {Entrance(entrance).label.lower()}, longest gap {gap}."
         record(study, reason=reason, actor=actor, panel=panel, entrance=entrance)
+    return row
+
+
+@transaction.atomic
+def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recruiting:
+    """Admit nobody who took part in one of these studies, by the id of the panel; logged.
+
+    The researcher chooses among the studies that they own or analyse; what another owner chose beyond these stays.
+    Raises `recruiting.unknown_study`.
+    """
+    row = _row(study)
+    readable = {one.slug: one.pk for one in readable_studies(actor).exclude(pk=study.pk)}
+    if unknown := sorted(set(slugs) - set(readable)):
+        raise ParallaxError(
+            "recruiting.unknown_study", f"There is no study {unknown[0]!r} among those that you own or analyse."
+        )
+    kept = [pk for pk in row.excluded_studies if pk not in readable.values()]
+    after = sorted({*kept, *(readable[slug] for slug in slugs)})
+    if after != row.excluded_studies:
+        row.excluded_studies = after
+        row.save()
+        named = list(Study.objects.filter(pk__in=after).order_by("slug").values_list("slug", flat=True))
+        rule = f"not admitted are participants of {', '.join(named)}" if named else "no other study is excluded"
+        record(study, reason=f"Recruiting: {rule}.", actor=actor, excluded_studies=after)
     return row
 
 

@@ -100,8 +100,8 @@ def _erase_ids(study: Study) -> tuple[int, int]:
 def _erase_answers(study: Study, moment: datetime) -> int:
     locked_study(study.pk)
     rows = list(Participant.objects.select_for_update(of=("self",)).filter(study=study, erased_at__isnull=True))
+    erase(study=study, participants=rows)
     for participant in rows:
-        erase(participant=participant)
         Participant.objects.filter(pk=participant.pk).update(
             erased_at=moment, parameters={}, shown_orders={}, source_user="", completion_code=""
         )

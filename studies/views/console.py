@@ -21,9 +21,9 @@ from studies.forms.assignment import METHOD_LABELS
 from studies.forms.console import DesignForm, MemberForm, NewStudyForm
 from studies.forms.data import ExportForm
 from studies.models import Study, StudyMembership
-from studies.narrative.plan import PERCEIVED_LABELS, metric_label, planned_sentences
+from studies.narrative.plan import PERCEIVED_LABELS, REFILL_SENTENCE, metric_label, planned_sentences
 from studies.permissions import EVERYBODY, NOBODY, OWNERS, READERS, Seat, ownerless_study_for, seated
-from studies.plans import plan_from
+from studies.plans import REFILL, plan_from
 from studies.planted_effects import told
 from studies.selectors import allocation, console, live, monitor
 from studies.selectors.consort import consort_of
@@ -91,12 +91,14 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
     for mode in monitor.modes_of(study):
         counts = monitor.counts_by_condition(study, mode)
         times = step_times_lately(study, mode)
-        bars = progress_bars([(c.label, c.target, c.completed, c.active, c.abandoned) for c in counts])
+        analysable = live.analysable_counts(study, mode) if mode != Mode.PREVIEW else {}
+        bars = progress_bars([(c.label, c.target, c.completed - c.reopened, c.active, c.abandoned) for c in counts])
         shown.append(
             {
                 "mode": mode,
+                "refills": mode == Mode.LIVE and bool(study.settings.get(REFILL)),
                 "counts": counts,
-                "lines": list(zip(counts, bars, strict=True)),
+                "lines": [(one, bar, analysable.get(one.label)) for one, bar in zip(counts, bars, strict=True)],
                 "quotas": allocation.quota_counts(study) if mode == Mode.LIVE else (),
                 "strata": live.stratum_lines(study, mode, conditions),
                 "flags": live.kept_flag_counts(study, mode) if mode != Mode.PREVIEW else (),
@@ -135,7 +137,10 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
                 PERCEIVED_LABELS[study.settings["primary"]["perceived"]],
                 metric_label(study.settings["primary"]["objective"], study.run.n),
             ),
-            "plan_sentences": planned_sentences(plan_from(study.settings)),
+            "plan_sentences": [
+                *planned_sentences(plan_from(study.settings)),
+                *([REFILL_SENTENCE] if study.settings.get(REFILL) else []),
+            ],
             "consent": rendered(texts_of(study, language).get("consent", "")),
             "monitored": _monitored(study),
             "bar_width": WIDTH,

@@ -7,10 +7,11 @@ from typing import Any, cast
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
+from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from charting.theme import both_modes
 from core.errors import ParallaxError
@@ -18,17 +19,20 @@ from studies.charts import consort_diagram
 from studies.enums import ExportStatus, Mode
 from studies.exports import FORMATS, Options
 from studies.flags import thresholds_from
-from studies.forms.data import ExportForm, ReasonForm, RetentionForm
+from studies.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
 from studies.models import ExportJob, Participant
 from studies.permissions import OWNERS, READERS, Seat, seated
-from studies.selectors import monitor, quality
+from studies.selectors import monitor, participants, quality
 from studies.selectors.consort import consort_of
 from studies.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
+from studies.selectors.personal_data import personal_data_of
 from studies.services import exporting
 from studies.services.blinding import open_outcomes
+from studies.services.privacy import participant_known_as, withdraw_on_behalf
 from studies.services.quality import exclude, undo_exclusion
 from studies.services.retention import set_retention
 
+PARTICIPANTS_PER_PAGE = 100
 BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}
 
 
@@ -140,6 +144,39 @@ def participant_include(request: HttpRequest, seat: Seat, pk: int) -> HttpRespon
     participant = get_object_or_404(Participant, study=seat.study, pk=pk)
     return _back(request, seat, "The participant is in analyses again.", undo_exclusion, participant=participant,
                  reason=_reason(request))  # fmt: skip
+
+
+@require_safe
+@seated(OWNERS)
+def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Every participant with code, export id and external ids, which owners alone may see together."""
+    sought = request.GET.get("q", "").replace("\x00", "").strip()
+    page = Paginator(participants.participants_of(seat.study, sought), PARTICIPANTS_PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    lines = participants.participant_lines(seat.study, list(page.object_list))
+    context = {"study": seat.study, "page": page, "lines": lines, "sought": sought}
+    return render(request, "console/studies/participants.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS, even_when_archived=True)
+def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Find a participant who asked to be erased, show what would go, and withdraw them once that is confirmed."""
+    form = WithdrawalForm(request.POST or None)
+    context: dict[str, Any] = {"study": seat.study, "form": form}
+    if request.method == "POST" and form.is_valid():
+        try:
+            participant = participant_known_as(study=seat.study, known_as=form.cleaned_data["known_as"])
+            if request.POST.get("confirmed") == participant.code:
+                withdraw_on_behalf(participant=participant, reason=form.cleaned_data["reason"], actor=request.user)
+                messages.success(request, f"Participant {participant.code} is withdrawn, and their data are erased.")
+                return redirect("studies:quality", slug=seat.study.slug)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            context |= {"participant": participant, "data": personal_data_of(participant)}
+    return render(request, "console/studies/withdraw.html", context)
 
 
 @require_POST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ParallaxError
 from studies.enums import StudyStatus
-from studies.forms.data import ExportForm
+from studies.forms.data import ExportForm, ReasonForm
 from studies.forms.keeping import ConsentForm, DeleteForm, DuplicateForm, RewordForm, TargetsForm
 from studies.forms.texts import NotesForm
 from studies.permissions import OWNERS, READERS, Seat, seated
@@ -27,6 +28,7 @@ from studies.services.archiving import archive_study, restore_study
 from studies.services.consent_texts import change_consent
 from studies.services.deleting import delete_study
 from studies.services.duplicating import duplicate_study, free_slug
+from studies.services.reopening import reopen_study
 from studies.views.number_warnings import warn_of_numbers
 
 METHODS = ["GET", "HEAD", "POST"]
@@ -72,6 +74,16 @@ def study_archive(request: HttpRequest, seat: Seat) -> HttpResponse:
 def study_restore(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Bring the study back from the archive."""
     return _done(request, seat, restore_study, "The study is restored.")
+
+
+@require_POST
+@seated(OWNERS)
+def study_reopen(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Take participants in a closed study again."""
+    form = ReasonForm(request.POST)
+    why = form.cleaned_data["reason"] if form.is_valid() else ""
+    said = "The study is live again. Outcomes stay open; extend the targets to make room."
+    return _done(request, seat, partial(reopen_study, why=why), said)
 
 
 @require_http_methods(METHODS)

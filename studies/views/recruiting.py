@@ -19,6 +19,7 @@ from studies.enums import Entrance, Mode
 from studies.forms.recruiting import (
     CODE_LABELS,
     ENTRANCE_LABELS,
+    ExcludedStudiesForm,
     ExitForm,
     GuestsForm,
     LinksForm,
@@ -27,7 +28,7 @@ from studies.forms.recruiting import (
 )
 from studies.narrative.interviewers import nested_sentence
 from studies.permissions import OWNERS, Seat, seated
-from studies.recruiting.exits import OUTCOMES
+from studies.recruiting.exits import OUTCOMES, code_problems
 from studies.recruiting.registry import NONE
 from studies.selectors import approvals, recruiting
 from studies.services import recruiting as changing
@@ -62,6 +63,7 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "seat": seat,
         "how": how,
         "has_panel": how.panel.key != NONE,
+        "code_problems": code_problems(how.exits, how.panel),
         "entrance_label": ENTRANCE_LABELS[Entrance(how.entrance)],
         "link": link,
         "paste": link + how.panel.query,
@@ -71,6 +73,7 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
              how.exits[form.outcome].template(how.panel), bool(form.errors))
             for form in exit_forms
         ],
+        "excluded_form": ExcludedStudiesForm(study, request.user, how.excluded_studies),
         "links_form": LinksForm(),
         "link_counts": recruiting.link_counts(study),
         "guests_form": GuestsForm(),
@@ -119,6 +122,19 @@ def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
         return changing.set_panel(study=seat.study, actor=request.user, **form.changes())
 
     return _act(request, seat, "panel_form", form, act, "The panel and the entrance are saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Say which studies' participants are not admitted."""
+    excluded = recruiting.recruiting_of(seat.study).excluded_studies
+    form = ExcludedStudiesForm(seat.study, request.user, excluded, request.POST)
+
+    def act() -> Any:
+        return changing.exclude_studies(study=seat.study, slugs=form.cleaned_data["studies"], actor=request.user)
+
+    return _act(request, seat, "excluded_form", form, act, "The entry rule is saved.")
 
 
 @require_POST

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,10 @@ from studies.walker.pages import xpath
 
 DECLINED = "--declined"
 OTHER = "other"
-ASKS_FOR_ONE = re.compile(r"\b(choose|select|pick|tick|scegli|seleziona)\b", re.IGNORECASE)
 IN_WORDS = "Nothing comes to my mind."
 BOXES = f".//input[@type='checkbox'][not(contains(@name, '{DECLINED}'))]"
 OWN_WORDS = f".//label//input[@type='text'][contains(@name, '.{OTHER}')]"
 QUESTIONS = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' question ')]"
-
-
-def _says(text: str, label: str) -> bool:
-    """Whether a text holds a label as words of their own."""
-    return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text))
 
 
 def _in_own_words(question: html.HtmlElement, name: str) -> dict[str, str]:
@@ -84,20 +77,21 @@ def filled(form: html.HtmlElement) -> dict[str, Any]:
 class Respondent:
     """Whoever answers: facts about them, their own mind once they have one, and a stream for everything else.
 
-    `negative` are the names of the statements that find fault, which a person understands and a program does not.
+    `negative` are the names of the statements that find fault, and `expected` the answers that pass the attention
+    checks: a person understands both from the wording, and a program does not.
     """
 
     facts: Mapping[str, Any]
     rng: np.random.Generator
     negative: frozenset[str] = frozenset()
+    expected: Mapping[str, str] = field(default_factory=dict)
     person: SimulatedPerson | None = None
 
     def answer_to(self, question: html.HtmlElement, *, is_about: bool = False) -> dict[str, Any]:
         """What the person says to a question, read from its controls."""
-        told = " ".join(str(question.text_content()).split())
         data: dict[str, Any] = {}
         for name in dict.fromkeys(xpath(question, ".//input[@type='radio']/@name")):
-            data[name] = self._button(question, name, told, is_about=is_about)
+            data[name] = self._button(question, name, is_about=is_about)
             if data[name] == OTHER:
                 data |= _in_own_words(question, name)
         boxes = xpath(question, f"{BOXES}[not(@data-exclusive)]")
@@ -113,7 +107,8 @@ class Respondent:
         for control in xpath(question, ".//select"):
             name = control.get("name", "")
             offered = [value for value in xpath(control, ".//option/@value") if value not in ("", DECLINED)]
-            data[name] = str(self.facts[name]) if name in self.facts else str(self.rng.choice(offered))
+            known = self.expected.get(name, self.facts.get(name))
+            data[name] = str(self.rng.choice(offered)) if known is None else str(known)
         is_optional = bool(xpath(question, "./label/span[@class='quiet']"))
         for control in xpath(question, ".//input[@type='text'][not(ancestor::label)] | .//textarea"):
             name, mode = control.get("name", ""), control.get("inputmode")
@@ -125,23 +120,20 @@ class Respondent:
                 data[name] = IN_WORDS
         return data
 
-    def _button(self, question: html.HtmlElement, name: str, told: str, *, is_about: bool) -> str:
+    def _button(self, question: html.HtmlElement, name: str, *, is_about: bool) -> str:
         buttons = [b for b in xpath(question, f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
-        labels = {str(b.get("value", "")): " ".join(b.getparent().text_content().split()) for b in buttons}
-        legend, _first_label, _rest = told.partition(next(iter(labels.values()), "\n"))
-        # A statement such as "Choose 'Agree' here" is read as it is meant.
-        named = [value for value, label in labels.items() if _says(legend, label.split(",")[0])]
-        if ASKS_FOR_ONE.search(legend) and len(named) == 1:
-            return named[0]
+        values = [str(button.get("value", "")) for button in buttons]
+        if name in self.expected:
+            return self.expected[name]
         if name in self.facts:
             return str(self.facts[name])
         if is_about:
             # The questions of screening are asked so that "yes" lets someone in.
-            return "yes" if set(labels) == {"yes", "no"} else str(self.rng.choice(sorted({*labels} - {"other"})))
-        if self.person is not None and all(value.lstrip("-").isdigit() for value in labels):
-            answer = self.person.opinion(len(labels), self.rng, name=name, is_negative=name in self.negative)
-            return sorted(labels, key=int)[int(answer.value) - 1]
-        return str(self.rng.choice(list(labels)))
+            return "yes" if set(values) == {"yes", "no"} else str(self.rng.choice(sorted({*values} - {"other"})))
+        if self.person is not None and all(value.lstrip("-").isdigit() for value in values):
+            answer = self.person.opinion(len(values), self.rng, name=name, is_negative=name in self.negative)
+            return sorted(values, key=int)[int(answer.value) - 1]
+        return str(self.rng.choice(values))
 
     def _number(self, question: html.HtmlElement, field: html.HtmlElement) -> str:
         ranges = xpath(question, ".//input[@type='range']")

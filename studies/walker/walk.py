@@ -64,6 +64,8 @@ class Walker:
         When the person may enter a condition.
     negative : frozenset of str
         Names of the statements that find fault, which a person understands and a program does not.
+    expected : mapping of str to str
+        The answer that passes each attention check, for the same reason; the pages do not say it.
     """
 
     def __init__(
@@ -79,11 +81,12 @@ class Walker:
         rng: np.random.Generator,
         turn: Turn | None = None,
         negative: frozenset[str] = frozenset(),
+        expected: Mapping[str, str] | None = None,
     ) -> None:
         self.client = client
         self.turn = turn or Turn()
         self.entry = entry
-        self.respondent = Respondent(facts, rng, negative)
+        self.respondent = Respondent(facts, rng, negative, expected or {})
         self.person_for = person_for
         self.item_titles = item_titles
         self.item_ids = item_ids

@@ -123,7 +123,7 @@ def test_a_token_that_may_only_read_builds_nothing(client: Client, researcher: U
     _token, text = create_token(owner=researcher, name="reader")
     refused = client.post("/api/v1/reports/", {"study": "x"}, "application/json", **bearer(text))
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
-    assert "may read only" in refused.json()["message"]
+    assert "scope of this token" in refused.json()["message"]
     _token, text = create_token(owner=researcher, name="builder", scope=Scope.REPORT)
     asked = client.post("/api/v1/reports/", {"study": "x"}, "application/json", **bearer(text))
     assert (asked.status_code, asked.json()["code"]) == (404, "not_found")

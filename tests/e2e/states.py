@@ -16,7 +16,7 @@ from studies.services.interviews import start_interview
 from studies.services.launch import close_study, pause_study
 from studies.services.recruiting import set_exits, set_panel
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import ABOUT, answer_item, enter, items_of, make_study
+from tests.factories.studies import ABOUT, answer_item, enter, items_of, make_study, recruit_on_prolific
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Way:
 def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str) -> dict[str, State]:
     """Doors and ways out: a panel's exits, somebody known by an id, an interviewer's device, a task only looked at."""
     panel, turk, invited = study(), study(), study()
-    set_panel(study=panel, panel="prolific", entrance="open")
+    recruit_on_prolific(panel)
     set_panel(study=turk, panel="mturk", entrance="open")
     set_panel(study=invited, panel="none", entrance="personal")
     exits = {name: Exit("static", "C1A2B3D4") for name in ("complete", "attention_failed")}

@@ -12,9 +12,9 @@ from studies.enums import ParticipantStatus, Role
 from studies.models import ExternalId, Participant
 from studies.recruiting.exits import Exit
 from studies.services.members import add_member
-from studies.services.recruiting import set_exits, set_panel
+from studies.services.recruiting import set_exits
 from tests.e2e.test_participant_way import Pointer, about, consent, items, overall, rate, recommendations
-from tests.factories.studies import make_study
+from tests.factories.studies import make_study, recruit_on_prolific
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 
@@ -34,7 +34,7 @@ def _led_to(page: Page) -> list[str | None]:
 
 def test_in_from_prolific_to_the_end_and_back_with_the_code(live_server: Any, browser: Browser) -> None:
     study = make_study(per_condition=3)
-    set_panel(study=study, panel="prolific", entrance="open")
+    recruit_on_prolific(study)
     set_exits(study=study, exits={"complete": Exit("static", "C1A2B3")})
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
     do = Pointer(page)

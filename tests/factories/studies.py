@@ -9,9 +9,11 @@ from catalog.models import DatasetVersion, Item
 from evaluation.models import EvaluationRun
 from studies.enums import Mode
 from studies.models import Condition, Participant, Study
+from studies.recruiting.exits import Exit
 from studies.services import answers, consenting, enrolment, finishing, ratings, recommending
 from studies.services.design import change_design, create_study
 from studies.services.launch import close_study, launch_study, pause_study
+from studies.services.recruiting import set_exits, set_panel
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 
@@ -59,6 +61,12 @@ def make_study(
         close_study(study=study)
     study.refresh_from_db()
     return study
+
+
+def recruit_on_prolific(study: Study, **panel: Any) -> None:
+    """Let people come by Prolific's open link; those who complete get its one code."""
+    set_exits(study=study, exits={"complete": Exit("static", "C1A2")})
+    set_panel(study=study, panel="prolific", entrance="open", **panel)
 
 
 def add_conditions(study: Study, n: int) -> None:

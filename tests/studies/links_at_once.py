@@ -22,7 +22,7 @@ from studies.models import ExternalId, Study
 from studies.services import consenting
 from studies.services.recruiting import make_links, set_panel
 from studies.services.submissions import load_submissions
-from tests.factories.studies import assigned, enter
+from tests.factories.studies import assigned, enter, recruit_on_prolific
 
 N = 40
 
@@ -43,7 +43,7 @@ def one_link(study: Study) -> dict[str, Any]:
 
 def one_id(study: Study) -> dict[str, Any]:
     """Forty devices that bring the same id at the same instant."""
-    set_panel(study=study, panel="prolific", entrance="open")
+    recruit_on_prolific(study)
     done = at_once([lambda: enter(study, parameters={"PROLIFIC_PID": "Ab1"}) for _ in range(N)])
     refused = Counter(one.code for one in done if isinstance(one, ParallaxError))
     return {
@@ -56,7 +56,7 @@ def one_id(study: Study) -> dict[str, Any]:
 
 def one_list(study: Study) -> dict[str, Any]:
     """One panel's list loaded eight times at the same instant, while its people come back."""
-    set_panel(study=study, panel="prolific", entrance="open")
+    recruit_on_prolific(study)
     people = [assigned(study) for _ in range(10)]
     for number, person in enumerate(people):
         ExternalId.objects.create(study=study, participant=person, name="PROLIFIC_PID", value=f"p{number}")

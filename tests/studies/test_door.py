@@ -18,7 +18,7 @@ from studies.services import resuming
 from studies.services.consenting import DECLINED_KEPT_DAYS, forget_declined
 from studies.services.recruiting import make_links, set_exits, set_panel
 from studies.services.submissions import load_submissions
-from tests.factories.studies import assigned, make_study
+from tests.factories.studies import assigned, make_study, recruit_on_prolific
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -33,8 +33,8 @@ def study() -> Study:
 
 def _full(panel: str, exit_: Exit, **given: Any) -> Study:
     study = make_study(per_condition=1)
+    set_exits(study=study, exits={"complete": Exit("static", "C1A2"), "quota_full": exit_})
     set_panel(study=study, panel=panel, entrance="open", **given)
-    set_exits(study=study, exits={"quota_full": exit_})
     for _ in range(2):
         assigned(study)
     return study
@@ -181,7 +181,7 @@ def test_a_used_personal_link_keeps_the_language_that_it_asks_for(study: Study) 
 
 def _by_id(study: Study, **panel: Any) -> Person:
     """Somebody who came, and came again by their id in another browser."""
-    set_panel(study=study, panel="prolific", entrance="open", **panel)
+    recruit_on_prolific(study, **panel)
     first = Person(study)
     first.consent(f"/s/{study.slug}/?{PROLIFIC}")
     token = resuming.resume_known(study=study, recruiting=recruiting_of(study), parameters={"PROLIFIC_PID": "Ab1"})
@@ -234,7 +234,7 @@ def test_a_tab_opened_by_an_id_says_after_half_a_day_what_to_do(
 
 @pytest.mark.parametrize("language", ["en", "it"])
 def test_who_timed_out_is_not_told_that_they_gave_their_place_back(study: Study, language: str) -> None:
-    set_panel(study=study, panel="prolific", entrance="open")
+    recruit_on_prolific(study)
     people = {}
     for name in ("late", "gone"):
         people[name] = Person(study)

@@ -211,7 +211,7 @@ def _act(to: str) -> Any:
 @pytest.mark.parametrize("to", ["live", "paused", "closed"])
 def test_every_move_of_a_study_is_allowed_or_refused_as_the_table_says(start: str, to: str) -> None:
     study = make_study(status=start)
-    may = to in STUDY_MOVES.get(start, frozenset()) and (start, to) != ("draft", "live")
+    may = to in STUDY_MOVES.get(start, frozenset()) and (start, to) not in (("draft", "live"), ("closed", "live"))
     if may:
         _act(to)(study=study)
         study.refresh_from_db()

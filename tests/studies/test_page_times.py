@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from studies.enums import Mode
 from studies.models import Event, Participant, Study
-from studies.selectors.estimate import LIVE, PREVIEW, STATED, cost_of, estimate_of
+from studies.selectors.estimate import LIVE, STATED, cost_of, estimate_of
 from studies.selectors.page_times import BROWSER, SERVER, page_summaries, spent_by_page, step_times
 from tests.factories.studies import completed, make_study
 
@@ -66,20 +66,34 @@ def test_where_no_browser_told_the_server_s_clock_counts_from_page_to_page(study
     assert times["recommendations"].source == ""
 
 
-def test_the_estimate_takes_people_then_previews_then_assumptions_and_never_simulated_ones(study: Study) -> None:
+def test_the_estimate_assumes_until_five_people_completed_and_never_counts_previews_or_simulated_ones(
+    study: Study,
+) -> None:
     simulated = completed(study, Mode.SIMULATED)
     left(simulated, "rate", 0.01)
     stated = estimate_of(study)
     assert {step.source for step in stated.steps} == {STATED}
-    assert (stated.is_assumed, stated.n_simulated, stated.n_planned) == (True, 1, 40)
+    assert (stated.is_assumed, stated.n_planned) == (True, 40)
     preview = completed(study, Mode.PREVIEW)
     left(preview, "rate", 90.0)
-    by_step = {step.step: step for step in estimate_of(study).steps}
-    assert (by_step["rate"].source, by_step["rate"].minutes) == (PREVIEW, 1.5)
-    assert by_step["about"].source == STATED
-    for n in range(5):
+    for n in range(4):
         left(completed(study, number=n), "rate", 60.0 + n)
-    found = {step.step: step for step in estimate_of(study).steps}["rate"]
+    early = estimate_of(study)
+    assert [(step.source, step.seconds) for step in early.steps] == [
+        (step.source, step.seconds) for step in stated.steps
+    ]
+    assert early.basis == (
+        "All times are assumed: 4 live participants have completed, and their times are used from 5 on. "
+        "Previews and simulated participants never count."
+    )
+    left(completed(study, number=4), "rate", 64.0)
+    whole = estimate_of(study)
+    assert whole.basis == (
+        "Times are medians of 5 live participants; steps that fewer than 5 of them were timed at are assumed. "
+        "Previews and simulated participants never count."
+    )
+    found = {step.step: step for step in whole.steps}["rate"]
+    assert {step.source for step in whole.steps if step.step != "rate"} == {STATED}
     assert (found.source, found.n, found.seconds, found.quartile_1, found.quartile_3) == (LIVE, 5, 62.0, 61.0, 63.0)
     assert found.basis == "median of 5 participants, time in sight"
 
@@ -100,7 +114,8 @@ def test_the_command_states_estimates_and_their_basis(study: Study) -> None:
     said = out.getvalue()
     assert "Rating known items" in said
     assert "assumed" in said
-    assert "Assumed times are guesses, of seconds for each question" in said
+    assert "All times are assumed: 0 live participants have completed" in said
+    assert "Assumed times are guesses, of seconds for each question, item and word." in said
     assert "At 2.50 for each of 40 participants: 100.00 and 33.30 of fee (33.3 %), 133.30 in all" in said
     with pytest.raises(CommandError, match="'much' is no number"):
         call_command("estimate", study.slug, "--reward", "much")
@@ -116,7 +131,7 @@ def test_the_page_shows_steps_and_cost_and_the_live_page_the_times(study: Study)
     client.force_login(study.memberships.get().researcher)
     plain = client.get(f"/studies/{study.slug}/estimate/").content.decode()
     assert "Cost of the study" not in plain
-    assert "Simulated participants do not think" in plain
+    assert "All times are assumed: 1 live participant has completed" in plain
     whole = client.get(f"/studies/{study.slug}/estimate/", {"reward": "2.50", "fee": ""}).content.decode()
     assert "100.00" in whole
     wrong = client.get(f"/studies/{study.slug}/estimate/", {"reward": "-1"}).content.decode()

@@ -31,6 +31,7 @@ from studies.services.attention import fail_attention
 from studies.services.codes import code_of
 from studies.services.entry_links import entry_link
 from studies.services.idle import release_idle
+from studies.services.launch import launch_study
 from studies.services.leaving import way_out
 from studies.services.privacy import withdraw
 from studies.services.recruiting import close_unused_links, make_links, set_exits, set_guests, set_panel
@@ -51,6 +52,8 @@ def study() -> Study:
 
 
 def _on(study: Study, panel: str = "prolific", entrance: str = "open", **given: Any) -> Study:
+    if panel == "prolific":
+        set_exits(study=study, exits={"complete": Exit("static", "C1A2")})
     set_panel(study=study, panel=panel, entrance=entrance, **given)
     return study
 
@@ -194,14 +197,49 @@ def test_changes_of_recruiting_are_logged_and_the_same_again_is_not(study: Study
     owner = UserFactory()
     n = LogEntry.objects.count()
     for _time in range(2):
-        set_panel(study=study, panel="prolific", entrance="guest", longest_gap_minutes=90, actor=owner)
         set_exits(study=study, exits={"complete": Exit("static", "C1")}, actor=owner)
+        set_panel(study=study, panel="prolific", entrance="guest", longest_gap_minutes=90, actor=owner)
     assert list(LogEntry.objects.order_by("pk").values_list("reason", "actor")[n:]) == [
-        ("Recruiting: Prolific, guest list, longest gap 90 minutes.", owner.pk),
         ("Exits changed: complete, screened out, quota full, attention failed, withdrew.", owner.pk),
+        ("Recruiting: Prolific, guest list, longest gap 90 minutes.", owner.pk),
     ]
     how = recruiting_of(study)
     assert (how.panel.key, how.entrance, how.longest_gap) == ("prolific", "guest", timedelta(minutes=90))
+
+
+# Codes that a panel does not take
+
+UNIQUE_ON_PROLIFIC = "Prolific takes fixed completion codes only"
+
+
+def test_prolific_with_a_code_of_each_participants_own_is_refused_when_it_is_saved(study: Study) -> None:
+    with pytest.raises(ParallaxError, match=UNIQUE_ON_PROLIFIC) as refusal:  # by default those who complete have one
+        set_panel(study=study, panel="prolific", entrance="open")
+    assert refusal.value.code == "recruiting.fixed_codes_only"
+    assert "Completed" in str(refusal.value)
+    assert "“One code for everybody”" in str(refusal.value)
+    assert recruiting_of(study).panel.key == "none"
+    set_exits(study=study, exits={"complete": Exit("static", "C1")})
+    set_panel(study=study, panel="prolific", entrance="open")
+    with pytest.raises(ParallaxError, match=UNIQUE_ON_PROLIFIC):
+        set_exits(study=study, exits={"screened_out": Exit("unique")})
+    set_exits(study=study, exits={"screened_out": Exit("static", "S1")})
+
+
+def test_a_draft_with_unique_codes_for_prolific_is_not_launched_and_its_page_says_what_to_do() -> None:
+    owner = UserFactory()
+    draft = make_study(status="draft", owner=owner)
+    set_panel(study=draft, panel="prolific", entrance="open")  # the code comes next
+    with pytest.raises(ParallaxError, match=UNIQUE_ON_PROLIFIC):
+        launch_study(study=draft)
+    client = Client()
+    client.force_login(owner)
+    page = " ".join(tree(client.get(f"/studies/{draft.slug}/recruiting/")).text_content().split())
+    assert UNIQUE_ON_PROLIFIC in page
+    set_exits(study=draft, exits={"complete": Exit("static", "C1")})
+    launch_study(study=draft)
+    draft.refresh_from_db()
+    assert draft.status == "live"
 
 
 # The same id again
@@ -308,7 +346,7 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
         "question", "value")) == {"satisfaction": 3, "comment": "secret words"}  # fmt: skip
     first.post("overall/", {"satisfaction": "5", "comment": "secret words", "continue": "1"})
     end = _back(study).get("", follow=True)
-    assert first.me.completion_code in end.text
+    assert "C1A2" in end.text
     for hidden in (first.base, "secret words", "/withdraw/"):
         assert hidden not in end.text
 
@@ -405,7 +443,7 @@ def test_past_the_longest_gap_an_id_lets_nobody_on_and_the_personal_link_does(st
     ExternalId.objects.create(study=done.study, participant=done, name="PROLIFIC_PID", value="Ab1")
     _on(done.study, longest_gap_minutes=1)
     Participant.objects.filter(pk=done.pk).update(last_seen_at=timezone.now() - timedelta(days=9))
-    assert done.completion_code in _back(done.study).get("", follow=True).text  # whose part is over is not away
+    assert "C1A2" in _back(done.study).get("", follow=True).text  # whose part is over is not away
 
 
 def test_someone_abandoned_comes_back_by_their_id_to_their_own_condition(study: Study) -> None:

@@ -14,11 +14,12 @@ from django.urls import reverse
 from accounts.models import User
 from core.models import LogEntry
 from studies.models import PersonalLink, Study
+from studies.recruiting.exits import Exit
 from studies.recruiting.submissions import LARGEST
 from studies.selectors.recruiting import recruiting_of
-from studies.services.recruiting import set_panel
+from studies.services.recruiting import set_exits
 from tests.factories.accounts import UserFactory
-from tests.factories.studies import make_study
+from tests.factories.studies import make_study, recruit_on_prolific
 from tests.studies.test_pages import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -56,6 +57,7 @@ PASTE = {
 
 @pytest.mark.parametrize("panel", list(PASTE))
 def test_the_page_has_the_very_link_to_paste(study: Study, client: Client, panel: str) -> None:
+    set_exits(study=study, exits={"complete": Exit("static", "C1")})
     said = {"panel": panel, "entrance": "open", "person": "pid", "submission": "", "longest_gap_minutes": "90"}
     page = tree(client.post(_url("set-panel", study), said, follow=True))
     assert page.xpath("string(//code[@id='paste'])") == f"http://testserver/s/{study.slug}/{PASTE[panel]}"
@@ -73,7 +75,7 @@ def test_a_panel_that_cannot_be_used_is_refused_beside_its_form(study: Study, cl
 
 
 def test_an_exit_is_set_and_a_bad_one_refused_beside_its_form(study: Study, client: Client) -> None:
-    set_panel(study=study, panel="prolific", entrance="open")
+    recruit_on_prolific(study)
     url = _url("set-exit", study, "complete")
     said = {"complete-code": "static", "complete-static_code": "C1A2", "complete-url": "",
             "complete-text_en": "One\r\ntwo", "complete-text_it": ""}  # fmt: skip

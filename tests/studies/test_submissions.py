@@ -25,7 +25,7 @@ from studies.services.recruiting import set_exits, set_panel
 from studies.services.retention import _erase_ids
 from studies.services.submissions import load_submissions
 from tests.factories.accounts import UserFactory
-from tests.factories.studies import assigned, completed, enter, make_study
+from tests.factories.studies import assigned, completed, enter, make_study, recruit_on_prolific
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -40,7 +40,7 @@ def owner() -> User:
 @pytest.fixture
 def study(owner: User) -> Study:
     study = make_study(per_condition=8, owner=owner)
-    set_panel(study=study, panel="prolific", entrance="open")
+    recruit_on_prolific(study)
     set_exits(study=study, exits={"complete": Exit("static", "C1")})
     return study
 
@@ -168,6 +168,7 @@ def test_the_list_says_whom_to_approve_and_why_not(study: Study, owner: User) ->
     assert not found["wrong"].is_code_right
     assert (found["right"].is_complete, found["halfway"].is_complete, found["stranger"].is_complete) == (1, 0, 0)
     assert found["unlisted"].told == "in no list yet"
+    set_panel(study=study, panel="generic", entrance="open", names={"person": ["PROLIFIC_PID"]})
     set_exits(study=study, exits={"complete": Exit("unique")})
     assert {one.person: one.code_expected for one in approvals_of(study)}["right"] == people["right"].completion_code
 

@@ -64,6 +64,7 @@ def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple
         ratings_asked=study.settings["ratings_asked"],
         rng=np.random.default_rng(seed),
         negative=negative_members(questionnaire_from(study.questionnaire)),
+        expected=questionnaire_from(study.questionnaire).expected,
     )
     walk = walker.run()
     return Participant.objects.latest("pk"), walk.n_requests

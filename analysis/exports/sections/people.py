@@ -40,7 +40,7 @@ def variable_section(variable: Result, figure: FigureMaker) -> Section:
     if variable["tests"]["tukey"]["is_defined"]:
         caption += " Algorithms that share a letter were not told apart."
     order = variable["orders"]["tukey"]
-    n = sum(len(points) for points in variable["points"].values())
+    n = sum(one["n"] for one in variable["described"].values())
     hasse_caption = (
         f"Tukey HSD at α = {level_of(variable)}, n = {n:,}; up is more. A line joins two algorithms where the "
         "upper dominates the lower and nobody stands between; bars are 95 % intervals of the means. A dashed symbol "
@@ -51,6 +51,8 @@ def variable_section(variable: Result, figure: FigureMaker) -> Section:
         figure(f"box-{defined.key}", box, caption, people_tables.box_table(variable)),
         figure(f"hasse-{defined.key}", hasse, hasse_caption, people_tables.told_apart(variable)),
     )
+    if not charts.has_points(variable):
+        section.say("Individual scores were erased with the answers of a participant; charts of them are left out.")
     section.draw(_spread(variable, figure), _forest(variable, figure))
     section.put(people_tables.described(variable))
     section.put(people_tables.tests_table(variable))
@@ -62,6 +64,8 @@ def variable_section(variable: Result, figure: FigureMaker) -> Section:
 def _spread(variable: Result, figure: FigureMaker) -> Figure | None:
     """Stacked bars of answers in steps, or a raincloud of means and shares."""
     key = VARIABLE_OF[variable["key"]].key
+    if not charts.has_points(variable):
+        return None
     if charts.is_in_steps(variable):
         steps, counts = charts.steps_of(variable)
         return figure(

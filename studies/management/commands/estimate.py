@@ -36,17 +36,13 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no study called {options['slug']!r}.")
         found = estimate_of(study)
-        self.stdout.write(f"Estimates for {study.slug}, median minutes:")
+        self.stdout.write(f"Estimates for {study.slug}, minutes:")
         for step in found.steps:
             self.stdout.write(f"  {step.name:<28}{step.minutes:>6.1f}  {step.basis}")
         self.stdout.write(f"  {'In all':<28}{found.minutes:>6.1f}")
+        self.stdout.write(found.basis)
         if found.is_assumed:
-            self.stdout.write(
-                "Assumed times are guesses, of seconds for each question, film and word: preview the study yourself, "
-                "or let a few people try it."
-            )
-        if found.n_simulated:
-            self.stdout.write("Simulated participants do not think; their times are not used.")
+            self.stdout.write("Assumed times are guesses, of seconds for each question, item and word.")
         if options["reward"] is None:
             self.stdout.write("With --reward this says what the study costs.")
             return

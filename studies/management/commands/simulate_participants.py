@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import QuerySet
 
 from core.errors import ParallaxError, ParameterError
 from studies.enums import Mode, ParticipantStatus
@@ -15,6 +16,7 @@ from studies.models import Participant, Study
 from studies.planted_effects import Effect, as_plain, effects_from, told
 from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.kept import study_by_slug
+from studies.selectors.left_out import by_frequency, left_out, planned_rule
 from studies.selectors.outcomes import outcomes_of, scale_means_of
 from studies.services.pilot import Progress, walk_group
 from studies.services.simulated import remove_simulated
@@ -94,6 +96,7 @@ class Command(BaseCommand):
         others = {status: n for status, n in statuses.items() if status != ParticipantStatus.COMPLETED}
         if others:
             self.stdout.write("Not completed: " + ", ".join(f"{n} {status}" for status, n in sorted(others.items())))
+        self.stdout.write(self.left_out(study, people.filter(status=ParticipantStatus.COMPLETED)))
         if effects:
             self.stdout.write(told(as_plain(effects)))
         self.stdout.write(f"  {'condition':<14}{'n':>4}{'accuracy':>10}{'FON':>7}{'SON':>7}{'satisfaction':>14}")
@@ -109,6 +112,18 @@ class Command(BaseCommand):
                 f"{label} {'–' if mean is None else f'{mean:.2f}'}" for label, mean in by_condition.items()
             )
             self.stdout.write(f"  scale.{key}: {means}")
+
+    def left_out(self, study: Study, completed: QuerySet[Participant]) -> str:
+        """How many of those who completed the plan excludes, and for which flags."""
+        rule, n = planned_rule(study), completed.count()
+        if not rule:
+            return f"The plan has no exclusion rule, so all {n} would be analysed."
+        excluded = left_out(study, [Mode.SIMULATED], by_hand=False, rule=rule)
+        reasons = [excluded[pk][1] for pk in completed.values_list("pk", flat=True) if pk in excluded]
+        if not reasons:
+            return f"The plan excludes none of the {n}."
+        listed = ", ".join(f"{count} {reason}" for reason, count in by_frequency(reasons))
+        return f"The plan excludes {len(reasons)} of the {n}: {listed}."
 
     def tell(self, progress: Progress) -> None:
         """One line that renews itself on a terminal, and one in ten elsewhere."""

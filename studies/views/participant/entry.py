@@ -145,6 +145,8 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         try:
             doors.door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
         except ParallaxError as refusal:
+            if refusal.code == "study.took_part_before":
+                return _took_part_before(request, study, language, recruiting, said, refusal.message)
             heading = _("This study is by invitation")
             return calm_page(request, heading, text=refusal.message, study=study, language=language)
     if (
@@ -208,6 +210,19 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
             secure=request.is_secure(),
         )
     return response
+
+
+def _took_part_before(
+    request: HttpRequest, study: Study, language: str, recruiting: HowRecruited, said: dict[str, str], message: str
+) -> HttpResponse:
+    """Somebody from an earlier study that this one excludes leaves by the exit of those who are screened out."""
+    way = leaving.way_out_at_the_door(
+        recruiting=recruiting, outcome=exits.SCREENED_OUT, parameters=said, mode=Mode.LIVE
+    )
+    heading = _("Thank you for your interest")
+    words = way.text.get(language, "")
+    shown = {"markdown": words} if words else {"text": message}
+    return calm_page(request, heading, study=study, language=language, **shown, way_out=way, exit_url=way.url)
 
 
 def _has_entered(study: Study, entry_key: str) -> bool:

@@ -1,0 +1,57 @@
+"""What reports keep of single participants, erased with their answers; the reports themselves stay."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.dispatch import receiver
+
+from analysis.models import Report
+from core.transitions import record
+from studies.models import Participant, Study
+from studies.selectors.left_out import REASON_GONE
+from studies.services.privacy import answers_erased
+
+POINTS = "points"  # the scores of single participants, by condition
+
+
+@receiver(answers_erased, dispatch_uid="analysis.erase_scores")
+def erase_scores(*, study: Study, participants: Sequence[Participant], reasons: Sequence[str], **_more: Any) -> None:
+    """Erase individual scores, and the words of exclusions, from every report that may hold one of the participants.
+
+    Scores stand there by value and not by person, so all of a report's go. Means and tests stay as they were reported,
+    with the number, the hashes and the provenance of the report; what was drawn from it is drawn again.
+    """
+    numbers = []
+    for mode in sorted({participant.mode for participant in participants}):
+        completed = [one.completed_at for one in participants if one.mode == mode and one.completed_at is not None]
+        if not completed:
+            continue
+        reports = Report.objects.select_for_update(of=("self",)).filter(
+            study=study, mode=mode, created_at__gt=min(completed)
+        )
+        for report in reports.order_by("number"):
+            erased = _without_people(report.results, frozenset(reasons))
+            if erased == report.results:
+                continue
+            report.results = erased
+            report.save(update_fields=["results", "updated_at"])
+            report.drawings.all().delete()
+            numbers.append(report.number)
+    if numbers:
+        listed = ", ".join(map(str, numbers))
+        which = f"report {listed}" if len(numbers) == 1 else f"reports {listed}"
+        record(study, reason=f"Individual scores in {which} were erased with participants' answers.", reports=numbers)
+
+
+def _without_people(results: Any, reasons: Collection[str]) -> Any:
+    """The same results without individual scores and without these words."""
+    if isinstance(results, dict):
+        return {
+            key: {} if key == POINTS and isinstance(value, dict) else _without_people(value, reasons)
+            for key, value in results.items()
+        }
+    if isinstance(results, list):
+        return [_without_people(value, reasons) for value in results]
+    return REASON_GONE if isinstance(results, str) and results in reasons else results

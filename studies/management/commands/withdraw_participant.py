@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from core.errors import ParallaxError
+from studies.selectors.kept import study_by_slug
+from studies.selectors.personal_data import personal_data_of
+from studies.services.privacy import participant_known_as, withdraw_on_behalf
+
+
+class Command(BaseCommand):
+    help = (
+        "Withdraw one participant who asked for it, by their code or external id, and erase their data. It has the "
+        "same effect as the participant's own withdrawal, and is logged with the reason."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("participant", help="the participant's code, or an external id such as the Prolific ID")
+        parser.add_argument("--reason", required=True, help="for the log; name nobody")
+        parser.add_argument("--yes", action="store_true", help="erase; without it only what would go is printed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_by_slug(options["slug"])
+        if study is None:
+            raise CommandError(f"There is no study called {options['slug']!r}.")
+        try:
+            participant = participant_known_as(study=study, known_as=options["participant"])
+            data = personal_data_of(participant)
+            summary = (
+                f"participant {participant.code} ({participant.get_status_display().lower()}): {data.answers} answers, "
+                f"{data.ratings} ratings, {data.events} events, {data.external_ids} external ids"
+            )
+            if not options["yes"]:
+                self.stdout.write(f"This would erase {summary}. Repeat the command with --yes to do it.")
+                return
+            withdraw_on_behalf(participant=participant, reason=options["reason"])
+        except ParallaxError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(f"Withdrawn and erased: {summary}.")
