@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import QuerySet
+from django.http.cookie import parse_cookie
 
 from accounts.models import Token
 
@@ -24,3 +28,12 @@ def token_of(text: str) -> Token | None:
 def tokens_of(researcher: Any) -> QuerySet[Token]:
     """A researcher's tokens that are not revoked, newest first."""
     return Token.objects.filter(owner=researcher, revoked_at=None).order_by("-pk")
+
+
+def is_signed_in(cookie: str, authorization: str) -> bool:
+    """Whether these two headers of a request are those of an account: a session of one, or an access token."""
+    keyword, _, text = authorization.partition(" ")
+    if keyword.lower() == "bearer" and text.isascii() and token_of(text.strip()) is not None:
+        return True
+    session_key = parse_cookie(cookie).get(settings.SESSION_COOKIE_NAME, "")
+    return bool(session_key) and SESSION_KEY in SessionStore(session_key)
