@@ -54,17 +54,18 @@ class RateLimit:
     seconds: int
 
 
-def seconds_to_wait(limit: RateLimit, *subject: str, now: float | None = None) -> int:
+def seconds_to_wait(limit: RateLimit, *subject: str, is_shared: bool = True, now: float | None = None) -> int:
     """Count a request of `subject` and return 0, or the seconds after which to try again where it is one too many.
 
     The cache's key is a keyed digest, so the subject cannot be read from it. Without Redis each web process counts
-    on its own, and grants its share of the limit (LIMIT_SHARES), so that all of them together stay within it.
+    on its own, and grants its share of the limit (LIMIT_SHARES), so that all of them together stay within it; where
+    the limit is not `is_shared`, as that of a single browser, which mostly meets one process, it grants all of it.
     """
     moment = time.time() if now is None else now
     window, passed = divmod(moment, limit.seconds)
     digest = salted_hmac("parallax.rate-limit", "\n".join(subject), algorithm="sha256").hexdigest()[:32]
     key = f"rate:{int(window)}:{digest}"
-    most = -(-limit.most // settings.LIMIT_SHARES)
+    most = -(-limit.most // settings.LIMIT_SHARES) if is_shared else limit.most
     cache.add(key, 0, timeout=limit.seconds)
     try:
         n = cache.incr(key)

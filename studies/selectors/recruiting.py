@@ -27,17 +27,25 @@ class HowRecruited:
     entrance: str
     exits: dict[str, Exit]
     longest_gap: timedelta | None
+    most_per_network: int | None = None
+    pause_at: int | None = None
 
 
 def recruiting_of(study: Study) -> HowRecruited:
     """How a study recruits."""
-    row = _recruiting.row(study.pk)
+    return recruiting_of_id(study.pk)
+
+
+def recruiting_of_id(study_id: int) -> HowRecruited:
+    """How the study with this key recruits."""
+    row = _recruiting.row(study_id)
     if row is None:
         panel = panel_of("none")
         return HowRecruited(panel, Entrance.OPEN, exits_from({}, panel), None)
     panel = panel_of(row.panel, row.names)
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
-    return HowRecruited(panel, row.entrance, exits_from(row.exits, panel), gap)
+    exits = exits_from(row.exits, panel)
+    return HowRecruited(panel, row.entrance, exits, gap, row.most_per_network, row.pause_at)
 
 
 @dataclass(frozen=True)

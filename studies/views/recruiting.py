@@ -21,6 +21,7 @@ from studies.forms.recruiting import (
     ENTRANCE_LABELS,
     ExitForm,
     GuestsForm,
+    LimitsForm,
     LinksForm,
     PanelForm,
     SubmissionsForm,
@@ -31,6 +32,7 @@ from studies.recruiting.exits import OUTCOMES
 from studies.recruiting.registry import NONE
 from studies.selectors import approvals, recruiting
 from studies.services import recruiting as changing
+from studies.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
 from studies.services.entry_links import entry_link
 from studies.services.submissions import columns_of, load_submissions
 
@@ -66,6 +68,9 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "link": link,
         "paste": link + how.panel.query,
         "panel_form": PanelForm(how),
+        "limits_form": LimitsForm(how, default_pause_threshold(study)),
+        "pause_threshold": pause_threshold(study, how),
+        "most_per_network": how.most_per_network or MOST_PER_NETWORK,
         "exits": [
             (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
              how.exits[form.outcome].template(how.panel), bool(form.errors))
@@ -119,6 +124,19 @@ def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
         return changing.set_panel(study=seat.study, actor=request.user, **form.changes())
 
     return _act(request, seat, "panel_form", form, act, "The panel and the entrance are saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set how many may enter within ten minutes."""
+    how = recruiting.recruiting_of(seat.study)
+    form = LimitsForm(how, default_pause_threshold(seat.study), request.POST)
+
+    def act() -> Any:
+        return changing.set_limits(study=seat.study, actor=request.user, **form.cleaned_data)
+
+    return _act(request, seat, "limits_form", form, act, "The entry limits are saved.")
 
 
 @require_POST
