@@ -31,10 +31,10 @@ class _Queue:
 
 @dataclass
 class FairThreads:
-    """Runs functions on `threads` threads, for each network on all but one of them at most.
+    """Runs functions on `threads` threads, for each network on half of them at most.
 
     Requests wait in the order of arrival within their network. While one network floods the server, a request of any
-    other finds a free thread, or waits for as many requests of the flood as there are threads.
+    other finds a free thread.
     """
 
     threads: int
@@ -48,7 +48,7 @@ class FairThreads:
         """Return what the function returns. Raises Overloaded where too many of the network's requests wait."""
         queue = self._queues.get(network)
         if queue is None:
-            queue = self._queues[network] = _Queue(asyncio.Semaphore(max(1, self.threads - 1)))
+            queue = self._queues[network] = _Queue(asyncio.Semaphore(max(1, self.threads // 2)))
         if queue.n_requests >= self.most_waiting + self.threads:
             raise Overloaded
         queue.n_requests += 1
