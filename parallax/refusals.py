@@ -20,9 +20,9 @@ RETRY_SECONDS = 10
 WORDS = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         "web.too_large",
-        gettext_lazy("Too much text or too large a file"),
+        gettext_lazy("Text or file too large"),
         gettext_lazy(
-            "This page cannot take as much as was sent. Nothing was saved this time; your earlier answers are saved. "
+            "This page cannot accept that much data. Nothing was saved this time; your earlier answers are saved. "
             "Go back, shorten what you entered and send it again."
         ),
     ),
