@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import QuerySet
+from django.http.cookie import parse_cookie
 
 from accounts.models import Token, User
 
@@ -39,3 +43,12 @@ def active_account(email: str) -> User | None:
 def has_several_accounts() -> bool:
     """Whether a command has more than one account to choose an owner from."""
     return User.objects.filter(is_active=True).count() > 1
+
+
+def is_signed_in(cookie: str, authorization: str) -> bool:
+    """Whether these two headers of a request are those of an account: a session of one, or an access token."""
+    keyword, _, text = authorization.partition(" ")
+    if keyword.lower() == "bearer" and text.isascii() and token_of(text.strip()) is not None:
+        return True
+    session_key = parse_cookie(cookie).get(settings.SESSION_COOKIE_NAME, "")
+    return bool(session_key) and SESSION_KEY in SessionStore(session_key)

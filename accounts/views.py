@@ -19,19 +19,40 @@ from accounts.models import User
 from accounts.selectors import tokens_of
 from accounts.services import create_token, revoke_token
 from core.errors import ParallaxError
+from core.networks import RateLimit, network_of, seconds_to_wait
 
 
-class SignIn(auth_views.LoginView):
-    """Throttled by django-axes: five wrong passwords for an address close it for fifteen minutes."""
+class LimitedByNetwork:
+    """A form that one network may send so many times: somebody who tries many accounts is not stopped by axes."""
 
+    limit: RateLimit
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Take the form, or say with status 429 when to try again."""
+        network = network_of(request.META["REMOTE_ADDR"])
+        seconds = seconds_to_wait(self.limit, type(self).__name__, network)
+        if seconds:
+            context = {"minutes": -(-seconds // 60)}
+            response = render(request, "accounts/too_often.html", context, status=429)
+            response.headers["Retry-After"] = str(seconds)
+            return response
+        taken: HttpResponse = super().post(request, *args, **kwargs)  # type: ignore[misc]
+        return taken
+
+
+class SignIn(LimitedByNetwork, auth_views.LoginView):
+    """Throttled by django-axes too: five wrong passwords for a name and address close it for fifteen minutes."""
+
+    limit = RateLimit(60, 900)
     template_name = "accounts/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
 
-class PasswordReset(auth_views.PasswordResetView):
+class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
     """Sends a link; says the same whether or not the address has an account."""
 
+    limit = RateLimit(12, 3600)
     template_name = "accounts/password_reset.html"
     email_template_name = "accounts/password_reset_email.txt"
     subject_template_name = "accounts/password_reset_subject.txt"

@@ -45,6 +45,14 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--shift", type=float, default=0.8, help="of perceived accuracy, in points")
     chosen = options.parse_args()
+    prepare(chosen)
+    with study_and_server(chosen) as (study, url):
+        is_good = {"walk": _walk, "open": _open, "planted": _planted}[chosen.what](study, url, chosen)
+    sys.exit(0 if is_good else 1)
+
+
+def prepare(chosen: argparse.Namespace) -> None:
+    """Set Django up for an installation in --var, or on the database that was named."""
     os.environ["PARALLAX_VAR"] = str(chosen.var)
     os.environ["DJANGO_SETTINGS_MODULE"] = "parallax.settings"
     if chosen.database:
@@ -53,12 +61,9 @@ def main() -> None:
     import django
 
     django.setup()
-    with _study_and_server(chosen) as (study, url):
-        is_good = {"walk": _walk, "open": _open, "planted": _planted}[chosen.what](study, url, chosen)
-    sys.exit(0 if is_good else 1)
 
 
-def _study_and_server(chosen: argparse.Namespace) -> Any:
+def study_and_server(chosen: argparse.Namespace) -> Any:
     """A launched study of its own on the demo's models, and the server that `up` starts."""
     from contextlib import contextmanager
 
@@ -72,6 +77,7 @@ def _study_and_server(chosen: argparse.Namespace) -> Any:
     from evaluation.selectors import newest_succeeded_run
     from parallax.children import Children
     from studies.models import Study
+    from studies.services.recruiting import set_limits
 
     @contextmanager
     def made() -> Any:
@@ -99,6 +105,8 @@ def _study_and_server(chosen: argparse.Namespace) -> Any:
             first = conditions.order_by("position").first()
             conditions.update(model=first.model, model_digest=first.model_digest)
         call_command("launch_study", slug, **quiet)
+        if chosen.what == "open":  # everybody comes at once, from one network
+            set_limits(study=Study.objects.get(slug=slug), most_per_network=100_000, pause_at=100_000)
         with Children(port=chosen.port, workers=0) as children:
             print(
                 f"{connection.vendor} {_database_version(connection)}, Python {platform.python_version()}, "
@@ -118,7 +126,7 @@ def _database_version(connection: Any) -> str:
         return str(cursor.fetchone()[0])
 
 
-def _integrity() -> int:
+def integrity_findings() -> int:
     from parallax.integrity.checking import findings
 
     found = list(findings(lambda words: None))
@@ -156,7 +164,7 @@ def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
         f"requests each: {requests[0]} to {requests[-1]} (at least {LEAST_REQUESTS}); searches and details each: at "
         f"least {min(looked)}; rows exported: {n_rows}; by condition: {dict(held)}"
     )
-    print(f"check_integrity: {_integrity()} findings")
+    print(f"check_integrity: {integrity_findings()} findings")
     return (
         end.finished == end.total == n_rows == people.count()
         and set(held.values()) == {chosen.per_condition}
@@ -185,7 +193,7 @@ def _planted(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     print("means: " + ", ".join(f"{name} {mean:.2f}" for name, mean in means.items()))
     best = [name for name, tier in order["tiers"].items() if tier == "maximal"]
     print(f"F = {anova['f']:.2f}, p = {anova['p']:.2g}; maximal: {', '.join(best) or 'none'}")
-    print(f"check_integrity: {_integrity()} findings")
+    print(f"check_integrity: {integrity_findings()} findings")
     return order["tiers"][shifted] == "maximal" and max(means, key=lambda name: means[name]) == shifted
 
 
@@ -249,7 +257,7 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
             if body:
                 self.client._transport.is_script = True
                 try:
-                    self.client.post(body[0].get("data-events"), json=_batch(body[0])).raise_for_status()
+                    self.client.post(body[0].get("data-events"), json=events_batch(body[0])).raise_for_status()
                 finally:
                     self.client._transport.is_script = False
             return page
@@ -309,7 +317,7 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
         f"{study.participants.count()}, of them completed {study.participants.filter(status='completed').count()}; "
         f"problems: {problems[:3] or 'none'}"
     )
-    print(f"check_integrity: {_integrity()} findings")
+    print(f"check_integrity: {integrity_findings()} findings")
     p95 = float(np.percentile(1000 * everything, 95))
     print(f"p95 over all pages {p95:.0f} ms (goal {GOAL_P95_MS:g})")
     return p95 <= GOAL_P95_MS and not lost and not problems
@@ -323,7 +331,7 @@ def _page_of(path: str) -> str:
     )
 
 
-def _batch(body: Any) -> dict[str, Any]:
+def events_batch(body: Any) -> dict[str, Any]:
     """What the script of a page sends when the next one opens."""
     import uuid
 

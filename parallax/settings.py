@@ -55,6 +55,8 @@ SECRET_KEY = env_secret("SECRET_KEY") or _kept_secret()
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", default=[])
 HTTPS = env_bool("HTTPS", default=False)  # behind a proxy that terminates TLS
+TRUSTED_PROXIES = env_int("TRUSTED_PROXIES", default=0)  # in front of the web server, each adding to X-Forwarded-For
+WEB_THREADS = env_int("PARALLAX_WEB_THREADS", default=4, minimum=1)  # of each web process; parallax.web sets it
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -142,6 +144,10 @@ CACHES = {
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     )
 }
+
+# Without Redis each web process counts requests on its own and grants its share of a rate limit; parallax.web says how
+# many there are.
+LIMIT_SHARES = 1 if REDIS_URL else env_int("PARALLAX_WEB_PROCESSES", default=1, minimum=1)
 
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS = (

@@ -20,3 +20,4 @@ urlpatterns = [
     path("health/", views.health, name="health"),
     path("admin/", admin.site.urls),
 ]
+handler404 = "parallax.views.page_not_found"

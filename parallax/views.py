@@ -1,10 +1,12 @@
-"""What belongs to no app: health, the chart runtime, the way home."""
+"""What belongs to no app: health, the chart runtime, the page of an address that does not exist."""
 
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.views import defaults
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
@@ -27,3 +29,15 @@ def health(request: HttpRequest) -> JsonResponse:
 def chart_runtime(request: HttpRequest) -> HttpResponse:
     """Serve the JavaScript that draws charts, as the chart library bundles it."""
     return HttpResponse(page_runtime(), content_type="text/javascript; charset=utf-8")
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer an address that does not exist as Django does, also where the body cannot be parsed.
+
+    Django's own view parses the body to look for a CSRF token, and fails with status 500 where it is malformed.
+    """
+    try:
+        request.POST  # noqa: B018 -- parses the body
+    except MultiPartParserError:
+        return HttpResponseBadRequest("The body of this request is malformed.", content_type="text/plain")
+    return defaults.page_not_found(request, exception)

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 
 from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
 from core.leader import lead, watch_leader
 
-WORKERS = 3  # processes; in each one participant's request is answered at a time, see parallax.turns
-THREADS = 4  # of each process: the console's requests go on beside the participants'
-KEPT_SECONDS = 600  # of a thread without requests: it holds a connection to the database
+WORKERS = 3  # processes
+THREADS = 4  # of each process, see parallax.gateway
+HEADER_SECONDS = 30  # for a client to send the head of a request, and to send the next one on an open connection
 STOP_SECONDS = 8  # for requests in hand, when told to stop
+# How many processes and threads there are, for the processes themselves; see parallax.settings.
+PROCESSES_VARIABLE, THREADS_VARIABLE = "PARALLAX_WEB_PROCESSES", "PARALLAX_WEB_THREADS"
 
 
 def server_at(host: str, port: int, *, workers: int, threads: int) -> MPServer:
-    """Make the server of `workers` processes, which answer `threads` requests each at a time."""
+    """Create the server of `workers` processes, which answer `threads` requests each at a time."""
+    os.environ[PROCESSES_VARIABLE], os.environ[THREADS_VARIABLE] = str(workers), str(threads)
     return MPServer(
-        "parallax.wsgi:application",
+        "parallax.asgi:application",
         address=host,
         port=port,
-        interface=Interfaces.WSGI,
+        interface=Interfaces.ASGINL,
         workers=workers,
-        blocking_threads=threads,
-        blocking_threads_idle_timeout=KEPT_SECONDS,
         http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
         websockets=False,
         log_level=LogLevels.warning,
         respawn_failed_workers=True,

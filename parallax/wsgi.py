@@ -9,10 +9,8 @@ import threading
 
 from django.core.wsgi import get_wsgi_application
 
-from parallax.turns import OneAtATime
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
-application = OneAtATime(get_wsgi_application(), "/s/", long="/rate/")
+application = get_wsgi_application()
 
 from django.db import DatabaseError, connections  # noqa: E402 -- only after the application is set up
 

@@ -108,6 +108,7 @@ class NoticeKind(TextChoices):
     FLAG = "flag", "Quality flag"
     FAULT = "fault", "Fault"
     RETENTION = "retention", "Retention date"
+    ENROLMENT_RATE = "enrolment_rate", "Unusual enrolment rate"
 
 
 class NoticeMail(TextChoices):

@@ -62,6 +62,7 @@ console_urlpatterns = [
     path("<slug:slug>/recruiting/", recruiting.study_recruiting, name="recruiting"),
     path("<slug:slug>/recruiting/panel/", recruiting.set_panel, name="set-panel"),
     path("<slug:slug>/recruiting/excluded-studies/", recruiting.exclude_studies, name="exclude-studies"),
+    path("<slug:slug>/recruiting/limits/", recruiting.set_limits, name="set-limits"),
     path("<slug:slug>/recruiting/exits/<str:outcome>/", recruiting.set_exit, name="set-exit"),
     path("<slug:slug>/recruiting/links/", recruiting.make_links, name="make-links"),
     path("<slug:slug>/recruiting/links/close/", recruiting.close_links, name="close-links"),

@@ -132,3 +132,11 @@ def browser(chromium_path: str) -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    """Counts of rate limits name a study by its key, which another test's study may have again."""
+    from django.core.cache import cache
+
+    cache.clear()

@@ -164,7 +164,7 @@
   document.addEventListener("htmx:sendError", later);
   document.addEventListener("htmx:responseError", (event) => {
     const { status, responseText } = event.detail.xhr;
-    if (status >= 500) later(event);
+    if (status >= 500 || status === 429) later(event);
     else note(status === 409 && responseText ? responseText : document.body.dataset.unsaved);
   });
   document.addEventListener("htmx:afterRequest", (event) => {

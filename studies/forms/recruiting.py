@@ -17,8 +17,9 @@ from studies.recruiting.submissions import LARGEST
 from studies.selectors.console import readable_studies
 from studies.selectors.recruiting import HowRecruited
 from studies.selectors.texts import languages_of
+from studies.services.entry_limits import MOST_PER_NETWORK
 from studies.services.interviews import LONGEST_NOTE
-from studies.services.recruiting import LONGEST_GAP
+from studies.services.recruiting import LONGEST_GAP, MOST_ENTERING
 
 CODE_LABELS = {
     exits.NO_CODE: "No code",
@@ -131,6 +132,30 @@ class ExcludedStudiesForm(forms.Form):
         chosen = [one.slug for one in offered if one.pk in excluded]
         super().__init__(data, initial={"studies": chosen})
         self.fields["studies"].choices = [(one.slug, f"{one.title} ({one.slug})") for one in offered]  # type: ignore[attr-defined]
+
+
+class LimitsForm(forms.Form):
+    """How many may enter within ten minutes."""
+
+    most_per_network = forms.IntegerField(
+        label="Participants per network in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
+    )
+    pause_at = forms.IntegerField(
+        label="Pause the study at so many in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
+    )
+
+    def __init__(self, recruiting: HowRecruited, pause_default: int, data: Any = None) -> None:
+        initial = {"most_per_network": recruiting.most_per_network, "pause_at": recruiting.pause_at}
+        super().__init__(data, initial=initial)
+        self.fields["most_per_network"].help_text = (
+            f"A university or company often has one network address for everyone. Raise it before a whole lecture "
+            f"takes part. Empty: {MOST_PER_NETWORK}."
+        )
+        self.fields[
+            "pause_at"
+        ].help_text = (
+            f"Owners get a notice at half of it. You can resume the study. Empty: {pause_default:,}, from the targets."
+        )
 
 
 class ExitForm(forms.Form):

@@ -20,6 +20,9 @@ class Recruiting(TimeStampedModel):
     exits = models.JSONField(default=dict)  # outcome to studies.recruiting.exits.Exit
     excluded_studies = models.JSONField(default=list)  # keys of studies whose participants are not admitted
     longest_gap_minutes = models.PositiveIntegerField(null=True, blank=True)  # None: however long
+    # See studies.services.entry_limits; None: the number that it computes.
+    most_per_network = models.PositiveIntegerField(null=True, blank=True)
+    pause_at = models.PositiveIntegerField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"Recruiting of {self.study}"
@@ -34,6 +37,9 @@ class PersonalLink(models.Model):
     made_at = models.DateTimeField(auto_now_add=True)
     made_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     closed_at = models.DateTimeField(null=True, blank=True)  # unused, and not to be used any more
+    # Digest of the random key of the browser that it handed over to; empty until then, and where that was before links
+    # handed over once.
+    browser_digest = models.CharField(max_length=64, blank=True)
 
     class Meta:
         ordering = ["id"]

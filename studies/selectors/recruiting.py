@@ -28,17 +28,27 @@ class HowRecruited:
     exits: dict[str, Exit]
     longest_gap: timedelta | None
     excluded_studies: tuple[int, ...] = ()  # keys of studies whose participants are not admitted
+    most_per_network: int | None = None
+    pause_at: int | None = None
 
 
 def recruiting_of(study: Study) -> HowRecruited:
     """How a study recruits."""
-    row = _recruiting.row(study.pk)
+    return recruiting_of_id(study.pk)
+
+
+def recruiting_of_id(study_id: int) -> HowRecruited:
+    """How the study with this key recruits."""
+    row = _recruiting.row(study_id)
     if row is None:
         panel = panel_of("none")
         return HowRecruited(panel, Entrance.OPEN, exits_from({}, panel), None)
     panel = panel_of(row.panel, row.names)
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
-    return HowRecruited(panel, row.entrance, exits_from(row.exits, panel), gap, tuple(row.excluded_studies))
+    exits = exits_from(row.exits, panel)
+    return HowRecruited(
+        panel, row.entrance, exits, gap, tuple(row.excluded_studies), row.most_per_network, row.pause_at
+    )
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,10 @@ from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services.codes import CODE_LENGTH, drawn_code
 from studies.services.doors import Door, door_of
 from studies.services.entrance import refuse_unless_open
+from studies.services.entry_limits import watch_enrolment
 from studies.services.external_ids import keep_external_ids, known_id, parted
 from studies.services.slots import locked_study
-from studies.services.tokens import digest_of_declined, digest_of_key, digest_of_token, token_for
+from studies.services.tokens import digest_of_declined, digest_of_key, digest_of_token, may_continue, token_for
 
 logger = logging.getLogger(__name__)
 
@@ -88,15 +89,17 @@ def consent(
     source_user: str = "",
     consent_version: int | None = None,
     recruiting: HowRecruited | None = None,
+    browser_key: str = "",
 ) -> Entry:
     """Make the participant who pressed the consent button; the same entry key gives the same participant.
 
     `parameters` are the link's query parameters, kept as they came; ids of other sites among them go to a table
-    of their own. The key of a personal link enrols one participant, however often it is used. `consent_version` is
+    of their own. The key of a personal link enrols one participant, and hands over to the browser of `browser_key`
+    alone, which is the consent form's own random key. `consent_version` is
     the number of the text that was shown, where it is known, and `recruiting` how the study recruits, where the
     caller has just read it.
 
-    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`,
+    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`, `study.link_used`,
     `study.known_id` where somebody takes part under the same id already, and what `doors.door_of` raises.
     """
     if len(entry_key) < SHORTEST_ENTRY_KEY:
@@ -117,7 +120,15 @@ def consent(
         recruiting = recruiting or recruiting_of(study)
         said = {name: str(value) for name, value in kept.items()}
         door = door_of(study=study, mode=mode, entry_key=entry_key, parameters=said, recruiting=recruiting)
-        participant = _made(study, key, token, mode, language, kept, source_user, door, recruiting, consent_version)
+        if door.link is not None and len(browser_key) < SHORTEST_ENTRY_KEY:
+            raise ParallaxError("study.bad_entry_key", _("This page is out of date. Please load it again."))
+        participant = _made(
+            study, key, token, mode, language, kept, source_user, door, recruiting, consent_version, browser_key
+        )
+        if mode == Mode.LIVE:
+            watch_enrolment(study=study, recruiting=recruiting)
+    if not may_continue(participant, browser_key):
+        raise ParallaxError("study.link_used", _("This link has been used."))
     if participant.token_digest != digest_of_token(token):
         # The installation's secret was changed between two presses: the newer link is the good one.
         Participant.objects.filter(pk=participant.pk).update(token_digest=digest_of_token(token))
@@ -136,6 +147,7 @@ def _made(
     door: Door,
     recruiting: HowRecruited,
     consent_version: int | None,
+    browser_key: str,
 ) -> Participant:
     """Insert the row; where another request has just inserted it, return that one."""
     now = timezone.now()
@@ -178,6 +190,8 @@ def _made(
                     keep_external_ids(participant=participant, found=external)
                     if door.link is not None:
                         Interview.objects.filter(link=door.link).update(participant=participant)
+                        door.link.browser_digest = digest_of_key(browser_key)
+                        door.link.save(update_fields=["browser_digest"])
             except IntegrityError:
                 # Pressed twice at once, or a code drawn twice.
                 found = Participant.objects.filter(study=current, entry_key=key).first()

@@ -86,6 +86,8 @@ def _copy_recruiting(study: Study, made: Study) -> None:
             entrance=row.entrance,
             exits=exits,
             longest_gap_minutes=row.longest_gap_minutes,
+            most_per_network=row.most_per_network,
+            pause_at=row.pause_at,
         )
 
 

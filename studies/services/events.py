@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
+from core.networks import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
 from studies.flow import STEPS
 from studies.models import Event, Participant
@@ -24,6 +25,7 @@ LARGEST_FACTS = 4000  # characters of JSON
 LARGEST_BATCH = 60  # events; the script sends fewer
 LARGEST_BODY = 60_000  # bytes; browsers take 64 KiB for what outlives a page
 MOST_EVENTS = 20_000  # of one participant's browsers: a script gone wild fills no disk
+MOST_VIEWS = RateLimit(200, 3600)  # noted of one participant's requests that only look: loading a page writes a row
 LONGEST_SECONDS = 7 * 24 * 3600.0
 PAGE_SHOWN, PAGE_LEFT = "page_shown", "page_left"
 KINDS = frozenset({PAGE_SHOWN, PAGE_LEFT})
@@ -59,6 +61,13 @@ def record_event(
     return _new_events.insert(
         Event(participant=participant, kind=kind, facts=given, page=page, rank=rank, client_at=client_at)
     )
+
+
+def record_view(*, participant: Participant, kind: str, **given: Any) -> Event | None:
+    """Note a page, search or detail that a participant looked at; None where there are too many to be a person's."""
+    if seconds_to_wait(MOST_VIEWS, "views", str(participant.pk), is_shared=False):
+        return None
+    return record_event(participant=participant, kind=kind, **given)
 
 
 def client_time(told: Any) -> datetime | None:

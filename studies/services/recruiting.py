@@ -23,6 +23,7 @@ from studies.services.tokens import digest_of_key
 
 LONGEST_GAP = 60 * 24 * 366  # minutes
 LONGEST_ID = 500
+MOST_ENTERING = 100_000  # participants within ten minutes, of any limit
 LONGEST_LABEL = 200
 
 
@@ -94,6 +95,26 @@ def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recrui
         named = list(Study.objects.filter(pk__in=after).order_by("slug").values_list("slug", flat=True))
         rule = f"not admitted are participants of {', '.join(named)}" if named else "no other study is excluded"
         record(study, reason=f"Recruiting: {rule}.", actor=actor, excluded_studies=after)
+
+
+@transaction.atomic
+def set_limits(
+    *, study: Study, most_per_network: int | None = None, pause_at: int | None = None, actor: Any = None
+) -> Recruiting:
+    """Set how many participants of one network may enter, and at how many the study is paused, within ten minutes.
+
+    None leaves the number to `entry_limits`. Raises `recruiting.bad_limit`.
+    """
+    row = _row(study)
+    for limit in (most_per_network, pause_at):
+        if limit is not None and not 1 <= limit <= MOST_ENTERING:
+            raise ParallaxError("recruiting.bad_limit", f"A limit is a number from 1 to {MOST_ENTERING:,}.")
+    if (row.most_per_network, row.pause_at) != (most_per_network, pause_at):
+        row.most_per_network, row.pause_at = most_per_network, pause_at
+        row.save()
+        numbers = ["default" if limit is None else f"{limit:,}" for limit in (most_per_network, pause_at)]
+        reason = f"Entry limits within ten minutes: per network {numbers[0]}, automatic pause at {numbers[1]}."
+        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at)
     return row
 
 

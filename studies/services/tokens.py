@@ -8,11 +8,12 @@ import secrets
 from django.utils.crypto import salted_hmac
 from django.utils.http import urlsafe_base64_encode
 
-from studies.models import Participant, Study
+from studies.enums import Entrance
+from studies.models import Participant, PersonalLink, Study
 
 
 def new_entry_key() -> str:
-    """A random key for one consent form."""
+    """A random key for one consent form, or for one browser."""
     return secrets.token_urlsafe(32)
 
 
@@ -39,6 +40,18 @@ def digest_of_declined(study: Study, entry_key: str) -> str:
 def digest_of_token(token: str) -> str:
     """What is kept of a personal link's token."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def may_continue(participant: Participant, browser_key: str) -> bool:
+    """Whether the entry key that a participant came by still leads to them.
+
+    The key of a consent form is known to one browser alone. A personal link hands over once: after that it leads on
+    only together with the random key of the browser that it handed over to.
+    """
+    if participant.entrance not in (Entrance.PERSONAL, Entrance.INTERVIEW):
+        return True
+    link = PersonalLink.objects.filter(study_id=participant.study_id, digest=participant.entry_key)
+    return bool(browser_key) and link.filter(browser_digest=digest_of_key(browser_key)).exists()
 
 
 def link_token(*, study: Study, entry_key: str) -> str:

@@ -22,6 +22,7 @@ from studies.forms.recruiting import (
     ExcludedStudiesForm,
     ExitForm,
     GuestsForm,
+    LimitsForm,
     LinksForm,
     PanelForm,
     SubmissionsForm,
@@ -32,6 +33,7 @@ from studies.recruiting.exits import OUTCOMES, code_problems
 from studies.recruiting.registry import NONE
 from studies.selectors import approvals, recruiting
 from studies.services import recruiting as changing
+from studies.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
 from studies.services.entry_links import entry_link
 from studies.services.submissions import columns_of, load_submissions
 
@@ -68,6 +70,9 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "link": link,
         "paste": link + how.panel.query,
         "panel_form": PanelForm(how),
+        "limits_form": LimitsForm(how, default_pause_threshold(study)),
+        "pause_threshold": pause_threshold(study, how),
+        "most_per_network": how.most_per_network or MOST_PER_NETWORK,
         "exits": [
             (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
              how.exits[form.outcome].template(how.panel), bool(form.errors))
@@ -135,6 +140,19 @@ def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
         return changing.exclude_studies(study=seat.study, slugs=form.cleaned_data["studies"], actor=request.user)
 
     return _act(request, seat, "excluded_form", form, act, "The entry rule is saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set how many may enter within ten minutes."""
+    how = recruiting.recruiting_of(seat.study)
+    form = LimitsForm(how, default_pause_threshold(seat.study), request.POST)
+
+    def act() -> Any:
+        return changing.set_limits(study=seat.study, actor=request.user, **form.cleaned_data)
+
+    return _act(request, seat, "limits_form", form, act, "The entry limits are saved.")
 
 
 @require_POST

@@ -110,3 +110,19 @@ def test_a_password_letter_links_to_the_address_that_the_installation_says(clien
 def test_pages_are_closed_unless_they_say_otherwise(client: Client) -> None:
     assert client.get("/studies/").headers["Location"] == "/account/sign-in/?next=/studies/"
     assert client.get("/health/").json() == {"status": "ok"}
+
+
+def test_one_network_can_neither_try_many_accounts_nor_send_many_letters() -> None:
+    create_account(email="ann@example.org")
+    spray, other = Client(REMOTE_ADDR="198.51.100.7"), Client(REMOTE_ADDR="198.51.100.8")
+    statuses = [
+        spray.post("/account/sign-in/", {"username": f"u{n}@example.org", "password": "x"}).status_code
+        for n in range(62)
+    ]
+    assert statuses == [200] * 60 + [429] * 2
+    assert other.post("/account/sign-in/", {"username": "ann@example.org", "password": "x"}).status_code == 200
+    letters = [spray.post("/account/password/reset/", {"email": "ann@example.org"}) for _ in range(15)]
+    assert [letter.status_code for letter in letters] == [302] * 12 + [429] * 3
+    assert len(mail.outbox) == 12
+    assert "Try again in" in letters[-1].text
+    assert int(letters[-1].headers["Retry-After"]) > 0

@@ -31,10 +31,16 @@ def one_link(study: Study) -> dict[str, Any]:
     """Forty presses on one personal link, and forty on forty others."""
     set_panel(study=study, panel="none", entrance="personal")
     (_link, key), *others = make_links(study=study, n=N + 1)
-    same = at_once([lambda: consenting.consent(study=study, entry_key=key)] * N)
-    each = at_once([lambda k=k: consenting.consent(study=study, entry_key=k) for _link, k in others])
+    same = at_once([lambda: consenting.consent(study=study, entry_key=key, browser_key="b" * 43)] * N)
+    each = at_once([lambda k=k: consenting.consent(study=study, entry_key=k, browser_key=k) for _link, k in others])
+    ((_link, key),) = make_links(study=study, n=1)
+    browsers = at_once(
+        [lambda n=n: consenting.consent(study=study, entry_key=key, browser_key=f"{n:043d}") for n in range(N)]
+    )
+    refused = [one for one in browsers if isinstance(one, ParallaxError)]
     return {
-        "faults": faults(same) + faults(each),
+        "faults": faults(same) + faults(each) + faults([one for one in browsers if one not in refused]),
+        "refused": dict(Counter(one.code for one in refused)),
         "people": len({entry.participant.pk for entry in same}),
         "tokens": len({entry.token for entry in same}),
         "participants": study.participants.count(),

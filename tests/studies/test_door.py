@@ -171,8 +171,8 @@ def test_a_used_personal_link_keeps_the_language_that_it_asks_for(study: Study) 
     person = Person(study)
     person.consent(path)
     assert person.me.language == "en"
-    assert Client().get(path).headers["Location"] == person.base
-    page = Client().get(f"{path}?lang=it", follow=True)
+    assert person.client.get(path).headers["Location"] == person.base
+    page = person.client.get(f"{path}?lang=it", follow=True)
     assert (tree(page).get("lang"), person.me.language) == ("it", "it")
 
 

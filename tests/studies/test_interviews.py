@@ -52,7 +52,7 @@ def _signed_in(user: User) -> Client:
 
 def _interviewed(study: Study, interviewer: User, **about: Any) -> Participant:
     started = start_interview(study=study, interviewer=interviewer, place="Room 12", label="Anna R.")
-    entry = consenting.consent(study=study, entry_key=started.key)
+    entry = consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43)
     return enrolment.accept_about(participant=entry.participant, answers={**ABOUT, **about})
 
 
@@ -61,8 +61,8 @@ def test_a_session_is_stored_with_place_and_label_and_enrols_by_consent(owner: U
     one, other = _interviewer(study), _interviewer(study)
     started = start_interview(study=study, interviewer=one, place=" Room 12 ", label="Anna R.")
     assert not Participant.objects.exists()
-    entry = consenting.consent(study=study, entry_key=started.key)
-    assert consenting.consent(study=study, entry_key=started.key).participant == entry.participant
+    entry = consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43)
+    assert consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43).participant == entry.participant
     interview = Interview.objects.get()
     assert (interview.participant, interview.place, interview.label) == (entry.participant, "Room 12", "Anna R.")
     assert entry.participant.entrance == Entrance.INTERVIEW
@@ -111,7 +111,7 @@ def test_nested_interviewers_fill_their_own_condition_and_the_log_replays(owner:
     found = [_interviewed(study, first, gender=gender) for gender in ("woman", "man", "woman")]
     with pytest.raises(ParallaxError, match="Your condition has everybody"):
         start_interview(study=study, interviewer=first)
-    late_one = consenting.consent(study=study, entry_key=late.key).participant
+    late_one = consenting.consent(study=study, entry_key=late.key, browser_key="b" * 43).participant
     assert enrolment.accept_about(participant=late_one, answers=ABOUT).status == ParticipantStatus.QUOTA_FULL
     assert [one.status for one in found] == ["active", "active", "active"]
     assert {one.condition_id for one in found} == {conditions[0].pk}

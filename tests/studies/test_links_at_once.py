@@ -17,7 +17,8 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_a_personal_link_pressed_by_forty_at_once_enrols_one(found: dict[str, Any]) -> None:
-    assert found["one_link"] == {"faults": [], "people": 1, "tokens": 1, "participants": 41}
+    refused = {"study.link_used": 39}
+    assert found["one_link"] == {"faults": [], "refused": refused, "people": 1, "tokens": 1, "participants": 42}
 
 
 def test_forty_devices_with_one_id_are_one_participant(found: dict[str, Any]) -> None:

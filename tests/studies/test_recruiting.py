@@ -31,6 +31,7 @@ from studies.services.attention import fail_attention
 from studies.services.codes import code_of
 from studies.services.entry_links import entry_link
 from studies.services.idle import release_idle
+from studies.services.interviews import start_interview
 from studies.services.launch import launch_study
 from studies.services.leaving import way_out
 from studies.services.privacy import withdraw
@@ -79,6 +80,40 @@ def _back(study: Study, query: str = PROLIFIC) -> Person:
 # Doors
 
 
+def test_a_used_link_with_the_id_of_a_panel_leads_to_the_next_open_step_only(study: Study) -> None:
+    _on(study, entrance="personal")
+    ((_link, key),) = make_links(study=study, n=1)
+    path = f"/s/{study.slug}/link/{key}/?{PROLIFIC}"
+    person = Person(study)
+    person.consent(path)
+    other = Client()
+    page = tree(other.get(path))
+    assert page.xpath("string(//h1)") == "Welcome back"
+    fields = {f.get("name"): f.get("value") for f in page.xpath("//form//input[@type='hidden']")}
+    base = other.post(path, {**fields, "choice": "resume"}).headers["Location"]
+    assert ":" in base  # a signed visit, behind which earlier answers are hidden
+    assert "/withdraw/" not in other.get(base, follow=True).text
+    assert Client().get(path.replace("Ab1", "other")).status_code == 410
+
+
+def test_a_link_that_was_used_before_links_handed_over_once_is_a_key_no_longer(study: Study) -> None:
+    ((link, key),) = make_links(study=study, n=1)
+    person = Person(study)
+    person.consent(f"/s/{study.slug}/link/{key}/")
+    PersonalLink.objects.filter(pk=link.pk).update(browser_digest="")
+    assert person.client.get(f"/s/{study.slug}/link/{key}/").status_code == 410
+    assert person.get("about/").status_code == 200  # where they are, they continue
+
+
+def test_an_interviews_device_remembers_nobody(study: Study) -> None:
+    started = start_interview(study=study, interviewer=UserFactory())
+    person = Person(study)
+    person.consent(f"/s/{study.slug}/link/{started.key}/")
+    assert person.me.entrance == Entrance.INTERVIEW
+    assert "parallax" not in str(person.client.cookies)
+    assert person.client.get(f"/s/{study.slug}/link/{started.key}/").status_code == 410
+
+
 @pytest.mark.parametrize("panel", ["none", "prolific", "mturk", "sona", "generic"])
 def test_crawlers_that_open_a_link_enrol_nobody_and_the_press_does(study: Study, panel: str) -> None:
     _on(study, panel)
@@ -101,21 +136,38 @@ def test_crawlers_that_open_a_link_enrol_nobody_and_the_press_does(study: Study,
     assert person.me.parameters["utm"] == "mail"
 
 
-def test_a_personal_link_is_one_participant_and_leads_back_on_any_device(study: Study) -> None:
+def test_a_personal_link_is_one_participant_and_hands_over_once(study: Study) -> None:
     _on(study, entrance="personal")
     assert "by invitation" in Client().get(f"/s/{study.slug}/").text
     assert _refused(study=study) == "study.by_invitation"
     made = make_links(study=study, text="anna\nbea\n", actor=UserFactory())
     assert [link.label for link, _key in made] == ["anna", "bea"]
     key = made[0][1]
+    path = f"/s/{study.slug}/link/{key}/"
     assert not PersonalLink.objects.filter(digest__contains=key[:10]).exists()
-    person = Person(study)
-    person.consent(f"/s/{study.slug}/link/{key}/")
-    other = Client()
-    assert other.get(f"/s/{study.slug}/link/{key}/").headers["Location"] == person.base
-    assert other.post(f"/s/{study.slug}/link/{key}/", {"choice": "yes"}).headers["Location"] == person.base
+    person, late = Person(study), Client()
+    form = {f.get("name"): f.get("value") for f in tree(late.get(path)).xpath("//form//input[@type='hidden']")}
+    person.consent(path)
+    # In the browser where it began the link leads on; the study's own link does not, as the device may be shared.
+    assert person.client.get(path).headers["Location"] == person.base
+    assert "by invitation" in person.client.get(f"/s/{study.slug}/").text
+    # Anywhere else it is a key to nothing: neither opened, nor sent with a form that was open before, nor made up.
+    boxes = ["1", "2", "3", "4"]
+    for response in (
+        Client().get(path),
+        Client().head(path),
+        late.post(path, {**form, "choice": "yes", "box": boxes}),
+        late.post(path, {**form, "choice": "no"}),
+        Client().post(path, {"choice": "yes", "box": boxes, "browser_key": "x" * 43}),
+        Client().post(f"/s/{study.slug}/", {"choice": "yes", "box": boxes, "entry_key": key}),
+        Client().post(f"/s/{study.slug}/", {"choice": "no", "entry_key": key}),
+    ):
+        assert response.status_code == 410
+        assert person.base.split("/")[3] not in response.text
+    assert "This link has been used" in Client().get(path).text
+    assert "Questo link è già stato usato" in Client().get(f"{path}?lang=it").text
     assert Participant.objects.count() == 1
-    assert "parallax_study" not in str(person.client.cookies)  # the device may be shared
+    assert study.n_declined == 0
     page = Client().get(f"/s/{study.slug}/link/{key[:-1]}x/")
     assert (page.status_code, "This link does not work" in page.text) == (404, True)
     other_study = make_study(slug="other", run=study.run)
@@ -123,12 +175,12 @@ def test_a_personal_link_is_one_participant_and_leads_back_on_any_device(study: 
     assert close_unused_links(study=study) == 1
     assert close_unused_links(study=study) == 0
     assert "no longer open" in Client().get(f"/s/{study.slug}/link/{made[1][1]}/").text
-    assert Client().get(f"/s/{study.slug}/link/{key}/").headers["Location"] == person.base
+    assert person.client.get(f"/s/{study.slug}/link/{key}/").headers["Location"] == person.base
     counts = link_counts(study)
     assert (counts.made, counts.used, counts.closed, counts.unused) == (2, 1, 1, 0)
     withdraw(participant=person.me)
     assert set(PersonalLink.objects.values_list("label", flat=True)) == {"", "bea"}
-    assert "are erased" in Client().get(f"/s/{study.slug}/link/{key}/", follow=True).text
+    assert "are erased" in person.client.get(f"/s/{study.slug}/link/{key}/", follow=True).text
 
 
 def test_only_guests_enter_where_only_guests_may(study: Study) -> None:

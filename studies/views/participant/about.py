@@ -8,12 +8,15 @@ from typing import Any
 from django.http import HttpResponse
 
 from core.errors import ParallaxError
+from core.networks import network_of
 from studies import flow
 from studies.forms.participant import posted_answers
 from studies.questionnaires.schema import ABOUT, questionnaire_from
 from studies.selectors import asking
 from studies.selectors.kept import answers_about
 from studies.services import drafts, enrolment
+from studies.services.entry_limits import ABOUT as ABOUT_FORM
+from studies.services.entry_limits import refuse_if_too_often
 from studies.services.orders import shown_orders
 from studies.views.participant.visit import Visit, of_participant, true_step
 
@@ -24,6 +27,8 @@ def about(visit: Visit) -> HttpResponse:
     """Facts about the participant, each kept as it is given; accepting them gives a place in a condition."""
     if visit.request.method != "POST":
         return _about_page(visit)
+    network = network_of(visit.request.META["REMOTE_ADDR"])
+    refuse_if_too_often(study_id=visit.study.pk, action=ABOUT_FORM, network=network, mode=visit.participant.mode)
     before = _given(visit)
     posted = posted_answers(questionnaire_from(visit.study.questionnaire).about, visit.request.POST)
     if visit.is_htmx:

@@ -16,6 +16,7 @@ from studies.selectors import texts as written
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import has_timed_out
 from studies.services.entrance import is_trial
+from studies.services.entry_limits import TooOften
 from studies.services.leaving import WayOut
 from studies.views.participant.language import switches
 
@@ -71,6 +72,26 @@ def calm_page(
         **context,
     }
     return render(request, "participant/message.html", shown, status=status)
+
+
+def too_often_page(request: HttpRequest, refusal: TooOften, *, study: Study, language: str) -> HttpResponse:
+    """Say when to try again; a form that was sent comes along, to be sent again as it is."""
+    if is_part(request):
+        response = HttpResponse(refusal.message, status=429, content_type="text/plain; charset=utf-8")
+    else:
+        posted = [(name, value) for name, values in request.POST.lists() for value in values]
+        shown = {
+            "heading": _("Please wait a moment"),
+            "text": refusal.message,
+            "fields": [(name, value) for name, value in posted if name != "csrfmiddlewaretoken"],
+            "again_url": request.get_full_path(),
+            "step": "message",
+            "study": titled(study, language),
+            "contact": written.contact_of(study, language),
+        }
+        response = render(request, "participant/too_often.html", shown, status=429)
+    response.headers["Retry-After"] = str(refusal.seconds)
+    return response
 
 
 def outcome(

@@ -18,7 +18,7 @@ from studies.views.participant.visit import Visit, found_item, of_participant
 
 def _note(visit: Visit, kind: str, item: Item) -> None:
     here = visit.here
-    events.record_event(
+    events.record_view(
         participant=visit.participant,
         kind=kind,
         page=here.step,

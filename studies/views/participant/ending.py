@@ -120,5 +120,5 @@ def leave(visit: Visit) -> HttpResponse:
     if way is None or not way.url:
         return visit.lead_to(visit.here)
     if visit.participant.erased_at is None:
-        events.record_event(participant=visit.participant, kind="led_out", facts={"outcome": way.outcome})
+        events.record_view(participant=visit.participant, kind="led_out", facts={"outcome": way.outcome})
     return HttpResponseRedirect(way.url)

@@ -1,7 +1,8 @@
-"""The way in: the researcher's text and the consent to it, and the personal link back."""
+"""Entry: the researcher's text and the consent to it, and the personal link back."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
@@ -16,7 +17,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.errors import ParallaxError
-from studies.enums import Mode, StudyStatus
+from core.networks import network_of
+from studies.enums import Entrance, Mode, StudyStatus
 from studies.models import Study
 from studies.recruiting import exits
 from studies.selectors import pages
@@ -26,12 +28,13 @@ from studies.selectors.kept import participant_by_entry, study_by_slug
 from studies.selectors.markdown import rendered
 from studies.selectors.recruiting import HowRecruited, recruiting_of
 from studies.services import consenting, doors, entrance, leaving, resuming, tokens
+from studies.services.entry_limits import CONSENT, DECLINED, OPENED, TooOften, refuse_if_too_often
 from studies.services.entry_links import PARAMETER, read_entry
 from studies.services.external_ids import known_id
 from studies.services.previewing import choose_condition, chosen_ticket
 from studies.views.participant import language as spoken
 from studies.views.participant.caching import never_kept
-from studies.views.participant.calm import calm_page, titled
+from studies.views.participant.calm import calm_page, titled, too_often_page
 from studies.views.participant.visit import METHODS, Visit, of_participant
 
 REMEMBER_SALT = "parallax.remember"
@@ -51,7 +54,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 @never_kept
 @require_http_methods(METHODS)
 def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """The same by a link that enrols one participant; once it has, it leads to them."""
+    """The same by a link that enrols one participant and hands over to their browser, once."""
     return _at_the_door(request, slug, lambda study, language: _personal(request, study, language, key))
 
 
@@ -112,11 +115,14 @@ def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], H
 
 
 def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
-    if token := tokens.link_token(study=study, entry_key=key):
-        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     if not doors.is_personal(study=study, entry_key=key):
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
         return calm_page(request, _("This link does not work"), text=text, study=study, language=language, status=404)
+    participant = participant_by_entry(study, tokens.digest_of_key(key))
+    may_continue = participant is not None and tokens.may_continue(participant, _browser_key(request, key))
+    if may_continue and request.method != "POST":
+        token = tokens.link_token(study=study, entry_key=key)
+        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     return _consent(request, study, language, personal=key)
 
 
@@ -130,15 +136,26 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         return calm_page(request, _("This link does not work"), text=refusal.message, study=study, language=language)
     key = personal or key
     is_post = request.method == "POST"
+    network = network_of(request.META["REMOTE_ADDR"])
     parameters = _parameters(request)
     said = {name: value for name, value in parameters if name not in NOT_KEPT}
     recruiting = recruiting_of(study)
+    limited: dict[str, Any] = {"study_id": study.pk, "network": network, "mode": mode, "recruiting": recruiting}
     if not is_post and mode == Mode.LIVE and not key and (token := _remembered(request, study, recruiting, said)):
         return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     entry_key = key or request.POST.get("entry_key", "")
-    is_known = mode == Mode.LIVE and known_id(study=study, panel=recruiting.panel, parameters=said) is not None
-    has_entered = _has_entered(study, entry_key)
-    if is_known and not has_entered:
+    external = known_id(study=study, panel=recruiting.panel, parameters=said) if mode == Mode.LIVE else None
+    # A consent form that was sent before: pressed twice, it leads to the same participant.
+    entered = participant_by_entry(study, tokens.digest_of_key(entry_key)) if entry_key else None
+    has_entered = entered is not None
+    browser_key = _browser_key(request, entry_key)
+    if entered is not None and not tokens.may_continue(entered, browser_key):
+        if external is not None and external.participant_id == entered.pk:
+            return _welcome_back(request, study, language, recruiting, parameters, said)
+        return _link_used(request, study, language)
+    if personal and not browser_key:
+        browser_key = tokens.new_entry_key()
+    if external is not None and not has_entered:
         return _welcome_back(request, study, language, recruiting, parameters, said)
     is_looking = mode == Mode.LIVE and recruiting.panel.is_preview(said)
     if not is_looking and request.POST.get("choice") != "no" and not has_entered:
@@ -157,9 +174,15 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         return shut
     if request.method != "POST":
         if request.method == "GET" and not is_looking:
+            try:
+                refuse_if_too_often(action=OPENED, **limited)
+            except TooOften as refusal:
+                return too_often_page(request, refusal, study=study, language=language)
             consenting.note_opened(study=study, mode=mode)
         entry_key = key or tokens.new_entry_key()
-        return _consent_page(request, study, language, entry_key, parameters, is_looking=is_looking)
+        return _consent_page(
+            request, study, language, entry_key, parameters, is_looking=is_looking, browser_key=browser_key
+        )
     if request.POST.get("choice") == "no":
         back = tokens.link_token(study=study, entry_key=entry_key) if has_entered else ""
         if not back and mode == Mode.LIVE and not key:  # they may have agreed in another tab
@@ -167,14 +190,20 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
         if back:
             return redirect("participant:resume", token=back)
         if not is_looking:
-            consenting.decline(study=study, entry_key=entry_key, mode=mode)
+            with contextlib.suppress(TooOften):  # who declines is thanked; too many are not counted
+                refuse_if_too_often(action=DECLINED, **limited)
+                consenting.decline(study=study, entry_key=entry_key, mode=mode)
         done = reverse("participant:declined", args=[study.slug])
         return redirect(f"{done}?{urlencode({spoken.PARAMETER: language})}")
     ticked = request.POST.getlist("box")
     if len(set(ticked)) < len(texts.get("consent_boxes", ())):
         error = _("To take part, please tick every box.")
-        return _consent_page(request, study, language, entry_key, parameters, ticked=ticked, error=error)
+        return _consent_page(
+            request, study, language, entry_key, parameters, ticked=ticked, error=error, browser_key=browser_key
+        )
     try:
+        if not has_entered:
+            refuse_if_too_often(action=CONSENT, **limited)
         entry = consenting.consent(
             study=study,
             entry_key=entry_key,
@@ -183,12 +212,18 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
             parameters=said,
             consent_version=_shown_version(request),
             recruiting=recruiting,
+            browser_key=browser_key,
         )
+    except TooOften as refusal:
+        return too_often_page(request, refusal, study=study, language=language)
     except ParallaxError as refusal:
+        if refusal.code == "study.link_used":  # by another browser, at the same instant
+            return _link_used(request, study, language)
         if refusal.code == "study.known_id":  # from another device, at the same instant
             return _welcome_back(request, study, language, recruiting, parameters, said)
         if refusal.code == "study.consent_changed":
-            return _consent_page(request, study, language, entry_key, parameters, error=refusal.message)
+            error = refusal.message
+            return _consent_page(request, study, language, entry_key, parameters, error=error, browser_key=browser_key)
         return calm_page(
             request,
             _("One moment, please"),
@@ -200,15 +235,14 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
     if mode == Mode.PREVIEW and (ticket := chosen_ticket(study=study, signed=signed)) is not None:
         choose_condition(participant=entry.participant, ticket=ticket)
     response = redirect("participant:resume", token=entry.token)
-    if mode == Mode.LIVE and not personal:  # a personal link leads back by itself, and may be on a shared device
-        response.set_cookie(
-            _cookie_name(study),
-            signing.dumps(entry.token, salt=REMEMBER_SALT),
-            max_age=REMEMBER_SECONDS,
-            httponly=True,
-            samesite="Lax",
-            secure=request.is_secure(),
-        )
+    remembered: dict[str, Any] = {
+        "max_age": REMEMBER_SECONDS, "httponly": True, "samesite": "Lax", "secure": request.is_secure()
+    }  # fmt: skip
+    if mode == Mode.LIVE and not personal:
+        response.set_cookie(_cookie_name(study), signing.dumps(entry.token, salt=REMEMBER_SALT), **remembered)
+    elif entry.participant.entrance == Entrance.PERSONAL:  # an interview's device is shared, and remembers nobody
+        # Only together with the link: the device may be shared, and the study's own link leads nobody here.
+        response.set_cookie(_link_cookie(personal), browser_key, path=request.path, **remembered)
     return response
 
 
@@ -225,9 +259,23 @@ def _took_part_before(
     return calm_page(request, heading, study=study, language=language, **shown, way_out=way, exit_url=way.url)
 
 
-def _has_entered(study: Study, entry_key: str) -> bool:
-    """Whether a consent form was sent before: pressed twice, it leads to the same participant."""
-    return bool(entry_key) and participant_by_entry(study, tokens.digest_of_key(entry_key)) is not None
+def _browser_key(request: HttpRequest, entry_key: str) -> str:
+    """The random key of the browser that opened a personal link: from its consent form, or as it was remembered."""
+    return request.POST.get("browser_key", "") or request.COOKIES.get(_link_cookie(entry_key), "")
+
+
+def _link_cookie(entry_key: str) -> str:
+    return f"parallax_link_{tokens.digest_of_key(entry_key)[:16]}"
+
+
+def _link_used(request: HttpRequest, study: Study, language: str) -> HttpResponse:
+    """Say that a personal link has handed over to another browser, and how to continue."""
+    text = _(
+        "It opens the study once. To continue, use the device and browser where you began, or the address of the page "
+        "that you were on. If you have neither, please ask the people who sent you the link."
+    )
+    heading = _("This link has been used")
+    return calm_page(request, heading, text=text, study=study, language=language, status=410)
 
 
 def _welcome_back(
@@ -315,6 +363,7 @@ def _consent_page(
     ticked: list[str] | None = None,
     error: str = "",
     is_looking: bool = False,
+    browser_key: str = "",
 ) -> HttpResponse:
     texts = written.texts_of(study, language)
     version = current_consent(study)
@@ -327,6 +376,7 @@ def _consent_page(
         "boxes": boxes,
         "ticked": ticked or [],
         "entry_key": entry_key,
+        "browser_key": browser_key,
         "consent_version": version.number if version else "",
         "parameters": parameters,
         "error": error,

@@ -8,7 +8,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from core.errors import ParallaxError
+from core.networks import network_of
 from studies.services import resuming
+from studies.services.entry_limits import EVENTS, TooOften, refuse_if_too_often
 from studies.services.events import LARGEST_BODY, events_of_body, take_events
 from studies.views.participant.caching import never_kept
 
@@ -29,7 +31,14 @@ def events(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if int(request.headers.get("Content-Length") or 0) > LARGEST_BODY:
             raise ParallaxError("events.too_large", f"A batch of events has at most {LARGEST_BODY:,} bytes.")
-        taken = take_events(participant_id=resuming.whose(token=token).pk, events=events_of_body(request.body))
+        participant = resuming.whose(token=token)
+        network = network_of(request.META["REMOTE_ADDR"])
+        refuse_if_too_often(study_id=participant.study_id, action=EVENTS, network=network, mode=participant.mode)
+        taken = take_events(participant_id=participant.pk, events=events_of_body(request.body))
+    except TooOften as refusal:
+        response = _refused(refusal.code, refusal.message, 429)
+        response.headers["Retry-After"] = str(refusal.seconds)
+        return response
     except ParallaxError as refusal:
         return _refused(refusal.code, refusal.message, STATUSES.get(refusal.code, 400))
     return JsonResponse({"new": taken.n_new, "refused": taken.refused})

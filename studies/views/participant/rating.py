@@ -62,7 +62,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         limit=PAGE_SIZE,
     )
     if query and not offset:
-        events.record_event(
+        events.record_view(
             participant=visit.participant,
             kind="search",
             page=flow.RATE,

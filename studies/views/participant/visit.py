@@ -29,9 +29,10 @@ from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import pages
 from studies.selectors import texts as written
 from studies.services import languages, leaving, resuming, standing
-from studies.services.events import client_time, record_event
+from studies.services.entry_limits import TooOften
+from studies.services.events import client_time, record_view
 from studies.views.participant.caching import never_kept
-from studies.views.participant.calm import calm_page, is_part, outcome, titled
+from studies.views.participant.calm import calm_page, is_part, outcome, titled, too_often_page
 from studies.views.participant.language import browser_language, switches, without_language
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
@@ -164,7 +165,7 @@ class Visit:
         rank = context.get("rank", 0)
         is_aside = template in ASIDE
         if self.request.method == "GET" and not self.is_htmx and not is_aside:
-            record_event(participant=self.participant, kind="page_view", page=at, rank=rank)
+            record_view(participant=self.participant, kind="page_view", page=at, rank=rank)
         whole = {
             "page_of_events": at,
             "rank": rank,
@@ -273,6 +274,8 @@ def _not_there(visit: Visit) -> HttpResponse:
 
 def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
     """Lead an early or late request to where the participant truly is; any other becomes a calm page with the code."""
+    if isinstance(refusal, TooOften):
+        return too_often_page(visit.request, refusal, study=visit.study, language=visit.language)
     visit.participant.refresh_from_db()
     if over := visit.over():  # the study ended meanwhile, or their part in it did
         return over

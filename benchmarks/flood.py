@@ -1,0 +1,273 @@
+"""A flood, slow connections and honest participants at once: what the honest ones notice of it.
+
+    python benchmarks/flood.py [--seconds 60] [--walkers 20] [--slow 50] [--connections 32] [--database URL]
+
+Creates the demo's study of 210 places and starts the web server that `manage.py up` starts. For a minute one client
+floods the study by many connections: it opens the consent page, gives consent with keys of its own, fills the form
+about the person, declines. Fifty other connections send a head or a body byte by byte. Meanwhile honest participants
+walk through the whole study, each from an address of their own, with 0.5 to 1.5 s before each request and the batches
+of events that the pages' script sends. All clients stand on 127.0.0.0/8, on the same cores as the server; nothing else
+is ever called. The goals: the honest participants' p95 is at most 500 ms, none of them is lost, no answer of theirs is
+lost, and places are left.
+"""
+
+# ruff: noqa: PLC0415 -- Django is set up once the options are read, and what needs it is imported after that
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+GOAL_P95_MS = 500.0
+MOST_SECONDS, MOST_CONNECTIONS = 300.0, 500  # it stays a benchmark
+THINKS = (0.5, 1.5)
+FLOOD_ADDRESS, SLOW_ADDRESS = "127.0.0.2", "127.0.0.3"
+ABOUT = {
+    "not_met_before": "yes", "no_technical_knowledge": "yes", "age": "33", "gender": "woman", "education": "master",
+    "movies_per_month": "3_to_5",
+}  # fmt: skip
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seconds", type=float, default=60.0)
+    options.add_argument("--walkers", type=int, default=20)
+    options.add_argument("--slow", type=int, default=50, help="slow connections")
+    options.add_argument("--connections", type=int, default=32, help="of the client that floods")
+    options.add_argument("--per-condition", type=int, default=30)
+    options.add_argument("--database", default="", help="postgresql://…; SQLite unless given")
+    options.add_argument("--var", type=Path, default=Path(tempfile.gettempdir()) / "parallax-study-load")
+    options.add_argument("--port", type=int, default=8791)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--attack", help=argparse.SUPPRESS)  # slug: this process is the one that attacks
+    chosen = options.parse_args()
+    chosen.seconds = min(chosen.seconds, MOST_SECONDS)
+    chosen.slow, chosen.connections = min(chosen.slow, MOST_CONNECTIONS), min(chosen.connections, MOST_CONNECTIONS)
+    if chosen.attack:
+        print(json.dumps(asyncio.run(_attack(chosen))))
+        return
+    import study_load
+
+    chosen.what, chosen.participants = "walk", 0
+    study_load.prepare(chosen)
+    with study_load.study_and_server(chosen) as (study, url):
+        is_good = _measure(study, url, chosen)
+    sys.exit(0 if is_good else 1)
+
+
+# The attack, in a process of its own
+
+
+async def _attack(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Flood and dawdle until the time is over, and count the answers by request and status."""
+    until = time.monotonic() + chosen.seconds
+    answers: Counter[str] = Counter()
+    tasks = [_flood(chosen, number, until, answers) for number in range(chosen.connections)]
+    tasks += [_dawdle(chosen, number, until, answers) for number in range(chosen.slow)]
+    await asyncio.gather(*tasks)
+    return dict(answers)
+
+
+async def _flood(chosen: argparse.Namespace, number: int, until: float, answers: Counter[str]) -> None:
+    entry, n = f"/s/{chosen.attack}/", 0
+    while time.monotonic() < until:
+        try:
+            ask = await _connect(chosen.port, FLOOD_ADDRESS)
+            _status, head, _body = await ask("GET", entry)
+            csrf = head.partition("csrftoken=")[2].partition(";")[0]
+            while time.monotonic() < until:
+                n += 1
+                form: dict[str, Any] = {"entry_key": f"{number:020d}-{n:020d}", "csrfmiddlewaretoken": csrf}
+                status, head, _body = await ask(
+                    "POST", entry, {**form, "choice": "yes", "box": ["1", "2", "3", "4"]}, csrf
+                )
+                answers[f"consent {status}"] += 1
+                if status == 302:
+                    place = head.lower().partition("location: ")[2].split("\r\n")[0]
+                    at = head.lower().find(place)
+                    status, _head, _body = await ask("POST", f"{head[at : at + len(place)]}about/", ABOUT)
+                    answers[f"about {status}"] += 1
+                form["entry_key"] += "-no"
+                status, _head, _body = await ask("POST", entry, {**form, "choice": "no"}, csrf)
+                answers[f"decline {status}"] += 1
+                status, _head, _body = await ask("GET", entry)
+                answers[f"open {status}"] += 1
+        except (OSError, EOFError, asyncio.IncompleteReadError):
+            answers["flood hung up on"] += 1
+            await asyncio.sleep(0.05)
+
+
+async def _connect(port: int, address: str) -> Any:
+    """Open a connection from an address, and return the function that asks on it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
+
+    async def ask(method: str, path: str, form: dict[str, Any] | None = None, csrf: str = "") -> tuple[int, str, bytes]:
+        body = urlencode(form or {}, doseq=True).encode()
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+        if form is not None:
+            head += f"Content-Type: application/x-www-form-urlencoded\r\nCookie: csrftoken={csrf}\r\n"
+        writer.write(f"{head}\r\n".encode() + body)
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin1")
+        length = answer.lower().partition("content-length: ")[2].split("\r\n")[0]
+        content = await reader.readexactly(int(length or 0))
+        return int(answer.split()[1]), answer, content
+
+    return ask
+
+
+async def _dawdle(chosen: argparse.Namespace, number: int, until: float, answers: Counter[str]) -> None:
+    """A connection that sends byte by byte: of a head, of a short body, or of one that is announced as 3 MB."""
+    announced = (0, 3000, 60_000)[number % 3]
+    head = f"POST /s/{chosen.attack}/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    while time.monotonic() < until:
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", chosen.port, local_addr=(SLOW_ADDRESS, 0))
+            writer.write(f"{head}Content-Length: {announced}\r\n\r\n".encode() if announced else head.encode())
+            while time.monotonic() < until and not reader.at_eof():
+                writer.write(b"X")
+                await writer.drain()
+                try:
+                    told = await asyncio.wait_for(reader.read(4096), 1.0)
+                except TimeoutError:
+                    continue
+                answers[f"slow {told[9:12].decode('latin1') if told else 'hung up on'}"] += 1
+                break
+            writer.close()
+        except OSError:
+            answers["slow hung up on"] += 1
+            await asyncio.sleep(0.2)
+
+
+# Honest participants
+
+
+def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
+    import httpx
+    import numpy as np
+    from study_load import events_batch, integrity_findings
+
+    from core.provenance import rng_for
+    from studies.answer_model import SimulatedPerson, demographics
+    from studies.enums import HOLDS_SLOT
+    from studies.models import Response
+    from studies.services import source_users
+    from studies.walker.walk import Walker
+
+    study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
+    pool = source_users.pool_of(study)
+    took: list[float] = []
+    answered: dict[tuple[str, str, str], Any] = {}
+    finished: list[str] = []
+    problems: list[str] = []
+
+    class Patient(httpx.HTTPTransport):
+        """Waits before every request of a person, and measures the answer to its last byte."""
+
+        def __init__(self, rng: np.random.Generator, address: str) -> None:
+            super().__init__(local_address=address)
+            self.rng = rng
+            self.is_script = False
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            if not self.is_script:
+                time.sleep(self.rng.uniform(*THINKS))
+            before = time.perf_counter()
+            response = super().handle_request(request)
+            response.read()
+            took.append(time.perf_counter() - before)
+            return response
+
+    class Browser(Walker):
+        """A walker that keeps what it answered, and sends what the pages' script would."""
+
+        def _answer(self, page: Any, key: str, answer: Any) -> None:
+            super()._answer(page, key, answer)
+            rank = page.url.rstrip("/").rpartition("/")[2] if "/films/" in page.url else "0"
+            answered[self.walk.code, rank, key] = answer.value
+
+        def _page(self, response: httpx.Response) -> Any:
+            page = super()._page(response)
+            body = page.tree.xpath("//body[@data-events]")
+            if body:
+                self.client._transport.is_script = True
+                try:
+                    self.client.post(body[0].get("data-events"), json=events_batch(body[0])).raise_for_status()
+                finally:
+                    self.client._transport.is_script = False
+            return page
+
+    def walk(number: int) -> None:
+        rng = rng_for(chosen.seed, "flood", study.slug, number)
+        time.sleep(rng.uniform(0, 5))
+        facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
+        person = SimulatedPerson(pool.users[int(rng.integers(len(pool.users)))], pool.training, rng)
+        transport = Patient(rng, f"127.0.1.{1 + number % 250}")
+        with httpx.Client(base_url=url, timeout=60, transport=transport) as client:
+            walker = Browser(
+                client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
+                item_titles=pool.item_titles, item_ids=pool.item_ids, ratings_asked=pool.ratings_asked, rng=rng,
+            )  # fmt: skip
+            try:
+                walker.run()
+                finished.append(walker.walk.code)
+            except Exception as problem:
+                problems.append(repr(problem)[:300])
+
+    command = [
+        sys.executable, __file__, "--attack", study.slug, "--port", str(chosen.port), "--seconds", str(chosen.seconds),
+        "--slow", str(chosen.slow), "--connections", str(chosen.connections),
+    ]  # fmt: skip
+    attack = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    threads = [threading.Thread(target=walk, args=(number,), daemon=True) for number in range(chosen.walkers)]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    answers = json.loads(attack.communicate(timeout=chosen.seconds + 120)[0])
+    during = len(took)
+    for thread in threads:
+        thread.join(timeout=300)
+    seconds = time.perf_counter() - started
+    study.refresh_from_db()
+    people = study.participants.filter(mode="live")
+    honest = people.filter(code__in=finished, status="completed").count()
+    stored = {
+        (code, str(rank), key): value
+        for code, rank, key, value in Response.objects.filter(participant__study=study).values_list(
+            "participant__code", "rank", "question", "value"
+        )
+    }
+    lost = [key for key, value in answered.items() if stored.get(key) != value]
+    held = people.filter(status__in=HOLDS_SLOT).count()
+    places = sum(study.conditions.values_list("target", flat=True))
+    p50, p95, p99 = (1000 * float(value) for value in np.percentile(took, [50, 95, 99]))
+    flooded = sum(n for name, n in answers.items() if not name.startswith("slow"))
+    print(
+        f"flood: {chosen.connections} connections of one client, {flooded:,} requests in {chosen.seconds:g} s, "
+        f"{flooded / chosen.seconds:.0f} a second; {chosen.slow} slow connections; load {os.getloadavg()[0]:.1f}"
+    )
+    print("  " + ", ".join(f"{name}: {n:,}" for name, n in sorted(answers.items())))
+    print(
+        f"honest: {honest} of {chosen.walkers} completed in {seconds:.0f} s; {len(took):,} requests, {during:,} of "
+        f"them during the flood: p50 {p50:.0f}, p95 {p95:.0f} (goal {GOAL_P95_MS:g}), p99 {p99:.0f}, max "
+        f"{1000 * max(took):.0f} ms; problems: {problems[:3] or 'none'}"
+    )
+    print(
+        f"answers given {len(answered)}, lost or different {len(lost)}; places held {held} of {places}, "
+        f"{held - honest} by the flood; declines counted {study.n_declined}; study {study.status}"
+    )
+    print(f"check_integrity: {integrity_findings()} findings")
+    return p95 <= GOAL_P95_MS and honest == chosen.walkers and not lost and not problems and held < places
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The largest request body of each address, and the time that a client has to send it."""
+
+from __future__ import annotations
+
+import re
+
+from catalog.forms import MOST_PICTURES, MOST_UPLOADED
+from studies.recruiting.submissions import LARGEST
+from studies.services.events import LARGEST_BODY
+
+KIB, MIB = 2**10, 2**20
+FRAME = MIB // 2  # of a multipart form around its files
+ANYONE = 256 * KIB  # without an account: what is larger is read only from users who are signed in
+# The first pattern that an address begins with decides.
+LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(pattern), limit)
+    for pattern, limit in (
+        (r"/s/p/[^/]+/events/", LARGEST_BODY),
+        (r"/s/p/[^/]+/(about|films/\d+|overall|after)/", ANYONE),  # the forms with long texts
+        (r"/s/", 64 * KIB),
+        (r"/account/", 64 * KIB),
+        (r"/catalog/.*/metadata/", MOST_UPLOADED + MOST_PICTURES + FRAME),
+        (r"/studies/[^/]+/(recruiting/|submissions/|questionnaire/import/)", LARGEST + FRAME),
+        (r"/(studies|catalog|runs|reports|api|admin)/", 5 * MIB // 2),
+        (r"", 64 * KIB),
+    )
+)
+GRACE_SECONDS = 15.0
+SLOWEST = 16 * KIB  # bytes per second
+
+
+def largest_body(path: str) -> int:
+    """Return the largest body, in bytes, that is read for a path."""
+    return next(limit for pattern, limit in LIMITS if pattern.match(path))
+
+
+def seconds_for_body(declared: int) -> float:
+    """Return the time in which a body of that many bytes has to arrive: a fixed time, and more for a large one."""
+    return GRACE_SECONDS + declared / SLOWEST

@@ -1,0 +1,260 @@
+"""An ASGI application that reads a whole request before a thread answers it with a WSGI application.
+
+The event loop of the web server waits for slow clients; the threads answer requests that are complete. A body that is
+too large or too slow is refused before anything of it reaches Django.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
+from io import BytesIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+
+from core.networks import client_address, network_of
+from parallax.body_limits import ANYONE, largest_body, seconds_for_body
+from parallax.fair_threads import FairThreads, Overloaded
+from parallax.refusals import refusal_page
+
+logger = logging.getLogger(__name__)
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+IN_MEMORY = ANYONE  # bytes of a body; what is larger lies in a temporary file
+FILE_CHUNK = 2**18
+READER_SECONDS = 60.0  # for a client to take one chunk of a streamed response
+BODYLESS = ("GET", "HEAD", "OPTIONS")
+
+
+class _Refused(Exception):
+    """The request is refused with this status before it is answered."""
+
+    def __init__(self, status: HTTPStatus) -> None:
+        self.status = status
+
+
+class _Disconnected(Exception):
+    """The client is gone before its request was complete."""
+
+
+class FileBody:
+    """A response body that is a file (`wsgi.file_wrapper`): between two chunks no thread waits for the client."""
+
+    def __init__(self, file: IO[bytes], block_size: int = FILE_CHUNK) -> None:
+        self.file = file
+
+    def read(self) -> bytes:
+        """Return the next chunk; empty at the end."""
+        return self.file.read(FILE_CHUNK)
+
+    def close(self) -> None:
+        """Close the file, and with it Django's response."""
+        self.file.close()
+
+
+class Gateway:
+    """Reads requests in the event loop, within limits, and answers them on threads.
+
+    Parameters
+    ----------
+    wsgi : callable
+        The WSGI application.
+    threads : int
+        Threads that answer requests.
+    n_proxies : int
+        The installation's own proxies in front of this server, whose `X-Forwarded-For` is believed.
+    is_signed_in : callable
+        Whether the headers `Cookie` and `Authorization` are those of an account; asked before a large body is read.
+    seconds_for_body : callable
+        The time in which a body of a number of bytes has to arrive.
+    """
+
+    def __init__(
+        self,
+        wsgi: Callable[..., Any],
+        *,
+        threads: int,
+        n_proxies: int,
+        is_signed_in: Callable[[str, str], bool],
+        seconds_for_body: Callable[[int], float] = seconds_for_body,
+    ) -> None:
+        self._wsgi = wsgi
+        self._threads = FairThreads(threads)
+        self._n_proxies = n_proxies
+        self._is_signed_in = is_signed_in
+        self._seconds_for_body = seconds_for_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"The gateway serves HTTP only, not {scope['type']}.")
+        environ = _environ_of(scope, self._n_proxies)
+        network = network_of(environ["REMOTE_ADDR"])
+        try:
+            with await self._body(environ, network, receive) as body:
+                environ["wsgi.input"] = body
+                await self._answer(environ, network, send)
+        except _Disconnected:
+            return
+        except (_Refused, Overloaded) as refusal:
+            status = refusal.status if isinstance(refusal, _Refused) else HTTPStatus.SERVICE_UNAVAILABLE
+            await _send_refusal(status, environ, send)
+
+    async def _body(self, environ: dict[str, Any], network: str, receive: Receive) -> IO[bytes]:
+        """The request's body from its first byte; raises _Refused before reading what is too large."""
+        declared = environ.get("CONTENT_LENGTH", "")
+        is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+        if not is_chunked and declared in ("", "0"):
+            return BytesIO()
+        limit = 0 if environ["REQUEST_METHOD"] in BODYLESS else largest_body(environ["PATH_INFO"])
+        size = int(declared) if declared.isdecimal() else limit
+        if min(size, limit) > ANYONE:
+            headers = (environ.get("HTTP_COOKIE", ""), environ.get("HTTP_AUTHORIZATION", ""))
+            if not await self._threads.run(network, lambda: self._is_signed_in(*headers)):
+                limit = ANYONE
+        if declared and size > limit:
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        body: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 -- the caller closes it
+        try:
+            async with asyncio.timeout(self._seconds_for_body(min(size, limit))):
+                n_read = await _read(receive, body, limit)
+        except BaseException as problem:
+            body.close()
+            if isinstance(problem, TimeoutError):
+                raise _Refused(HTTPStatus.REQUEST_TIMEOUT) from None
+            raise
+        if is_chunked:
+            environ["CONTENT_LENGTH"] = str(n_read)
+            del environ["HTTP_TRANSFER_ENCODING"]
+        body.seek(0)
+        return body
+
+    async def _answer(self, environ: dict[str, Any], network: str, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+
+        def stream(message: dict[str, Any]) -> None:
+            asyncio.run_coroutine_threadsafe(send(message), loop).result(READER_SECONDS)
+
+        started, body = await self._threads.run(network, lambda: self._run_wsgi(environ, stream))
+        if isinstance(body, FileBody):
+            try:
+                await send(started)
+                while chunk := await self._threads.run(network, body.read):
+                    await asyncio.wait_for(send(_body_message(chunk, more=True)), READER_SECONDS)
+                await send(_body_message(b""))
+            finally:
+                await self._threads.run(network, body.close)
+        elif body is not None:
+            await send(started)
+            await send(_body_message(body))
+
+    def _run_wsgi(
+        self, environ: dict[str, Any], stream: Callable[[dict[str, Any]], None]
+    ) -> tuple[dict[str, Any], bytes | FileBody | None]:
+        """On a thread: the start of the response and its body; None where the body has been streamed from here.
+
+        What is made while it is sent, as an export from the database, keeps its thread to the end, because the
+        thread holds the database connection.
+        """
+        started: dict[str, Any] = {}
+
+        def start_response(status: str, headers: Iterable[tuple[str, str]], exc_info: Any = None) -> None:
+            started.update(_start_message(int(status[:3]), headers))
+
+        response = self._wsgi(environ, start_response)
+        if isinstance(response, FileBody):
+            return started, response
+        try:
+            if not getattr(response, "streaming", False):
+                return started, b"".join(response)
+            stream(started)
+            for chunk in response:
+                stream(_body_message(chunk, more=True))
+            stream(_body_message(b""))
+            return started, None
+        finally:
+            response.close()
+
+
+async def _read(receive: Receive, body: IO[bytes], limit: int) -> int:
+    """Write what the client sends to `body`, and return the number of bytes."""
+    n_read = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _Disconnected
+        chunk = message.get("body", b"")
+        n_read += len(chunk)
+        if n_read > limit:
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        body.write(chunk)
+        if not message.get("more_body", False):
+            return n_read
+
+
+def _environ_of(scope: Scope, n_proxies: int) -> dict[str, Any]:
+    """The WSGI environment of an ASGI scope, without the body."""
+    server = scope.get("server") or ("localhost", 80)
+    peer = (scope.get("client") or ("", 0))[0]
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": scope["path"].encode().decode("latin1"),
+        "QUERY_STRING": scope["query_string"].decode("latin1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1] or 0),
+        "REMOTE_ADDR": peer,
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.get("scheme", "http"),
+        "wsgi.errors": sys.stderr,
+        "wsgi.file_wrapper": FileBody,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    forwarded: list[str] = []
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin1"), raw_value.decode("latin1")
+        if "_" in name:  # it would take the place of the header with hyphens
+            continue
+        key = name.upper().replace("-", "_")
+        if key == "X_FORWARDED_FOR":
+            forwarded.append(value)
+        if key not in ("CONTENT_LENGTH", "CONTENT_TYPE"):
+            key = f"HTTP_{key}"
+        if key in environ:
+            value = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{value}"
+        environ[key] = value
+    environ["REMOTE_ADDR"] = client_address(peer, forwarded, n_proxies)
+    return environ
+
+
+def _start_message(status: int, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    encoded: Headers = [(name.lower().encode("latin1"), value.encode("latin1")) for name, value in headers]
+    return {"type": "http.response.start", "status": status, "headers": encoded}
+
+
+def _body_message(body: bytes, *, more: bool = False) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+async def _send_refusal(status: HTTPStatus, environ: dict[str, Any], send: Send) -> None:
+    """Answer a request that is not read any further, and close its connection."""
+    logger.info("refused status=%s method=%s", status.value, environ["REQUEST_METHOD"])
+    page = refusal_page(status, environ)
+    headers = [("Content-Type", page.content_type), ("Content-Length", str(len(page.body))), ("Connection", "close")]
+    if page.retry_after:
+        headers.append(("Retry-After", str(page.retry_after)))
+    headers += [
+        ("Cache-Control", "no-store"),
+        ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'"),
+        ("X-Content-Type-Options", "nosniff"),
+    ]
+    await send(_start_message(status.value, headers))
+    await send(_body_message(page.body))

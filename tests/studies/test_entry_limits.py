@@ -1,0 +1,216 @@
+"""One network cannot take a study's places, and an unusual rate of consents pauses the study."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from core.errors import ParallaxError
+from core.models import LogEntry
+from core.networks import RateLimit, seconds_to_wait
+from studies.enums import Mode, NoticeKind, StudyStatus
+from studies.models import Event, Notice, Participant, Study
+from studies.selectors.recruiting import recruiting_of
+from studies.services.entry_limits import default_pause_threshold
+from studies.services.entry_links import entry_link
+from studies.services.launch import resume_study
+from studies.services.recruiting import set_limits
+from tests.factories.studies import enter, make_study
+from tests.studies.test_pages import ABOUT, HTMX, Person, tree
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def study() -> Study:
+    study = make_study(per_condition=30)
+    set_limits(study=study, most_per_network=3)
+    return study
+
+
+def _from(address: str) -> Client:
+    return Client(REMOTE_ADDR=address)
+
+
+def _fields(page: Any) -> dict[str, Any]:
+    return {f.get("name"): f.get("value") for f in tree(page).xpath("//form//input[@type='hidden']")}
+
+
+# Counting
+
+
+def test_a_limit_counts_each_subject_within_its_window_and_keeps_no_address() -> None:
+    limit = RateLimit(2, 600)
+    waits = [seconds_to_wait(limit, "study", "1", "198.51.100.7", now=6000.0 + n) for n in range(4)]
+    assert waits == [0, 0, 598, 597]
+    assert seconds_to_wait(limit, "study", "1", "198.51.100.8", now=6004.0) == 0
+    assert seconds_to_wait(limit, "study", "1", "198.51.100.7", now=6600.0) == 0
+    assert "198.51.100" not in str(cache._cache)  # type: ignore[attr-defined]
+    with override_settings(LIMIT_SHARES=2):
+        assert [seconds_to_wait(limit, "shared", now=60.0), bool(seconds_to_wait(limit, "shared", now=61.0))] == [
+            0,
+            True,
+        ]
+        assert [seconds_to_wait(limit, "own", is_shared=False, now=60.0) for _ in range(2)] == [0, 0]
+
+
+# Consent
+
+
+def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_enter(study: Study) -> None:
+    flood = _from("198.51.100.7")
+    fields = _fields(flood.get(f"/s/{study.slug}/"))
+    boxes = ["1", "2", "3", "4"]
+    answers = [
+        flood.post(f"/s/{study.slug}/", {**fields, "entry_key": f"{n:043d}", "choice": "yes", "box": boxes})
+        for n in range(10)
+    ]
+    assert [answer.status_code for answer in answers] == [302] * 3 + [429] * 7
+    assert Participant.objects.count() == 3
+    refused = answers[-1]
+    assert 0 < int(refused.headers["Retry-After"]) <= 600
+    assert "Please try again in" in refused.text
+    # What was entered is on the page: the same form again, once there is room.
+    cache.clear()
+    again = {f.get("name"): f.get("value") for f in tree(refused).xpath("//form//input[@type='hidden']")}
+    assert again["entry_key"] == f"{9:043d}"
+    boxes_kept = tree(refused).xpath("//input[@name='box']/@value")
+    assert boxes_kept == boxes
+    assert flood.post(f"/s/{study.slug}/", {**again, "box": boxes_kept}).status_code == 302
+    # Who has entered already is let on, and so is somebody of another network.
+    first = {**fields, "entry_key": f"{0:043d}", "choice": "yes", "box": boxes}
+    assert [flood.post(f"/s/{study.slug}/", first).status_code for _ in range(5)] == [302] * 5
+    assert Person(study, _from("198.51.100.8")).consent().status_code == 200
+    assert Participant.objects.count() == 5
+
+
+def test_addresses_of_one_ipv6_network_are_one_network(study: Study) -> None:
+    statuses = [Person(study, _from(f"2001:db8::{n:x}")).consent().status_code for n in range(1, 6)]
+    assert statuses == [200] * 3 + [429] * 2
+    assert Person(study, _from("2001:db8:0:1::1")).consent().status_code == 200
+
+
+def test_opening_and_declining_are_counted_up_to_the_limit(study: Study) -> None:
+    flood = _from("198.51.100.7")
+    fields = _fields(flood.get(f"/s/{study.slug}/"))
+    for n in range(10):
+        answer = flood.post(f"/s/{study.slug}/", {**fields, "entry_key": f"{n:043d}", "choice": "no"}, follow=True)
+        assert "Thank you all the same" in answer.text
+    statuses = [flood.get(f"/s/{study.slug}/?lang=it").status_code for _ in range(40)]
+    study.refresh_from_db()
+    assert (study.n_declined, study.n_opened) == (3, 30)
+    assert statuses == [200] * 29 + [429] * 11
+    page = flood.get(f"/s/{study.slug}/?lang=it")
+    assert "Molte persone della tua rete" in page.text
+    assert tree(page).xpath("//a[@class='go']/@href") == [f"/s/{study.slug}/?lang=it"]
+
+
+def test_simulated_participants_and_previews_are_not_limited(study: Study) -> None:
+    draft = make_study(slug="draft", run=study.run, status="draft")
+    set_limits(study=draft, most_per_network=1, pause_at=1)
+    for n in range(3):
+        link = entry_link(study=draft, mode=Mode.SIMULATED, entry_key=f"{n}" * 40)
+        assert Person(draft, _from("198.51.100.7")).consent(link).status_code == 200
+    assert not Notice.objects.filter(kind=NoticeKind.ENROLMENT_RATE).exists()
+
+
+# Their pages
+
+
+def test_the_form_about_oneself_is_limited_and_loses_nothing(study: Study) -> None:
+    set_limits(study=study, most_per_network=1)
+    person = Person(study, _from("198.51.100.7"))
+    person.consent()
+    statuses = [person.post("about/", {"age": str(20 + n)}, headers=HTMX).status_code for n in range(40)]
+    assert statuses == [204] * 30 + [429] * 10
+    page = person.post("about/", ABOUT)
+    assert page.status_code == 429
+    kept = {f.get("name"): f.get("value") for f in tree(page).xpath("//form//input[@type='hidden']")}
+    assert {key: kept[key] for key in ABOUT} == ABOUT
+    cache.clear()
+    assert person.post("about/", kept).status_code == 302
+    assert person.me.condition is not None
+
+
+def test_batches_of_events_are_limited_and_tried_again_by_the_script(study: Study) -> None:
+    set_limits(study=study, most_per_network=1)
+    person = Person(study, _from("198.51.100.7"))
+    person.consent()
+    replies = [
+        person.client.post(f"{person.base}events/", {"events": []}, content_type="application/json") for _ in range(105)
+    ]
+    assert [reply.status_code for reply in replies] == [200] * 100 + [429] * 5
+    assert replies[-1].json()["code"] == "study.too_often"
+    assert int(replies[-1].headers["Retry-After"]) > 0
+
+
+def test_loading_a_page_again_and_again_stops_writing_events(study: Study) -> None:
+    person = Person(study).to("rate")
+    before = Event.objects.count()
+    for _ in range(150):
+        assert person.get("rate/?q=a").status_code == 200
+    written = Event.objects.count() - before
+    assert written <= 200
+    assert person.get("rate/").status_code == 200
+
+
+# Unusual rates
+
+
+def test_an_unusual_rate_is_a_notice_and_then_a_pause_that_can_be_resumed(study: Study) -> None:
+    set_limits(study=study, pause_at=6)
+    for _ in range(3):
+        enter(study)
+    study.refresh_from_db()
+    assert study.status == StudyStatus.LIVE
+    (notice,) = Notice.objects.filter(kind=NoticeKind.ENROLMENT_RATE)
+    assert notice.text == ("3 participants gave consent within 10 minutes. The study is paused automatically at 6.")
+    for _ in range(3):
+        enter(study)
+    study.refresh_from_db()
+    assert study.status == StudyStatus.PAUSED
+    with pytest.raises(ParallaxError) as refusal:
+        enter(study)
+    assert refusal.value.code == "study.not_open"
+    entry = LogEntry.objects.filter(object_id=study.pk, to_status=StudyStatus.PAUSED).latest("pk")
+    assert entry.reason == "Paused automatically: 6 participants gave consent within 10 minutes, the limit is 6."
+    assert Notice.objects.filter(kind=NoticeKind.ENROLMENT_RATE).count() == 2
+    # Resumed, it counts anew; and people who came before the last ten minutes do not count.
+    resume_study(study=study)
+    for _ in range(3):
+        enter(study)
+    study.refresh_from_db()
+    assert study.status == StudyStatus.LIVE
+    Participant.objects.update(consented_at=timezone.now() - timedelta(minutes=11))
+    for _ in range(5):
+        enter(study)
+    study.refresh_from_db()
+    assert study.status == StudyStatus.LIVE
+
+
+def test_the_default_pause_follows_the_targets(study: Study) -> None:
+    assert default_pause_threshold(study) == max(100, round(0.75 * 30 * study.conditions.count()))
+
+
+def test_limits_are_set_by_the_owner_in_the_console_and_logged(study: Study, client: Client) -> None:
+    from studies.models import StudyMembership
+    from tests.factories.accounts import UserFactory
+
+    owner = UserFactory()
+    StudyMembership.objects.create(study=study, researcher=owner, role="owner")
+    client.force_login(owner)
+    url = f"/studies/{study.slug}/recruiting/"
+    assert "Entry limits" in client.get(url).text
+    assert client.post(f"{url}limits/", {"most_per_network": "500", "pause_at": ""}).status_code == 302
+    how = recruiting_of(study)
+    assert (how.most_per_network, how.pause_at) == (500, None)
+    entry = LogEntry.objects.filter(object_id=study.pk).latest("pk")
+    assert entry.reason == "Entry limits within ten minutes: per network 500, automatic pause at default."
+    assert "100000" in client.post(f"{url}limits/", {"most_per_network": "100001"}).text
+    with pytest.raises(ParallaxError):
+        set_limits(study=study, pause_at=0)
