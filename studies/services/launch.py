@@ -19,6 +19,7 @@ from studies.models import Study, StudyVersion
 from studies.plans import TESTS, plan_from
 from studies.presets.loader import check_design, metric_profile
 from studies.questionnaires.schema import NUMBER, questionnaire_from
+from studies.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.services.archiving import refuse_archived
 from studies.services.consent_versions import keep_consent
 from studies.services.simulated import take_over_trial
@@ -68,6 +69,8 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         "primary": study.settings.get("primary"),
         **({"plan": frozen_plan(study)} if "plan" in study.settings else {}),
         "seed": study.seed,
+        # The hash promises the secret seed without telling it. A known seed is the one above.
+        **({} if is_seed_known(study) else {"assignment_seed_sha256": seed_commitment(study)}),
     }
 
 
@@ -237,6 +240,7 @@ def close_study(*, study: Study, actor: Any = None) -> Study:
         allowed=STUDY_MOVES,
         actor=actor,
         reason="Closed.",
+        facts={} if is_seed_known(study) else {"assignment_seed": study.assignment_seed},  # revealed from now on
         closed_at=timezone.now(),
     )
     return study

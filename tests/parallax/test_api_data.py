@@ -146,6 +146,19 @@ def test_taking_answers_is_recorded(study: Study, program: Program) -> None:
     assert LogEntry.objects.filter(facts__act="exported").count() == 1
 
 
+def test_nobody_reads_who_is_in_which_condition_while_outcomes_are_blinded(blinded: Study, tmp_path: Path) -> None:
+    program = Program(blinded.memberships.get(role=Role.OWNER).researcher)
+    refused = program.get(f"studies/{blinded.slug}/answers/allocation/", 409)
+    assert refused["code"] == "blinding.outcomes_shut"
+    names = [file.name for file in write_export(blinded, "pages", tmp_path)]
+    assert any("pages_data" in name for name in names)
+    assert not any("allocation" in name for name in names)
+    assert "participant.condition" not in program.get(f"studies/{blinded.slug}/answers/pages/", format="csv")
+    close_study(study=blinded)
+    assert program.get(f"studies/{blinded.slug}/answers/allocation/")["rows"]
+    assert any("allocation" in file.name for file in write_export(blinded, "pages", tmp_path))
+
+
 def test_outcomes_stay_shut_until_the_close_or_until_somebody_opens_them(blinded: Study) -> None:
     study = blinded
     program = Program(study.memberships.get(role=Role.OWNER).researcher)
