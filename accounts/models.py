@@ -54,7 +54,8 @@ class User(AbstractUser):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Write the account; a new password ends its tokens, as it ends its sessions, by whatever way it was set."""
-        is_new_password = self.pk is not None and self._password is not None  # set_password sets it, save clears it
+        # What set_password leaves for save, which clears it; an account that is new has no tokens.
+        is_new_password = getattr(self, "_password", None) is not None
         with transaction.atomic():
             super().save(*args, **kwargs)
             if is_new_password:

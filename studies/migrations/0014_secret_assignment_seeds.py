@@ -22,5 +22,10 @@ class Migration(migrations.Migration):
             field=models.CharField(blank=True, default="", editable=False, max_length=32),
             preserve_default=False,
         ),
+        migrations.AddField(
+            model_name="study",
+            name="seed_revealed_at",
+            field=models.DateTimeField(blank=True, null=True),
+        ),
         migrations.RunPython(draw_for_drafts, migrations.RunPython.noop),
     ]

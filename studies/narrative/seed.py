@@ -22,7 +22,7 @@ def commitment_sentence(commitment: str) -> str:
     )
 
 
-def revealed_sentence(commitment: str, seed: str) -> str:
+def revealed_sentence(commitment: str, seed: str, *, is_reopened: bool) -> str:
     """What is told of the seed once the study is closed.
 
     Parameters
@@ -31,12 +31,18 @@ def revealed_sentence(commitment: str, seed: str) -> str:
         SHA-256 of the seed.
     seed : str
         The seed in hexadecimal.
+    is_reopened : bool
+        Whether participants are assigned by it again.
 
     Returns
     -------
     str
     """
-    return f"Seed of the assignment: {seed}, secret until the close. Its preregistered SHA-256 hash: {commitment}."
+    later = " The study was reopened after that, so anyone can predict the later assignments." if is_reopened else ""
+    return (
+        f"Seed of the assignment: {seed}, secret until the study closed. Its preregistered SHA-256 hash: {commitment}."
+        f"{later}"
+    )
 
 
 def known_sentence(seed: int) -> str:

@@ -19,7 +19,8 @@ def seed_state(study: Study) -> tuple[str, str]:
     if is_seed_known(study):
         return "Known", "for simulations and demonstrations only"
     if is_seed_revealed(study):
-        return "Revealed", "the assignment can be replayed"
+        is_open = study.status != StudyStatus.CLOSED
+        return "Revealed", "later assignments can be predicted" if is_open else "the assignment can be replayed"
     return "Secret", "revealed when the study closes"
 
 
@@ -28,7 +29,8 @@ def seed_sentence(study: Study) -> str:
     if is_seed_known(study):
         return known_sentence(study.seed)
     if is_seed_revealed(study):
-        return revealed_sentence(seed_commitment(study), study.assignment_seed)
+        is_open = study.status != StudyStatus.CLOSED
+        return revealed_sentence(seed_commitment(study), study.assignment_seed, is_reopened=is_open)
     return commitment_sentence(seed_commitment(study))
 
 
@@ -50,8 +52,8 @@ def seed_commitment(study: Study) -> str:
 
 
 def is_seed_revealed(study: Study) -> bool:
-    """Whether the seed may be shown: it was known all along, or nobody is assigned any more."""
-    return is_seed_known(study) or study.status == StudyStatus.CLOSED
+    """Whether the seed may be shown: it was known all along, or the study has been closed."""
+    return is_seed_known(study) or study.seed_revealed_at is not None
 
 
 def revealed_seed(study: Study, mode: str = Mode.LIVE) -> Seed | None:

@@ -89,7 +89,7 @@ def test_no_request_finds_a_fault_or_a_deviation(study: Study, unthrottled: None
         "datasets": {"name": study.dataset_version.dataset.name},
         "models": {"id": study.conditions.earliest("position").model_id},
         "runs": {"id": study.run_id},
-        "requests": {"pk": request_report(study=study, asked_by=owner).pk},
+        "requests": {"id": request_report(study=study, asked_by=owner).pk},
         "reports": {"id": report.pk, "pk": report.pk, "name": "report.json"},
     }
     schema = schemathesis.openapi.from_wsgi("/api/v1/schema/", WSGIHandler(), headers=headers)

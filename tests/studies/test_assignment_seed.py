@@ -6,17 +6,19 @@ import csv
 import hashlib
 import json
 import re
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
 from core.models import LogEntry
-from core.provenance import derived_seed
+from core.provenance import derived_seed, digest_of
 from studies.assignment.draws import Seed
 from studies.assignment.ledger import ASSIGNED, Ledger, Line, replay
 from studies.assignment.methods import METHODS, method_from
@@ -25,11 +27,11 @@ from studies.exports.making import write_export
 from studies.models import Study
 from studies.narrative.preregistration import FORMS, preregistration
 from studies.selectors.allocation import log_lines, replayed_log
-from studies.selectors.assignment_seed import KNOWN_SEED, seed_commitment
+from studies.selectors.assignment_seed import KNOWN_SEED, seed_commitment, seed_sentence, seed_state
 from studies.selectors.planning import preregistration_plan
 from studies.services.design import change_design, create_study
 from studies.services.duplicating import duplicate_study
-from studies.services.launch import close_study, launch_study
+from studies.services.launch import close_study, design_snapshot, launch_study
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import add_conditions, assigned, completed, make_study
@@ -174,6 +176,27 @@ def _shown(study: Study, folder: Path) -> dict[str, str]:
     logged = LogEntry.objects.filter(kind__startswith="studies.").values_list("reason", "facts")
     found["log"] = json.dumps(list(logged), default=str)
     return found
+
+
+def test_the_migration_draws_for_drafts_and_leaves_launched_studies_their_known_seed() -> None:
+    live = make_study()
+    draft = make_study(slug="draft", status="draft", run=live.run)
+    hash_before = live.design_hash
+    import_module("studies.migrations.0014_secret_assignment_seeds").draw_for_drafts(apps, None)
+    live.refresh_from_db()
+    draft.refresh_from_db()
+    assert (live.assignment_seed, live.design_hash) == ("", hash_before)
+    assert digest_of(design_snapshot(live)) == hash_before
+    assert HEX.fullmatch(draft.assignment_seed)
+
+
+def test_a_reopened_study_says_that_its_seed_is_public() -> None:
+    study = secret_study()
+    close_study(study=study)
+    study.refresh_from_db()
+    study.status = "live"
+    assert seed_state(study) == ("Revealed", "later assignments can be predicted")
+    assert "reopened" in seed_sentence(study)
 
 
 def test_nothing_shows_the_secret_seed_before_the_close_and_everything_reveals_it_after(tmp_path: Path) -> None:
