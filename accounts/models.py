@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.enums import Scope
+from core.models import LogEntry
 
 
 class ResearcherManager(UserManager["User"]):
@@ -51,6 +52,16 @@ class User(AbstractUser):
     def __str__(self) -> str:
         return self.name or self.email
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Write the account; a new password ends its tokens, as it ends its sessions, by whatever way it was set."""
+        # What set_password leaves for save, which clears it; an account that is new has no tokens.
+        is_new_password = getattr(self, "_password", None) is not None
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            if is_new_password:
+                for token in self.tokens.filter(revoked_at=None):
+                    token.revoke(actor=self, reason="Token ended by a new password.")
+
     def get_full_name(self) -> str:
         return str(self)
 
@@ -81,6 +92,25 @@ class Token(models.Model):
     def is_expired(self) -> bool:
         """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    def revoke(self, *, actor: User, reason: str) -> None:
+        """End the token for good; recorded. Done twice, the first time counts."""
+        now = timezone.now()
+        if Token.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now):
+            self.revoked_at = now
+            self.record(actor, "valid", "revoked", reason)
+
+    def record(self, actor: User, before: str, after: str, reason: str) -> None:
+        """Log what became of the token."""
+        LogEntry.objects.create(
+            actor=actor,
+            kind="accounts.token",
+            object_id=self.pk,
+            from_status=before,
+            to_status=after,
+            reason=reason,
+            facts={"owner": self.owner_id, "name": self.name, "scope": self.scope},
+        )
 
     @property
     def is_valid(self) -> bool:

@@ -16,7 +16,6 @@ from accounts.enums import Scope
 from accounts.models import Token, User
 from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
-from core.models import LogEntry
 
 PREFIX = "plx_"  # tells people, and programs that look for leaked secrets, what it is
 TOLD = 8  # characters of a token that are shown again
@@ -76,17 +75,14 @@ def create_token(*, owner: User, name: str, scope: str = Scope.READ, days: int |
         scope=scope,
         expires_at=None if days is None else timezone.now() + timedelta(days=days),
     )
-    _log_token(token, owner, "", "valid", "Token made.")
+    token.record(owner, "", "valid", "Token made.")
     return token, text
 
 
 @transaction.atomic
 def revoke_token(*, token: Token, actor: User) -> None:
     """End a token for good; recorded. Done twice, the first time counts."""
-    now = timezone.now()
-    if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
-        token.revoked_at = now
-        _log_token(token, actor, "valid", "revoked", "Token revoked.")
+    token.revoke(actor=actor, reason="Token revoked.")
 
 
 def note_use(*, token: Token) -> None:
@@ -97,15 +93,3 @@ def note_use(*, token: Token) -> None:
         is_old = Q(last_used_at=None) | Q(last_used_at__lt=before)
         Token.objects.filter(is_old, pk=token.pk).update(last_used_at=now)
         token.last_used_at = now
-
-
-def _log_token(token: Token, actor: User, before: str, after: str, reason: str) -> None:
-    LogEntry.objects.create(
-        actor=actor,
-        kind="accounts.token",
-        object_id=token.pk,
-        from_status=before,
-        to_status=after,
-        reason=reason,
-        facts={"owner": token.owner_id, "name": token.name, "scope": token.scope},
-    )

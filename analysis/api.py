@@ -20,16 +20,22 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.enums import RequestStatus
+from analysis.enums import RequestKind, RequestStatus
 from analysis.exports.files import report_json
 from analysis.models import Report
 from analysis.package import PACKAGE
-from analysis.selectors.reports import reports_of, studies_to_report
-from analysis.serializers import BuildSerializer, ReportDetailSerializer, ReportQuerySerializer, ReportSerializer
-from analysis.services import Given, build_report, give_file
+from analysis.selectors.reports import reports_of, requests_of, studies_to_report
+from analysis.serializers import (
+    BuildSerializer,
+    ReportDetailSerializer,
+    ReportQuerySerializer,
+    ReportSerializer,
+    RequestSerializer,
+)
+from analysis.services import Given, ready_file
 from analysis.services.drawing import page_of
 from analysis.services.packages import give_package
-from analysis.services.requests import request_package, require_open_answers
+from analysis.services.requests import request_package, request_report, require_open_answers
 from core.errors import ParallaxError
 
 FILE_TYPES = (
@@ -75,24 +81,32 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     @extend_schema(
         operation_id="report_build",
         summary="Build a report",
-        description="Computes the report at once, from the run the study was made on: it takes seconds. The same "
-        "inputs give the report that is there already (200). While people's outcomes are blinded a report on them is "
-        "refused (409). Studies that you may not report, or that are not launched, are not there (404). The token has "
-        "to have the scope `report`.",
+        description="Asks a worker for the report, from the run the study was made on. The answer names the request: "
+        "ask for its `url` until `status` is `succeeded`, and `report_url` leads to the report, or `failed`, and "
+        "`error` says why. The same inputs give the report that exists already. While people's outcomes are blinded a "
+        "report on them is refused (409). Studies that you may not report, or that are not launched, are not there "
+        "(404). The token has to have the scope `report`.",
         request=BuildSerializer,
-        responses={201: ReportSerializer, 200: ReportSerializer},
+        responses={202: RequestSerializer},
     )
     def create(self, request: Request) -> Response:
-        """Build a report, or give the one of the same inputs."""
+        """Ask a worker for a report."""
         asked = BuildSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         study = get_object_or_404(studies_to_report(request.user), slug=asked.validated_data["study"])
         require_open_answers(study=study, mode=asked.validated_data.get("mode"))
-        newest = study.reports.order_by("-pk").values_list("pk", flat=True).first() or 0
-        report = build_report(study=study, mode=asked.validated_data.get("mode"), made_by=request.user)
-        is_new = report.pk > newest
-        told = ReportSerializer(reports_of(request.user).get(pk=report.pk)).data
-        return Response(told, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+        row = request_report(study=study, mode=asked.validated_data.get("mode"), asked_by=request.user)
+        told = RequestSerializer(row, context={"request": request}).data
+        headers = {"Location": told["url"], "Retry-After": "5"}
+        return Response(told, status=status.HTTP_202_ACCEPTED, headers=headers)
+
+    @extend_schema(
+        operation_id="report_request", summary="The state of a requested report", responses=RequestSerializer
+    )
+    def requested(self, request: Request, pk: int) -> Response:
+        """Tell where a report stands that the researcher asked for."""
+        row = get_object_or_404(requests_of(request.user).filter(kind=RequestKind.REPORT), pk=pk)
+        return Response(RequestSerializer(row, context={"request": request}).data)
 
     @extend_schema(operation_id="report", summary="One report and its files", responses=ReportDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
@@ -116,15 +130,15 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
         operation_id="report_file",
         summary="A file of a report",
         description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, … "
-        "The study package is made by a worker: asked for the first time, and until it is there, the answer is 202 "
-        "with what the worker is at; why it could not be made is told for a minute (409).",
+        "The study package, `report.html` and `report.pdf` are made by a worker: asked for the first time, and until "
+        "the file is there, the answer is 202; why a package could not be made is told for a minute (409).",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
         ],
         responses={
             (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, description="The file."),
             (202, "application/json"): OpenApiResponse(
-                OpenApiTypes.OBJECT, description="A worker is making the study package: ask again in some seconds."
+                OpenApiTypes.OBJECT, description="A worker is making the file: ask again in some seconds."
             ),
             **{
                 (200, content_type): OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
@@ -141,23 +155,24 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
             ready = give_package(report=report, actor=request.user)
             return self._asked(report, request.user) if ready is None else self._sent(ready)
         try:
-            given = give_file(report=report, name=name, actor=request.user)
+            given = ready_file(report=report, name=name, actor=request.user)
         except ParallaxError as refused:
             if refused.code == "report.no_such_file":
                 raise NotFound(str(refused)) from refused
             raise
-        return self._sent(given)
+        return self._under_way("report.file_under_way", f"The file {name}") if given is None else self._sent(given)
 
     def _asked(self, report: Report, researcher: Any) -> Response:
         """A worker makes it: where it stands, and when to ask again."""
         asked = request_package(report=report, asked_by=researcher)
         if asked.status == RequestStatus.FAILED:
             raise ParallaxError("report.package_failed", asked.error)
-        told = {
-            "code": "report.package_under_way",
-            "message": "The study package is being made. Ask for the same address again in some seconds.",
-            "extra": {"status": asked.status, "activity": asked.activity},
-        }
+        state = {"status": asked.status, "activity": asked.activity}
+        return self._under_way("report.package_under_way", "The study package", **state)
+
+    def _under_way(self, code: str, what: str, **state: str) -> Response:
+        message = f"{what} is being made. Ask for the same address again in some seconds."
+        told = {"code": code, "message": message, "extra": state}
         return Response(told, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})
 
     def _sent(self, given: Given) -> HttpResponse:

@@ -8,7 +8,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from analysis.models import Report
+from analysis.enums import RequestStatus
+from analysis.models import Report, ReportRequest
 from studies.models import Study
 from studies.serializers import REPORTED
 
@@ -28,6 +29,32 @@ class ReportSerializer(serializers.ModelSerializer[Report]):
         model = Report
         fields = ["id", "study", "number", "mode", "is_pilot", "run_id", "inputs_hash", "is_out_of_date", "created_at"]
         read_only_fields = fields
+
+
+class RequestSerializer(serializers.ModelSerializer[ReportRequest]):
+    """A report that a worker builds: where it stands, and the report's address once it is there."""
+
+    study = serializers.SlugField(source="study.slug")
+    url = serializers.SerializerMethodField(help_text="This request: ask again until its status is final.")
+    report_url = serializers.SerializerMethodField(help_text="The report; null until it is built.")
+    error = serializers.CharField(help_text="Why no report was built; empty where nothing failed.")
+
+    class Meta:
+        model = ReportRequest
+        fields = ["id", "study", "status", "activity", "error", "url", "report_url"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, asked: ReportRequest) -> str:
+        """Its own address."""
+        return reverse("api:reports-request", kwargs={"pk": asked.pk}, request=self.context["request"])
+
+    @extend_schema_field(serializers.URLField(allow_null=True))
+    def get_report_url(self, asked: ReportRequest) -> str | None:
+        """The report's address."""
+        if asked.status != RequestStatus.SUCCEEDED or asked.report_id is None:
+            return None
+        return reverse("api:reports-detail", kwargs={"pk": asked.report_id}, request=self.context["request"])
 
 
 class FileSerializer(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from analysis.models import Report
 from analysis.package import PACKAGE
 from analysis.selectors.answering import mode_to_report
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
-from analysis.services import Given, build_report, give_file
+from analysis.services import Given, build_report, ready_file
 from analysis.services.drawing import page_of
 from analysis.services.packages import give_package
 from analysis.services.requests import (
@@ -104,11 +104,14 @@ def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         ready = give_package(report=report, actor=request.user)
         return redirect(request_package(report=report, asked_by=request.user)) if ready is None else _sent(ready)
     try:
-        given = give_file(report=report, name=name, actor=request.user)
+        given = ready_file(report=report, name=name, actor=request.user)
     except ParallaxError as refused:
         if refused.code == "report.no_such_file":
             raise Http404(str(refused)) from refused
         messages.error(request, str(refused))
+        return redirect("analysis:detail", pk=report.pk)
+    if given is None:
+        messages.info(request, f"A worker is drawing {name}. Select it again in a few seconds.")
         return redirect("analysis:detail", pk=report.pk)
     return _sent(given)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -49,7 +50,53 @@ def check_debug_with_https(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
+def check_private_folder(**kwargs: Any) -> list[checks.CheckMessage]:
+    """parallax.W001: other accounts of the machine could read answers, letters and logs."""
+    if Path(settings.VAR_DIR).stat().st_mode & 0o077:
+        return [
+            checks.Warning(
+                f"Other accounts of this machine can read {settings.VAR_DIR}, and this one may not change that.",
+                hint=f"Run chmod 700 {settings.VAR_DIR} as its owner.",
+                id="parallax.W001",
+            )
+        ]
+    return []
+
+
+def check_letters_in_logs(**kwargs: Any) -> list[checks.CheckMessage]:
+    """parallax.E004: a link that resets a password would be in the log of the web server."""
+    if settings.EMAIL_BACKEND == "django.core.mail.backends.console.EmailBackend" and not settings.DEBUG:
+        return [
+            checks.Error(
+                "EMAIL_BACKEND writes letters, and with them links that reset passwords, to the log.",
+                hint="Set EMAIL_HOST to send them, or unset EMAIL_BACKEND to keep them as files in PARALLAX_VAR/mail.",
+                id="parallax.E004",
+            )
+        ]
+    return []
+
+
+def check_mail_server(**kwargs: Any) -> list[checks.CheckMessage]:
+    """parallax.W002: on an installation that others use, nobody would get a letter."""
+    if not settings.EMAIL_HOST and settings.EMAIL_BACKEND.startswith("django.core.mail.backends."):
+        return [
+            checks.Warning(
+                "There is no mail server: password resets and notices are not sent.",
+                hint=f"Set EMAIL_HOST (docs/reference/settings.md). Letters are in {settings.EMAIL_FILE_PATH}.",
+                id="parallax.W002",
+            )
+        ]
+    return []
+
+
 def register_all() -> None:
     """Register every check of this module."""
-    for check in (check_broker_folder, check_artefact_folder, check_debug_with_https):
+    for check in (
+        check_broker_folder,
+        check_artefact_folder,
+        check_debug_with_https,
+        check_private_folder,
+        check_letters_in_logs,
+    ):
         checks.register(check)
+    checks.register(check_mail_server, deploy=True)

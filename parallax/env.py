@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +79,25 @@ def env_database(name: str, *, default: str) -> dict[str, Any]:
     """Return the database that the variable (or its file) names, as Django wants it."""
     url = env_secret(name) or default
     try:
-        found = dict(dj_database_url.parse(url, conn_max_age=60))
+        found = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
     except (ValueError, KeyError) as problem:  # the URL may hold a password: it is not repeated
         raise ImproperlyConfigured(
-            f"{name} is not a database's address; write postgresql://user:password@host:5432/name."
+            f"{name} is not a database's address; write postgresql://user:password@host:5432/name. A password with "
+            "symbols such as / # ? goes into DATABASE_PASSWORD."
         ) from problem
     if not found.get("ENGINE"):
         raise ImproperlyConfigured(f"{name} names no database; write postgresql://user:password@host:5432/name.")
+    if password := env_secret("DATABASE_PASSWORD"):
+        found["PASSWORD"] = password  # as it is: nothing of it is read as a part of the address
     return found
+
+
+def env_choice(name: str, choices: Sequence[str]) -> str:
+    """Return the variable's text, one of `choices`; the first where it is not set."""
+    raw = os.environ.get(name, "").strip().lower() or choices[0]
+    if raw not in choices:
+        raise ImproperlyConfigured(f"{name} is {raw!r}; write {', '.join(choices[:-1])} or {choices[-1]}.")
+    return raw
 
 
 def env_secret(name: str) -> str | None:

@@ -17,20 +17,25 @@ from django.utils.translation import gettext_lazy as _
 
 from charting.render import STYLE_HASHES
 from parallax.catalogues import compiled_catalogues
-from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_site, env_str
+from parallax.env import env_bool, env_bytes, env_choice, env_database, env_int, env_list, env_secret, env_site, env_str
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env_str("PARALLAX_VAR", str(BASE_DIR / "var"))).resolve()
+os.umask(0o077)  # answers, letters and logs are for this account alone
 try:
-    for _folder in ("artefacts", "broker/messages", "broker/processed", "broker/control", "media", "numba", "tmp"):
+    for _folder in (
+        "artefacts", "broker/messages", "broker/processed", "broker/control", "mail", "media", "numba", "tmp"
+    ):  # fmt: skip
         (VAR_DIR / _folder).mkdir(parents=True, exist_ok=True)
 except OSError as _problem:
     raise ImproperlyConfigured(
         f"The folder {VAR_DIR} cannot be written: {_problem.strerror}. Set PARALLAX_VAR to a folder that this account "
         "may write."
     ) from _problem
+if VAR_DIR.stat().st_mode & 0o077 and VAR_DIR.stat().st_uid == os.getuid():
+    VAR_DIR.chmod(0o700)  # made before folders were private; parallax.W001 tells where this account may not
 
 # Compiled kernels are kept here; numba reads the variable when it is first imported.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
@@ -177,7 +182,8 @@ MEMORY_LIMIT = env_bytes("PARALLAX_MEMORY_LIMIT")  # of one fit; None: what the 
 LEASE_SECONDS = env_int("LEASE_SECONDS", default=30, minimum=1)
 SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0 leaves it to beat
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": name, "schedule": max(SWEEP_SECONDS, 5)}
+    # A sweep that waits longer than its pace is not wanted any more: the next one is on its way.
+    name: {"task": name, "schedule": max(SWEEP_SECONDS, 5), "options": {"expires": max(SWEEP_SECONDS, 5)}}
     for name in ("evaluation.sweep", "studies.sweep", "analysis.sweep")
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
@@ -216,7 +222,18 @@ AXES_USERNAME_FORM_FIELD = "username"
 AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
-EMAIL_BACKEND = env_str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+# Letters hold links that open accounts: without a mail server they are private files, and never in a log.
+EMAIL_HOST = env_str("EMAIL_HOST", "")
+EMAIL_BACKEND = env_str(
+    "EMAIL_BACKEND", f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
+)
+EMAIL_FILE_PATH = VAR_DIR / "mail"
+_tls = env_choice("EMAIL_TLS", ("starttls", "ssl", "none"))
+EMAIL_USE_TLS, EMAIL_USE_SSL = _tls == "starttls", _tls == "ssl"
+EMAIL_PORT = env_int("EMAIL_PORT", default={"starttls": 587, "ssl": 465, "none": 25}[_tls], minimum=1)
+EMAIL_HOST_USER = env_str("EMAIL_USER", "")
+EMAIL_HOST_PASSWORD = env_secret("EMAIL_PASSWORD") or ""
+EMAIL_TIMEOUT = 10  # seconds; a page waits for a password's letter
 SITE_URL = env_site("PARALLAX_URL")  # what letters link to; no request says it where they are written
 CONTACT = env_str("PARALLAX_CONTACT", "")  # shown on pages that belong to no study, as a wrong link's
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost>")

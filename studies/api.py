@@ -28,7 +28,7 @@ from studies.models import Study
 from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seat_for
 from studies.selectors.console import studies_shown_to
 from studies.selectors.live import is_blinded
-from studies.selectors.outcomes import outcomes_of
+from studies.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
 from studies.serializers import (
     AnswersQuerySerializer,
     AnswersSerializer,
@@ -41,7 +41,7 @@ from studies.serializers import (
     WithdrawalSerializer,
     WithdrawnSerializer,
 )
-from studies.services.blinding import WITHOUT_OUTCOMES, note_export, outcomes_shut, require_open
+from studies.services.blinding import note_export, outcomes_shut, require_open
 from studies.services.launch import design_snapshot
 from studies.services.privacy import participant_known_as, withdraw_on_behalf
 
@@ -116,8 +116,8 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         summary="The answers as a tidy table",
         description="The console's exports, row by row: `long` has a row for each participant and item, `wide` one for "
         "each participant. Ids are made for publication and lead back to nobody. Taking a table is recorded in the "
-        "study's log. Until the outcomes are open, what holds answers is refused (409): page times and the "
-        "allocation log are given. Rows are streamed.",
+        "study's log. Until the outcomes are open, only page times are given: answers and the allocation log, which "
+        "tells who is in which condition, are refused (409). Rows are streamed.",
         parameters=[TABLE, AnswersQuerySerializer],
         responses={(200, "application/json"): AnswersSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )

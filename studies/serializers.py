@@ -10,6 +10,7 @@ from rest_framework import serializers
 from studies.enums import Mode, Role
 from studies.models import Condition, Participant, Study
 from studies.selectors import monitor
+from studies.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
 from studies.selectors.outcomes import are_outcomes_open
 from studies.services.privacy import LONGEST_REASON
 
@@ -87,19 +88,41 @@ class PrimarySerializer(serializers.Serializer[Any]):
     objective = serializers.CharField()
 
 
+class AssignmentSeedSerializer(serializers.Serializer[Any]):
+    """The secret seed of the assignment: its hash from the start, itself once the study is closed."""
+
+    is_known = serializers.BooleanField(
+        help_text="Whether the assignment follows from the known seed above, for simulations and demonstrations only."
+    )
+    sha256 = serializers.CharField(
+        allow_blank=True, help_text="Hash of the secret seed; empty where the seed is known."
+    )
+    seed = serializers.CharField(allow_null=True, help_text="In hexadecimal; null until the close.")
+
+
 class DesignFactsSerializer(serializers.Serializer[Any]):
     """What owners and analysts are told of a study."""
 
     design_hash = serializers.CharField(allow_blank=True, help_text="Empty until the study is launched.")
     dataset = PinnedDatasetSerializer(source="dataset_version")
     run_id = serializers.IntegerField()
-    seed = serializers.IntegerField()
+    seed = serializers.IntegerField(help_text="Of page orders, resampling and simulated participants.")
+    assignment_seed = serializers.SerializerMethodField()
     primary = PrimarySerializer(source="settings.primary", allow_null=True)
     conditions = serializers.SerializerMethodField()
     counts = serializers.SerializerMethodField()
     are_outcomes_open = serializers.SerializerMethodField(
         help_text="Outcomes by condition are blinded until the close, or until somebody opens them and says why."
     )
+
+    @extend_schema_field(AssignmentSeedSerializer)
+    def get_assignment_seed(self, study: Study) -> Any:
+        """The seed of the assignment as far as it may be told."""
+        return {
+            "is_known": is_seed_known(study),
+            "sha256": seed_commitment(study),
+            "seed": study.assignment_seed or None if is_seed_revealed(study) else None,
+        }
 
     @extend_schema_field(ConditionSerializer(many=True))
     def get_conditions(self, study: Study) -> Any:

@@ -14,6 +14,7 @@ from analysis.package.contents import write_design, write_people, write_run, wri
 from analysis.package.numbers import numbers_csv
 from core.provenance import versions
 from studies.exports.writing import Written, write_text, zipped_to
+from studies.selectors.assignment_seed import seed_sentence
 
 SUMS = "SHA256SUMS"
 Progress = Callable[[str], None]
@@ -112,6 +113,7 @@ def readme(report: Report) -> str:
         f"- Run: `{provenance['run_inputs_hash']}`",
         f"- Dataset: {provenance['dataset']}, version {provenance['dataset_version']}, `{provenance['dataset_hash']}`",
         f"- Seed of the study: {provenance['study_seed']}; of the run: {provenance['run_seed']}",
+        f"- {seed_sentence(report.study)}",
         *(f"- Seed of the bootstrap, {name}: {seed}" for name, seed in provenance["bootstrap_seeds"]),
         *(f"- Computed with {name} {version}" for name, version in provenance["versions"]),
         *(f"- Packed with {name} {version}" for name, version in versions().items()),

@@ -30,6 +30,11 @@ class Page:
     files: tuple[Listing, ...]
 
 
+def is_kept(report: Report, name: str) -> bool:
+    """Whether `kept` would give it without drawing."""
+    return Drawing.objects.filter(report=report, name=name, version=drawing_version()).exists()
+
+
 def kept(report: Report, name: str, make: Callable[[], bytes]) -> bytes:
     """What is kept under this name, or else what `make` gives, which is kept from now on.
 

@@ -7,11 +7,13 @@ from typing import Any
 
 from analysis.models import Report
 from analysis.package import PACKAGE, Progress, file_of, silent
-from analysis.services.drawing import document_kept, kept
+from analysis.services.drawing import document_kept, is_kept, kept
 from core.errors import ParallaxError
+from core.jobs import enqueue_on_commit
 from studies.services.blinding import note_export
 
-KEPT = ("report.html", "report.pdf")  # whose charts take seconds to draw
+KEPT = ("report.html", "report.pdf")  # whose charts take seconds to draw: a worker's business
+DRAW_TASK = "analysis.draw_file"
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,17 @@ class Given:
     filename: str
     content_type: str
     content: bytes
+
+
+def ready_file(*, report: Report, name: str, actor: Any = None) -> Given | None:
+    """Give one file of a report; None where a worker draws it first, which has been asked for.
+
+    Drawing takes seconds, in which a web process would answer no participant. Raises as `give_file`.
+    """
+    if name in KEPT and not is_kept(report, name):
+        enqueue_on_commit(DRAW_TASK, report_id=report.pk, file=name)
+        return None
+    return give_file(report=report, name=name, actor=actor)
 
 
 def give_file(*, report: Report, name: str, actor: Any = None, progress: Progress = silent) -> Given:

@@ -56,10 +56,15 @@ def require_open_answers(*, study: Study, mode: str | None) -> None:
 def request_report(
     *, study: Study, mode: str | None = None, overrides: Overrides = AS_PLANNED, asked_by: Any = None
 ) -> ReportRequest:
-    """Ask a worker for a report; what keeps it from being built is told by the request."""
-    request = ReportRequest.objects.create(
-        study=study, mode=mode or "", overrides=asdict(overrides), asked_by=asked_by, hinted_at=timezone.now()
-    )
+    """Ask a worker for a report; what keeps it from being built is told by the request.
+
+    Who has asked for the same already is given that request while it is open.
+    """
+    wanted = {"study": study, "mode": mode or "", "overrides": asdict(overrides), "asked_by": asked_by}
+    found = ReportRequest.objects.filter(status__in=REQUEST_OPEN, kind=RequestKind.REPORT, **wanted)
+    if (asked := found.order_by("-pk").first()) is not None:
+        return asked
+    request = ReportRequest.objects.create(**wanted, hinted_at=timezone.now())
     enqueue_on_commit(TASK, request_id=request.pk)
     return request
 

@@ -30,6 +30,7 @@ urlpatterns = [
         ReportViewSet.as_view({"get": "file"}, content_negotiation_class=AsItIs),
         name="reports-file",
     ),
+    path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
     *router.urls,
     # Names of files end without a slash; any other address without one leads on to that with it.
     re_path(r"^(?:reports/[^/]*/files/.*|.*/)$", views.NothingHere.as_view(), name="nothing"),

@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass
 from itertools import count
 
+Seed = int | str  # a known number, or 128 secret bits in hexadecimal
+
 
 @dataclass(frozen=True)
 class Slot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,6 +164,7 @@ class _Simulation:
         rng: np.random.Generator,
     ) -> None:
         self.method, self.targets, self.rng = method, targets, rng
+        self.weights = np.asarray(method.weights or [1] * len(targets), dtype=np.int64)
         self.every = np.arange(repetitions)
         self.counts: Counts = np.zeros((repetitions, len(names), len(targets)), dtype=np.int64)
         traits = [list(enumerate(traits_of(name))) for name in names]
@@ -202,7 +203,7 @@ class _Simulation:
         is_spent = ~((left > 0) & is_open).any(axis=1)
         multiples = np.asarray(self.method.multiples)
         fresh = multiples[self.rng.integers(len(multiples), size=len(left))]
-        left = np.where(is_spent[:, None], fresh[:, None], left)
+        left = np.where(is_spent[:, None], fresh[:, None] * self.weights, left)
         # Every slot of a full condition is passed over, so only open ones are drawn from.
         weight = np.where(is_open, left, 0)
         drawn = self.rng.random(len(left)) * weight.sum(axis=1)
@@ -262,7 +263,7 @@ def of_every_method(
     """
     return {
         name: expected_imbalance(
-            Method(name, chosen.multiples, chosen.probability),
+            replace(chosen, name=name),
             targets,
             strata.expected(),
             rng=np.random.default_rng(seed),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from studies.assignment.draws import Draws
+from studies.assignment.draws import Draws, Seed
 
 
 def ranking(
-    seed: int, stratum: str, place: int, counts: Sequence[int], targets: Sequence[int | None]
+    seed: Seed, stratum: str, place: int, counts: Sequence[int], targets: Sequence[int | None]
 ) -> tuple[int, ...]:
     """The conditions from the least to the most filled, equal ones in a drawn order.
 

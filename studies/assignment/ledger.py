@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from core.errors import DataError
-from studies.assignment.draws import Slot
+from studies.assignment.draws import Seed, Slot
 from studies.assignment.methods import Method, Standing, assign, own_slot
 from studies.assignment.traits import margins_of
 
@@ -52,7 +52,7 @@ class Ledger:
     ----------
     method : Method
         How newcomers are assigned.
-    seed : int
+    seed : int or str
         Seed of the assignment.
 
     Examples
@@ -64,7 +64,7 @@ class Ledger:
     'released'
     """
 
-    def __init__(self, method: Method, seed: int) -> None:
+    def __init__(self, method: Method, seed: Seed) -> None:
         self.method, self.seed = method, seed
         self.holding: dict[Hashable, tuple[str, Slot]] = {}
         self.left: dict[Hashable, tuple[str, Slot]] = {}
@@ -211,7 +211,7 @@ class Replay:
     holding: dict[Hashable, tuple[str, Slot]]
 
 
-def replay(method: Method, seed: int, lines: Iterable[Line]) -> Replay:
+def replay(method: Method, seed: Seed, lines: Iterable[Line]) -> Replay:
     """Make every assignment of a log again, and say where it differs.
 
     Only who came, left and returned, of which stratum and under which targets, is read from the log; places and
@@ -221,7 +221,7 @@ def replay(method: Method, seed: int, lines: Iterable[Line]) -> Replay:
     ----------
     method : Method
         The study's method.
-    seed : int
+    seed : int or str
         Its seed.
     lines : iterable of Line
         The log, in order. Each line of an arrival bears the same targets.

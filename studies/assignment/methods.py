@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import ParameterError
 from studies.assignment import least_filled, minimisation, permuted_blocks, simple
-from studies.assignment.draws import Assignment, Slot
+from studies.assignment.draws import Assignment, Seed, Slot
 
 PERMUTED_BLOCKS = "permuted_blocks"
 MINIMISATION = "minimisation"
@@ -26,9 +26,11 @@ class Method:
     name : str
         One of `METHODS`.
     multiples : tuple of int
-        Permuted blocks: how many times a block holds each condition; one of several is drawn.
+        Permuted blocks: how many times a block holds the smallest block; one of several is drawn.
     probability : float
         Minimisation: how likely the best condition is.
+    weights : tuple of int
+        Permuted blocks: how often the smallest block holds each condition; empty for once each.
 
     Raises
     ------
@@ -39,14 +41,18 @@ class Method:
     name: str = PERMUTED_BLOCKS
     multiples: tuple[int, ...] = (1,)
     probability: float = minimisation.PROBABILITY
+    weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.name not in METHODS:
             raise ParameterError(f"The method of assignment is one of {', '.join(METHODS)}; got {self.name!r}.")
         numbers: list[Any] = list(self.multiples)  # from a design, which may hold anything
+        weights: list[Any] = list(self.weights)
         probability: Any = self.probability
         if not numbers or any(isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 10 for n in numbers):
             raise ParameterError(f"A block holds each condition 1 to 10 times; got {numbers!r}.")
+        if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in weights):
+            raise ParameterError(f"The weights of a block are whole numbers from 1; got {weights!r}.")
         is_number = isinstance(probability, int | float) and not isinstance(probability, bool)
         if not is_number or not 0.0 <= probability <= 1.0:
             raise ParameterError(f"The probability of the best condition lies between 0 and 1; got {probability!r}.")
@@ -58,7 +64,7 @@ def method_from(settings: Mapping[str, Any]) -> Method:
     Parameters
     ----------
     settings : mapping
-        ``method``, ``block_multiples``, ``minimisation_probability``; each may be missing.
+        ``method``, ``block_multiples``, ``block_weights``, ``minimisation_probability``; each may be missing.
 
     Returns
     -------
@@ -72,15 +78,19 @@ def method_from(settings: Mapping[str, Any]) -> Method:
     Examples
     --------
     >>> method_from({"block_multiples": [1, 2]})
-    Method(name='permuted_blocks', multiples=(1, 2), probability=0.8)
+    Method(name='permuted_blocks', multiples=(1, 2), probability=0.8, weights=())
     """
     multiples = settings.get("block_multiples", (1,))
     if not isinstance(multiples, list | tuple):
         raise ParameterError(f"A block holds each condition 1 to 10 times; got {multiples!r}.")
+    weights = settings.get("block_weights", ())
+    if not isinstance(weights, list | tuple):
+        raise ParameterError(f"The weights of a block are whole numbers from 1; got {weights!r}.")
     return Method(
         settings.get("method", PERMUTED_BLOCKS),
         tuple(multiples),
         settings.get("minimisation_probability", minimisation.PROBABILITY),
+        tuple(weights),
     )
 
 
@@ -114,14 +124,14 @@ class Standing:
         return [target is None or n < target for n, target in zip(self.counts, self.targets, strict=True)]
 
 
-def assign(method: Method, *, seed: int, stratum: str, standing: Standing) -> Assignment | None:
+def assign(method: Method, *, seed: Seed, stratum: str, standing: Standing) -> Assignment | None:
     """The slot that the next participant of a stratum takes; None where no condition has room.
 
     Parameters
     ----------
     method : Method
         How.
-    seed : int
+    seed : int or str
         Seed of the assignment.
     stratum : str
         The newcomer's stratum.
@@ -145,7 +155,12 @@ def assign(method: Method, *, seed: int, stratum: str, standing: Standing) -> As
         return None
     if method.name == PERMUTED_BLOCKS:
         return permuted_blocks.first_open(
-            seed=seed, stratum=stratum, taken=standing.taken, has_room=has_room, multiples=method.multiples
+            seed=seed,
+            stratum=stratum,
+            taken=standing.taken,
+            has_room=has_room,
+            multiples=method.multiples,
+            weights=method.weights,
         )
     place = standing.next_place
     if method.name == MINIMISATION:
@@ -170,7 +185,7 @@ def assign(method: Method, *, seed: int, stratum: str, standing: Standing) -> As
 
 
 def own_slot(
-    method: Method, *, seed: int, stratum: str, standing: Standing, condition: int, before: int | None
+    method: Method, *, seed: Seed, stratum: str, standing: Standing, condition: int, before: int | None
 ) -> Slot | None:
     """The slot for someone who comes back to their own condition; None where it has no room.
 
@@ -206,6 +221,7 @@ def own_slot(
             n_conditions=len(standing.targets),
             condition=condition,
             multiples=method.multiples,
+            weights=method.weights,
             preferred=before,
         )
     return Slot(standing.next_place if before is None else before, 0, condition)

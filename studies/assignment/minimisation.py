@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from core.errors import ParameterError
-from studies.assignment.draws import Draws
+from studies.assignment.draws import Draws, Seed
 
 PROBABILITY = 0.8
 PARTS = 10_000  # a probability is kept to four decimals, so that the draw is exact
@@ -78,7 +78,7 @@ def imbalances(margins: Sequence[Sequence[int]], targets: Sequence[int | None]) 
 
 def choose(
     *,
-    seed: int,
+    seed: Seed,
     stratum: str,
     place: int,
     margins: Sequence[Sequence[int]],

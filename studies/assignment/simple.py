@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from studies.assignment.draws import Draws
+from studies.assignment.draws import Draws, Seed
 
 
-def ranking(seed: int, stratum: str, place: int, n_conditions: int) -> tuple[int, ...]:
+def ranking(seed: Seed, stratum: str, place: int, n_conditions: int) -> tuple[int, ...]:
     """The conditions in the drawn order in which a newcomer tries them.
 
     The first that has room is theirs, so each open condition is equally likely, whatever came before.
 
     Parameters
     ----------
-    seed : int
+    seed : int or str
         Seed of the assignment.
     stratum : str
         The newcomer's stratum.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from studies.assignment.draws import Seed
 from studies.codebook.cells import told_time
 from studies.codebook.participants import Person, same_as
 from studies.codebook.variable import INDIRECTLY, YES_NO, Variable
@@ -56,7 +57,7 @@ class Allotted:
     number: int
     public_id: str | None
     row: Allocation
-    seed: int
+    seed: Seed | None
 
 
 def rating_variables(study: Study) -> tuple[Variable[Rated], ...]:
@@ -184,5 +185,6 @@ def allocation_variables(study: Study) -> tuple[Variable[Allotted], ...]:
                  lambda a: getattr(a.row, "targets", None), allowed="JSON list; empty where not logged"),
         Variable("allocation.participant", "Participant, by the id for publication", "text", lambda a: a.public_id),
         Variable("allocation.time_utc", "When", "datetime", lambda a: a.row.at, allowed=CLOCK),
-        Variable("allocation.seed", "Seed of the mode's sequence", "integer", lambda a: a.seed),
+        Variable("allocation.seed", "Seed of the mode's sequence", "text", lambda a: a.seed,
+                 allowed="128 bits in hexadecimal, or a whole number where the seed was known; empty until the close"),
     )  # fmt: skip

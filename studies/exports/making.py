@@ -24,9 +24,11 @@ from studies.exports.rows import Source
 from studies.exports.tables import Options, Table, tables_of, write_codebook
 from studies.exports.writing import Written, sums_of, told, write_json, write_records, write_table, write_text
 from studies.models import Participant, Study
+from studies.selectors.assignment_seed import seed_facts
 from studies.selectors.completeness import why_incomplete
 from studies.selectors.consort import Consort, consort_of
 from studies.selectors.left_out import by_frequency, reason_told
+from studies.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_shut
 from studies.selectors.responses import records
 
 FORMATS = ("long", "wide", "events", "pages", "ratings", "json", "psych-ds")
@@ -92,7 +94,9 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
             medians, name = tables["page-medians"], f"study-{study.slug}_page-medians"
             files.append(write_table(folder, f"{name}_data.csv", medians.variables, medians.rows(source)))
             files += write_codebook(folder, name, medians)
-    if kind != "psych-ds":
+    # The log tells who is in which condition, so page times go without it as long as outcomes are blinded.
+    is_blinded = kind in WITHOUT_OUTCOMES and are_outcomes_shut(study, source.modes)
+    if kind != "psych-ds" and not is_blinded:
         log = tables["allocation"]
         allocation = f"study-{study.slug}_allocation"
         files.append(write_table(folder, f"{allocation}_data.csv", log.variables, log.rows(source)))
@@ -156,6 +160,7 @@ def facts_of(
         "dataset_is_synthetic": study.dataset_version.is_synthetic,
         "models": {c.label: c.model_digest for c in study.conditions.order_by("position")},
         "seed": study.seed,
+        **seed_facts(study),
         "modes": list(source.modes),
         "contains_simulated": Mode.SIMULATED in source.modes,
         "planted_effects": study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {},

@@ -17,6 +17,7 @@ from studies.exports.tables import Options, Table, write_codebook
 from studies.exports.writing import Written, write_json, write_table, write_text
 from studies.models import Study
 from studies.planted_effects import told
+from studies.selectors.assignment_seed import seed_facts
 from studies.selectors.placeholders import as_read
 from studies.selectors.texts import languages_of, texts_of
 
@@ -87,7 +88,7 @@ def _description(study: Study, variables: list[dict[str, Any]], source: Source) 
 
 def _materials(study: Study, folder: Path) -> list[Written]:
     version = study.versions.order_by("-number").first()
-    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed}
+    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
     files = [
         write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
         write_json(folder, "materials/questionnaire.json", as_read(study)[1]),

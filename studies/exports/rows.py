@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.provenance import derived_seed
 from studies import flow
 from studies.codebook.happenings import Allotted, Happened, PageTime, Rated
 from studies.codebook.items import Judged
 from studies.codebook.participants import Person
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.questionnaires.schema import questionnaire_from
+from studies.selectors.assignment_seed import revealed_seed
 from studies.selectors.completeness import why_incomplete
 from studies.selectors.left_out import LeftOut, joined, left_out_by_rule, planned_rule
 from studies.selectors.page_times import PageSummary, Spent, page_summaries, spent_by_page
@@ -138,7 +138,7 @@ class Source:
 
     def allotted(self) -> Iterator[Allotted]:
         """The allocation log, in its order; excluded people stay in it, since the assignment is replayed by it."""
-        seeds = {mode: derived_seed(self.study.seed, "assignment", mode) for mode in self.modes}
+        seeds = {mode: revealed_seed(self.study, mode) for mode in self.modes}
         rows = Allocation.objects.filter(study=self.study, mode__in=self.modes).select_related("condition")
         for number, row in enumerate(rows.order_by("id").iterator(ROWS_AT_ONCE), start=1):
             public = self.ids.get(row.participant_id) if row.participant_id else None

@@ -49,7 +49,8 @@ class AssignmentForm(forms.Form):
     block_multiples = forms.CharField(
         label="A block holds each condition",
         max_length=40,
-        help_text="Times, for permuted blocks. Several, such as 1, 2, are drawn for each block.",
+        help_text="Times, in proportion to its target, for permuted blocks. Several, such as 1, 2, 3, are drawn from "
+        "for each block, so that nobody can predict where a block ends.",
     )
     minimisation_probability = forms.FloatField(
         label="Probability of the best condition",

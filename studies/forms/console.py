@@ -71,9 +71,6 @@ class NewStudyForm(forms.Form):
     template = forms.ChoiceField()
     run = _RunChoice(queryset=EvaluationRun.objects.none(), label="Models", empty_label=None)
     per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000, initial=30)
-    seed = forms.IntegerField(
-        min_value=0, max_value=2**31 - 1, initial=1, help_text="The assignment can be replayed with it."
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

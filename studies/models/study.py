@@ -23,6 +23,11 @@ def new_salt() -> str:
     return secrets.token_hex(32)
 
 
+def new_assignment_seed() -> str:
+    """128 bits from the operating system, in hexadecimal."""
+    return secrets.token_hex(16)
+
+
 COUNTS = frozenset({"n_opened", "n_declined"})  # raised by every visitor, and read by no participant's page
 
 
@@ -45,7 +50,10 @@ class Study(TimeStampedModel):
     template = models.CharField(max_length=80)
     dataset_version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="studies")
     run = models.ForeignKey(EvaluationRun, on_delete=models.PROTECT, related_name="studies")
-    seed = models.BigIntegerField()
+    seed = models.BigIntegerField()  # of page orders, resampling and simulated participants; public
+    # Of people's assignment: 128 bits in hexadecimal, secret until the close. Empty where `seed`, a known one, decides.
+    assignment_seed = models.CharField(max_length=32, blank=True, editable=False)
+    seed_revealed_at = models.DateTimeField(null=True, blank=True)  # at the first close, for good
     settings = models.JSONField(default=dict)  # see studies/presets: ratings_asked, list_length, strata, ages, …
     questionnaire = models.JSONField(default=dict)  # blocks of questions, as the preset's YAML
     texts = models.JSONField(default=dict)  # consent, debriefing, … in Markdown, by language

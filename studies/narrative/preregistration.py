@@ -61,8 +61,8 @@ class Plan:
         What is kept even, and who is limited, in words; may be empty.
     admitted : sequence of str
         Whom the questions about the person admit, in words.
-    seed : int
-        Seed of the assignment.
+    seed : str
+        A sentence about the seed of the assignment.
     power : sequence of str
         Sentences about power.
     analysis : AnalysisPlan
@@ -91,7 +91,7 @@ class Plan:
     strata: Sequence[str]
     quotas: Sequence[str]
     admitted: Sequence[str]
-    seed: int
+    seed: str
     power: Sequence[str]
     analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
     is_refilled: bool = False
@@ -195,10 +195,7 @@ def _conditions(plan: Plan) -> str:
 
 def _assignment(plan: Plan) -> str:
     strata = f" Kept even: {'; '.join(plan.strata)}." if plan.strata else ""
-    return (
-        f"{plan.assignment}{strata} The seed is {plan.seed}; with it and the log of arrivals the assignment can be "
-        "made again."
-    )
+    return f"{plan.assignment}{strata} {plan.seed}"
 
 
 def _blinding() -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from core.provenance import derived_seed
 from studies.assignment.ledger import Line, replay
 from studies.assignment.methods import method_from
 from studies.assignment.quotas import Quota, held, quotas_from
 from studies.enums import HOLDS_SLOT, Mode
 from studies.models import Condition, Participant, Response, Study
 from studies.questionnaires.schema import plain_answer
+from studies.selectors.assignment_seed import assignment_seed
 from studies.selectors.compiled import Columns
 
 _held = Columns(
@@ -26,11 +26,6 @@ _held = Columns(
     )
 )
 Held = tuple[str, int | None, int | None]  # stratum, place, and the condition's key
-
-
-def assignment_seed(study: Study, mode: str) -> int:
-    """The seed of one mode's assignment."""
-    return derived_seed(study.seed, "assignment", mode)
 
 
 def targets(study: Study, conditions: Sequence[Condition], mode: str) -> list[int | None]:

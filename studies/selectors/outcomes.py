@@ -15,6 +15,8 @@ from studies.scales import scales_of, score_of_participant
 from studies.selectors.left_out import left_out_as_planned
 from studies.selectors.responses import records
 
+WITHOUT_OUTCOMES = frozenset({"pages", "page-medians"})  # tables of times, which name no condition
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -27,8 +27,10 @@ from studies.models import Study
 from studies.narrative.interviewers import nested_sentence
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
 from studies.narrative.preregistration import ConditionPlan, Plan
+from studies.narrative.seed import commitment_sentence, known_sentence
 from studies.plans import REFILL, plan_from
 from studies.questionnaires.schema import Question
+from studies.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.selectors.placeholders import asked_questions
 from studies.selectors.recruiting import is_nested
 from studies.usage_data import is_usage, taken_rule
@@ -135,8 +137,12 @@ def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items
 
 def _method_sentence(method: Method) -> str:
     if method.name == PERMUTED_BLOCKS:
-        times = " or ".join("once" if n == 1 else f"{n} times" for n in method.multiples)
-        return f"Assignment by permuted blocks within strata; a block holds each condition {times}, in a drawn order."
+        *most, last = ("once" if n == 1 else f"{n} times" for n in method.multiples)
+        times = f"{', '.join(most)} or {last}" if most else last
+        size = ", drawn at random for each block" if len(set(method.multiples)) > 1 else ""
+        ratio = ":".join(map(str, method.weights))
+        held = f"the conditions in the ratio {ratio}," if ratio else "each condition"
+        return f"Assignment by permuted blocks within strata; a block holds {held} {times}{size}, in a drawn order."
     if method.name == MINIMISATION:
         return (
             "Assignment by minimisation (Pocock and Simon, 1975) over the margins named below and the whole, by the "
@@ -231,7 +237,7 @@ def preregistration_plan(study: Study) -> Plan:
             )
         ),
         admitted=tuple(map(_admitted, is_limited)),
-        seed=study.seed,
+        seed=known_sentence(study.seed) if is_seed_known(study) else commitment_sentence(seed_commitment(study)),
         power=power,
         analysis=analysis,
         is_refilled=bool(settings.get(REFILL)),

@@ -16,9 +16,7 @@ from core.errors import ParallaxError
 from core.transitions import record
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
-from studies.selectors.outcomes import are_outcomes_shut
-
-WITHOUT_OUTCOMES = frozenset({"pages", "page-medians", "allocation"})  # tables that hold times and places alone
+from studies.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_shut
 
 
 @transaction.atomic

@@ -18,9 +18,12 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors import newest_succeeded_run
 from evaluation.selectors.results import check_protocol
 from evaluation.selectors.runs import failed_algorithms, measured_algorithms
+from studies.assignment.permuted_blocks import block_weights
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
+from studies.models.study import new_assignment_seed
 from studies.presets.loader import Preset, check_design, load_preset
+from studies.selectors.assignment_seed import seed_facts
 from studies.selectors.texts import languages_in_translation
 from studies.services.archiving import refuse_archived
 from studies.services.launch import design_snapshot
@@ -29,6 +32,7 @@ from studies.services.texts import CHANGEABLE_TEXTS, with_texts
 from studies.usage_data import SETTING, is_usage, taken_from
 
 MOST_PER_CONDITION = 10_000
+PUBLIC_SEED = 1  # of page orders, resampling and simulated participants, where none is given
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 RESERVED_SLUGS = frozenset({"p", "new", "notices"})  # parts of addresses
 
@@ -102,12 +106,14 @@ def create_study(
     version: DatasetVersion,
     run: EvaluationRun | None = None,
     per_condition: int = 30,
-    seed: int = 1,
+    seed: int | None = None,
     owner: Any = None,
     title: str = "",
 ) -> Study:
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
+    Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
+    assignment instead, for simulations and demonstrations: whoever knows it can predict every assignment.
     Algorithms of the run that failed are left out, each with its reason in the log.
 
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
@@ -126,7 +132,8 @@ def create_study(
                 template=preset.key,
                 dataset_version=version,
                 run=chosen,
-                seed=seed,
+                seed=PUBLIC_SEED if seed is None else seed,
+                assignment_seed=new_assignment_seed() if seed is None else "",
                 settings=_first_settings(preset, version),
                 questionnaire=copy.deepcopy(preset.questionnaire),
                 texts=copy.deepcopy(preset.texts),
@@ -158,11 +165,18 @@ def create_study(
             "template": preset.key,
             "run": chosen.pk,
             "per_condition": per_condition,
-            "seed": seed,
+            **seed_facts(study),
             "left_out": [{"label": one.label, "reason": one.error} for one in failed_algorithms(chosen)],
         },
     )
     return study
+
+
+def _with_block_weights(study: Study) -> dict[str, Any]:
+    """The settings with how often a block holds each condition; without where all have the same target."""
+    weights = block_weights(list(study.conditions.order_by("position").values_list("target", flat=True)))
+    others = {name: value for name, value in study.settings.items() if name != "block_weights"}
+    return others if set(weights) == {1} else {**others, "block_weights": list(weights)}
 
 
 def require_draft(study: Study) -> None:
@@ -226,6 +240,8 @@ def change_design(
         _check_target(target)
         current.conditions.filter(position=position).update(target=target)
     current.settings = {**current.settings, **(settings or {})}
+    if per_condition is not None or targets:
+        current.settings = _with_block_weights(current)
     if ages is not None:
         current.questionnaire = _with_ages(current.questionnaire, *ages)
     current.texts = with_texts(current.texts, texts or {}, names=CHANGEABLE_TEXTS)

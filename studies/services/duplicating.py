@@ -11,7 +11,9 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Recruiting, Study, StudyMembership
+from studies.models.study import new_assignment_seed
 from studies.recruiting.exits import NO_CODE, UNIQUE
+from studies.selectors.assignment_seed import seed_facts
 from studies.services.design import check_slug
 from studies.services.launch import NOT_DESIGN
 
@@ -20,8 +22,8 @@ from studies.services.launch import NOT_DESIGN
 def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -> Study:
     """Make a draft with the same design on the same models, owned by `actor`.
 
-    Settings, questions, texts, conditions with their targets, the seed, the retention limits and how it recruits are
-    copied; people, links, codes, counts, members, versions and the log are not.
+    Settings, questions, texts, conditions with their targets, the retention limits and how it recruits are copied;
+    people, links, codes, counts, members, versions and the log are not. The seed of the assignment is drawn anew.
     Raises `study.bad_slug`, `study.slug_taken`, `study.no_title`.
     """
     check_slug(slug)
@@ -36,6 +38,7 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
                 dataset_version=study.dataset_version,
                 run=study.run,
                 seed=study.seed,
+                assignment_seed=new_assignment_seed(),
                 settings={key: copy.deepcopy(value) for key, value in study.settings.items() if key not in NOT_DESIGN},
                 questionnaire=copy.deepcopy(study.questionnaire),
                 texts=copy.deepcopy(study.texts),
@@ -64,7 +67,7 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
         object_id=made.pk,
         to_status=StudyStatus.DRAFT,
         reason=f"Made as a copy of {study.slug}.",
-        facts={"copy_of": study.pk, "design_hash": study.design_hash},
+        facts={"copy_of": study.pk, "design_hash": study.design_hash, **seed_facts(made)},
     )
     return made
 

@@ -27,7 +27,8 @@ from core.leases import UNFORESEEN, Leases
 from studies.enums import EXPORT_MOVES, ExportStatus
 from studies.exports import FORMATS, Options, exported_modes, write_export, zipped_to
 from studies.models import ExportJob, Study
-from studies.services.blinding import WITHOUT_OUTCOMES, note_export, require_open
+from studies.selectors.outcomes import WITHOUT_OUTCOMES
+from studies.services.blinding import note_export, require_open
 from studies.services.slots import locked_study
 
 logger = logging.getLogger(__name__)

@@ -22,6 +22,7 @@ from studies.plans import TESTS, plan_from
 from studies.presets.loader import check_design
 from studies.questionnaires.schema import NUMBER, questionnaire_from
 from studies.recruiting.exits import code_problems
+from studies.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.selectors.recruiting import recruiting_of
 from studies.selectors.reportability import report_problems
 from studies.selectors.texts import languages_in_translation
@@ -76,6 +77,8 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         "primary": study.settings.get("primary"),
         **({"plan": frozen_plan(study)} if "plan" in study.settings else {}),
         "seed": study.seed,
+        # The hash promises the secret seed without telling it. A known seed is the one above.
+        **({} if is_seed_known(study) else {"assignment_seed_sha256": seed_commitment(study)}),
     }
 
 
@@ -289,12 +292,15 @@ def resume_study(*, study: Study, actor: Any = None) -> Study:
 def close_study(*, study: Study, actor: Any = None) -> Study:
     """End the study for good: no answers are taken any more. Raises `studies.not_closed`, `study.archived`."""
     refuse_archived(study)
+    now = timezone.now()
     move(
         study,
         to=StudyStatus.CLOSED,
         allowed=STUDY_MOVES,
         actor=actor,
         reason="Closed.",
-        closed_at=timezone.now(),
+        facts={} if is_seed_known(study) else {"assignment_seed": study.assignment_seed},  # revealed from now on
+        closed_at=now,
+        seed_revealed_at=study.seed_revealed_at or now,
     )
     return study

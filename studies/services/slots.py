@@ -19,7 +19,8 @@ from studies.assignment.traits import margins_of, with_interviewer
 from studies.enums import AllocationKind, Mode
 from studies.models import Allocation, Condition, Interview, Participant, Study
 from studies.questionnaires.schema import plain_answer
-from studies.selectors.allocation import answers_of_holders, assignment_seed, slots_held_by_stratum, targets
+from studies.selectors.allocation import answers_of_holders, slots_held_by_stratum, targets
+from studies.selectors.assignment_seed import assignment_seed
 from studies.selectors.compiled import Columns, Compiled
 from studies.selectors.kept import conditions_of
 

@@ -26,6 +26,7 @@ from studies.permissions import EVERYBODY, NOBODY, OWNERS, READERS, Seat, ownerl
 from studies.plans import REFILL, plan_from
 from studies.planted_effects import told
 from studies.selectors import allocation, console, live, monitor
+from studies.selectors.assignment_seed import seed_sentence, seed_state
 from studies.selectors.consort import consort_of
 from studies.selectors.estimate import NAMES as STEP_TITLES
 from studies.selectors.launch_overview import launch_overview
@@ -66,7 +67,6 @@ def study_new(request: HttpRequest) -> HttpResponse:
                 version=said["run"].version,
                 run=said["run"],
                 per_condition=said["per_condition"],
-                seed=said["seed"],
                 owner=request.user,
                 title=said["title"],
             )
@@ -132,6 +132,8 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "method_label": METHOD_LABELS[method_from(study.settings).name],
             "is_nested": is_nested(study),
             "taken_from": taken_from(study.settings) if is_usage(study.dataset_version) else None,
+            "seed_state": seed_state(study),
+            "seed_sentence": seed_sentence(study),
             "n_quotas": len(study.settings.get("quotas") or ()),
             "primary": (
                 PERCEIVED_LABELS[study.settings["primary"]["perceived"]],

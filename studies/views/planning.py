@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from core.errors import ParameterError
 from studies.assignment.methods import method_from
+from studies.assignment.permuted_blocks import block_weights
 from studies.assignment.strata import strata_from
 from studies.charts import power_curve
 from studies.forms.assignment import METHOD_LABELS, AssignmentForm
@@ -86,7 +88,8 @@ def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
         saved = list(study.conditions.order_by("position").values_list("target", flat=True))
         targets = form.planned_targets() if form else saved
         try:
-            found = planning.expected_imbalance(study, targets, method_from(settings), strata_from(settings))
+            method = replace(method_from(settings), weights=block_weights(targets))
+            found = planning.expected_imbalance(study, targets, method, strata_from(settings))
         except ParameterError as problem:
             context["problem"] = str(problem)
         else:

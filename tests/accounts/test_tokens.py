@@ -196,3 +196,45 @@ def test_the_command_prints_a_token_once(client: Client, researcher: User, capsy
         call_command("create_token", "nobody@example.org", "--name", "x")
     with pytest.raises(CommandError, match="1 to 3650 days"):
         call_command("create_token", "ada@example.org", "--name", "x", "--days", "0")
+
+
+def test_a_new_password_ends_every_token_and_every_other_session(signed_in: Client, researcher: User) -> None:
+    token, text = create_token(owner=researcher, name="notebook")
+    other, elsewhere = create_token(owner=UserFactory(), name="theirs")
+    stolen = Client()
+    researcher.set_password("an old long password")
+    researcher.save()
+    _, fresh = create_token(owner=researcher, name="later")
+    for client in (signed_in, stolen):
+        client.force_login(researcher, backend="django.contrib.auth.backends.ModelBackend")
+    changed = signed_in.post(
+        reverse("accounts:password_change"),
+        {
+            "old_password": "an old long password",
+            "new_password1": "a new and longer one",
+            "new_password2": "a new and longer one",
+        },
+    )
+    assert changed.status_code == 302
+    for ended in (text, fresh):
+        assert Client().get(ME, **bearer(ended)).status_code == 401
+    assert Client().get(ME, **bearer(elsewhere)).status_code == 200
+    assert signed_in.get(reverse("accounts:account")).status_code == 200
+    assert stolen.get(reverse("accounts:account")).status_code == 302
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+    entry = LogEntry.objects.get(kind="accounts.token", object_id=token.pk, to_status="revoked")
+    assert (entry.actor, entry.reason) == (researcher, "Token ended by a new password.")
+    assert not LogEntry.objects.filter(object_id=other.pk, to_status="revoked").exists()
+
+
+def test_signing_in_and_saving_an_account_end_no_token(researcher: User) -> None:
+    researcher.set_password("an old long password")
+    researcher.save()
+    token, text = create_token(owner=researcher, name="notebook")
+    found = User.objects.get(pk=researcher.pk)
+    assert found.check_password("an old long password")
+    found.name = "Ada"
+    found.save()
+    assert Client().get(ME, **bearer(text)).status_code == 200
+    assert token.is_valid

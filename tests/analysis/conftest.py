@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from celery import current_app
 
 from studies.models import Study
 from tests.factories.analysis import plant
@@ -24,3 +27,11 @@ def planted(study: Study) -> Study:
     """People find TopPop best by far, and the two others alike."""
     plant(study, PLANTED)
     return study
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Tasks run where they are sent."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False

@@ -10,14 +10,12 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from celery import current_app
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.test import Client
@@ -44,14 +42,6 @@ from tests.factories.questionnaires import every_kind, make_study_asking, words
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 RATINGS = {"TopPop": (5, 4, 5, 3, 4), "CorNgr": (2, 3, 1, 2, 4), "PureSVD4": (3, 3, 2, 4, 1)}
-
-
-@pytest.fixture
-def eager() -> Iterator[None]:
-    """Tasks run where they are sent."""
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 @pytest.fixture

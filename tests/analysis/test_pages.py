@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -69,10 +70,17 @@ def test_report_does_not_exist_for_strangers_and_interviewers(
     assert Report.objects.count() == 1
 
 
-def test_analyst_reads_every_address(client: Client, planted: Study, report: Report) -> None:
+def test_analyst_reads_every_address_and_a_worker_draws_what_takes_long(
+    eager: None, client: Client, planted: Study, report: Report, django_capture_on_commit_callbacks: Any
+) -> None:
     analyst = UserFactory()
     StudyMembership.objects.create(study=planted, researcher=analyst, role=Role.ANALYST)
     client.force_login(analyst)
+    with django_capture_on_commit_callbacks() as waiting:
+        drawn = client.get(f"{report.get_absolute_url()}report.html", follow=True)
+    assert "A worker is drawing report.html. Select it again in a few seconds." in drawn.content.decode()
+    for draw in waiting:
+        draw()
     found = {name: client.get(f"{report.get_absolute_url()}{name}") for name in ADDRESSES}
     assert json.loads(found["report.json"].content)["inputs_hash"] == report.inputs_hash
     assert found["report.html"]["Content-Disposition"] == 'attachment; filename="good-films-report-1.html"'

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from celery import current_app
 from django.test import Client
 from django.urls import reverse
 
@@ -19,14 +17,6 @@ from studies.services.blinding import open_outcomes
 from tests.factories.accounts import UserFactory
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
-
-
-@pytest.fixture
-def eager() -> Iterator[None]:
-    """Tasks run where they are sent."""
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 @pytest.fixture

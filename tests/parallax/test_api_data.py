@@ -14,8 +14,10 @@ from django.test import Client
 from accounts.models import User
 from accounts.services import create_token
 from analysis.exports.files import report_json
-from analysis.models import Report
+from analysis.models import Report, ReportRequest
 from analysis.services import build_report
+from analysis.services.requests import make_requested
+from analysis.tasks import draw_file
 from core.models import LogEntry
 from evaluation import exports
 from evaluation.models import EvaluationRun, TrainedModel
@@ -144,6 +146,19 @@ def test_taking_answers_is_recorded(study: Study, program: Program) -> None:
     program.get(f"studies/{study.slug}/answers/long/", 400, include_simulated="perhaps")
     program.get(f"studies/{study.slug}/answers/long/codebook/")
     assert LogEntry.objects.filter(facts__act="exported").count() == 1
+
+
+def test_nobody_reads_who_is_in_which_condition_while_outcomes_are_blinded(blinded: Study, tmp_path: Path) -> None:
+    program = Program(blinded.memberships.get(role=Role.OWNER).researcher)
+    refused = program.get(f"studies/{blinded.slug}/answers/allocation/", 409)
+    assert refused["code"] == "blinding.outcomes_shut"
+    names = [file.name for file in write_export(blinded, "pages", tmp_path)]
+    assert any("pages_data" in name for name in names)
+    assert not any("allocation" in name for name in names)
+    assert "participant.condition" not in program.get(f"studies/{blinded.slug}/answers/pages/", format="csv")
+    close_study(study=blinded)
+    assert program.get(f"studies/{blinded.slug}/answers/allocation/")["rows"]
+    assert any("allocation" in file.name for file in write_export(blinded, "pages", tmp_path))
 
 
 def test_outcomes_stay_shut_until_the_close_or_until_somebody_opens_them(blinded: Study) -> None:
@@ -277,15 +292,40 @@ def test_curves_of_other_protocols_and_runs_without_results(program: Program, st
     assert program.get(f"runs/{queued.pk}/")["parts"]["done"] == 0
 
 
-def test_a_report_is_built_once_and_its_files_are_those_of_the_console(study: Study, program: Program) -> None:
-    made = program.post("reports/", {"study": study.slug}, 201)
-    assert program.post("reports/", {"study": study.slug, "mode": "live"}, 200) == made
+def worked(program: Program, study: Study) -> dict[str, Any]:
+    """What a program is told of a report that it asked for, once a worker was at it."""
+    asked = program.post("reports/", {"study": study.slug, "mode": "live"}, 202)
+    address = asked["url"].partition("/api/v1/")[2]
+    assert (program.get(address)["status"], asked["report_url"]) == ("queued", None)
+    assert not Report.objects.filter(pk__in=ReportRequest.objects.filter(pk=asked["id"]).values("report")).exists()
+    make_requested(request_id=asked["id"])
+    told: dict[str, Any] = program.get(address)
+    return told
+
+
+def test_a_report_is_a_workers_business_and_its_files_are_those_of_the_console(
+    study: Study, program: Program, django_capture_on_commit_callbacks: Any
+) -> None:
+    asked = program.post("reports/", {"study": study.slug, "mode": "live"}, 202)
+    assert program.post("reports/", {"study": study.slug, "mode": "live"}, 202) == asked
+    assert not Report.objects.exists()
+    told = worked(program, study)
+    assert (told["id"], told["status"], told["error"]) == (asked["id"], "succeeded", "")
+    assert worked(program, study)["report_url"] == told["report_url"]
     report = Report.objects.get()
+    made = program.get(told["report_url"].partition("/api/v1/")[2])
+    del made["files"]
     assert (report.made_by, made["inputs_hash"]) == (study.memberships.get().researcher, report.inputs_hash)
     assert program.get("reports/", study=study.slug)["results"] == [made]
     assert program.get("reports/", study="other")["results"] == []
     files = {one["name"]: one for one in program.get(f"reports/{report.pk}/")["files"]}
     assert {"report.html", "report.json"} < set(files)
+    for name in ("report.html", "report.pdf"):
+        with django_capture_on_commit_callbacks() as waiting:
+            waits = program.get(files[name]["url"].partition("/api/v1/")[2], 202)
+        assert (waits["code"], program.response["Retry-After"]) == ("report.file_under_way", "5")
+        assert len(waiting) == 1
+    draw_file(report_id=report.pk, file="report.html")
     for name in ("report.html", "report.json"):
         program.get(files[name]["url"].partition("/api/v1/")[2])
         assert study.title in program.text
@@ -324,9 +364,9 @@ def test_a_report_that_cannot_be_asked_for_names_the_field(study: Study, program
 
 def test_a_report_that_the_state_refuses_says_why(study: Study, program: Program) -> None:
     study.conditions.update(model_digest="0" * 64)
-    refused = program.post("reports/", {"study": study.slug}, 409)
-    assert refused["code"] == "report.models_differ"
-    assert [one["served"] for one in refused["extra"]["conditions"]] == ["0" * 64] * 2
+    told = worked(program, study)
+    assert (told["status"], told["report_url"]) == ("failed", None)
+    assert "was served by model 000000000000" in told["error"]
 
 
 def test_bad_requests_are_answered_in_one_shape(study: Study) -> None:

@@ -144,7 +144,7 @@ def test_no_page_of_the_console_shows_a_marked_answer_or_mean_while_blinded(stud
     assert "Outcomes by condition stay shut" in refused.text
     assert "page_index" in whole(client.get(reverse("studies:export", args=[study.slug, PAGES_ONLY])))
     quality = client.get(reverse("studies:quality", args=[study.slug])).text
-    assert "only page times are exported" in quality
+    assert "only page times and the flow are exported" in quality
     study.refresh_from_db()
     assert study.outcomes_opened_at is None
 
@@ -164,7 +164,7 @@ def test_no_address_of_the_api_gives_them_and_what_would_is_refused(study: Study
         if response.status_code != 200:
             assert response.status_code == 409
             assert json.loads(text)["code"] == "blinding.outcomes_shut"
-    assert given == ["", "design/", "answers/pages/", "answers/page-medians/", "answers/allocation/"]
+    assert given == ["", "design/", "answers/pages/", "answers/page-medians/"]
     report = client.post("/api/v1/reports/", {"study": study.slug}, content_type="application/json")
     assert (report.status_code, report.json()["code"]) == (409, "blinding.outcomes_shut")
     assert not Report.objects.exists()

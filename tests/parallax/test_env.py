@@ -53,6 +53,14 @@ def test_an_address_that_is_no_database_stops_with_a_sentence(monkeypatch: pytes
         assert "secret" not in str(caught.value)
 
 
+def test_connections_are_checked_and_a_password_may_hold_any_symbol(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("P_D", "postgresql://parallax@database:5432/parallax")
+    monkeypatch.setenv("DATABASE_PASSWORD", "a/b#c?d@e:f%41")
+    found = env_database("P_D", default="")
+    assert found["CONN_HEALTH_CHECKS"] is True
+    assert (found["PASSWORD"], found["HOST"], found["NAME"]) == ("a/b#c?d@e:f%41", "database", "parallax")
+
+
 def test_sizes_are_read_with_their_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env_bytes("P_NONE") is None
     for text, size in (("512", 512), ("3k", 3072), ("800M", 800 * 1024**2), ("12 GB".replace(" ", ""), 12 * 1024**3)):

@@ -57,3 +57,21 @@ def test_checks_find_folders_that_cannot_be_written() -> None:
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=broken, STORAGES=storages, DEBUG=True, HTTPS=True):
         found = [*checks.check_broker_folder(), *checks.check_artefact_folder(), *checks.check_debug_with_https()]
     assert [message.id for message in found] == ["parallax.E001", "parallax.E002", "parallax.E003"]
+
+
+def test_checks_find_open_folders_letters_in_logs_and_a_missing_mail_server(tmp_path: Path) -> None:
+    tmp_path.chmod(0o750)
+    console = "django.core.mail.backends.console.EmailBackend"
+    with override_settings(VAR_DIR=tmp_path, EMAIL_BACKEND=console, EMAIL_HOST=""):
+        found = [*checks.check_private_folder(), *checks.check_letters_in_logs(), *checks.check_mail_server()]
+    assert [message.id for message in found] == ["parallax.W001", "parallax.E004", "parallax.W002"]
+    tmp_path.chmod(0o700)
+    smtp = "django.core.mail.backends.smtp.EmailBackend"
+    with override_settings(VAR_DIR=tmp_path, EMAIL_BACKEND=smtp, EMAIL_HOST="mail.example.org"):
+        found = [*checks.check_private_folder(), *checks.check_letters_in_logs(), *checks.check_mail_server()]
+    assert found == []
+
+
+def test_a_sweep_that_waited_too_long_is_dropped() -> None:
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        assert 0 < entry["options"]["expires"] <= entry["schedule"]

@@ -15,6 +15,7 @@ from core.models import LogEntry
 from evaluation.models import EvaluationRun, TrainedModel
 from studies.enums import ExportStatus, Mode, Role
 from studies.models import Allocation, Condition, ExportJob, Participant, Response, Study
+from studies.selectors.assignment_seed import seed_commitment
 from studies.services.archiving import archive_study, restore_study
 from studies.services.deleting import delete_study
 from studies.services.design import change_design
@@ -54,6 +55,7 @@ def test_a_copy_has_the_design_and_nobodys_data() -> None:
     made = duplicate_study(study=study, slug="second", title="Second", actor=me)
     made.refresh_from_db()
     before, after = design_snapshot(study), design_snapshot(made)
+    assert after.pop("assignment_seed_sha256") == seed_commitment(made)
     assert after == before
     assert list(made.conditions.values_list("model", flat=True)) == list(
         study.conditions.values_list("model", flat=True)

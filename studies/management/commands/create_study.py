@@ -10,6 +10,7 @@ from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.management.owners import owner_line, study_owner
+from studies.selectors.assignment_seed import seed_sentence
 from studies.services.design import create_study
 
 
@@ -22,7 +23,12 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", required=True, help="name of the dataset")
         parser.add_argument("--run", type=int, help="the run whose models to study (default: the newest finished)")
         parser.add_argument("--per-condition", type=int, default=30, help="participants in each condition")
-        parser.add_argument("--seed", type=int, default=1, help="of the assignment to conditions")
+        parser.add_argument(
+            "--seed",
+            type=int,
+            help="a known seed for the assignment, for simulations and demonstrations only (default: a secret seed "
+            "drawn from the operating system)",
+        )
         parser.add_argument(
             "--owner", metavar="EMAIL", help="account of the owner (default: the newest administrator's)"
         )
@@ -52,6 +58,7 @@ class Command(BaseCommand):
             f"Study {study.slug} created from {study.template} on {study.dataset_version}, run {study.run_id}."
         )
         self.stdout.write(owner_line(owner, options["owner"]))
+        self.stdout.write(seed_sentence(study))
         self.stdout.write(f"{'Condition':<24}{'Model':<16}{'Target':>8}")
         for condition in study.conditions.order_by("position"):
             self.stdout.write(f"{condition.label:<24}{condition.model_digest[:12]:<16}{condition.target:>8}")

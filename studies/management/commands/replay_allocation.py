@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from studies.enums import Mode
 from studies.models import Study
 from studies.selectors.allocation import replayed_log
+from studies.selectors.assignment_seed import seed_sentence
 
 
 class Command(BaseCommand):
@@ -26,6 +27,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{mode.label}: {found.n_lines:,} lines replayed, {found.n_holding:,} slots held.")
             if found.problem:
                 problems.append(f"{mode.label}: {found.problem}")
+        self.stdout.write(seed_sentence(study))
         if problems:
             raise CommandError("\n".join(problems))
         self.stdout.write("Every assignment came out as it was logged.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from core.errors import DataError, ParameterError
 from studies.assignment.draws import Slot
 from studies.assignment.ledger import Ledger, Line, replay
 from studies.assignment.methods import METHODS, Method, Standing, assign, method_from, own_slot
+from studies.assignment.permuted_blocks import block_weights
 
 pytestmark = pytest.mark.unit
 
@@ -33,7 +35,9 @@ def assert_even(ledger: Ledger, targets: list[int]) -> None:
     is_open = [n < target for n, target in zip(totals, targets, strict=True)]
     if ledger.method.name == "permuted_blocks":
         for stratum in STRATA:
-            own = [n for n, room in zip(counts(ledger, len(targets), stratum), is_open, strict=True) if room]
+            each = ledger.method.weights or (1,) * len(targets)
+            held = zip(counts(ledger, len(targets), stratum), each, is_open, strict=True)
+            own = [Fraction(n, weight) for n, weight, room in held if room]
             assert not own or max(own) - min(own) <= max(ledger.method.multiples)
     if ledger.method.name == "least_filled" and len(set(targets)) == 1:
         assert max(totals) - min(totals) <= 1
@@ -42,13 +46,16 @@ def assert_even(ledger: Ledger, targets: list[int]) -> None:
 @settings(max_examples=100)
 @given(
     method=METHOD,
-    seed=st.integers(0, 2**62),
+    seed=st.one_of(st.integers(0, 2**62), st.binary(min_size=16, max_size=16).map(bytes.hex)),
     targets=st.lists(st.integers(1, 8), min_size=2, max_size=7),
+    is_proportional=st.booleans(),
     arrivals=st.lists(st.sampled_from(STRATA), min_size=57, max_size=70),
 )
 def test_a_study_that_fills_keeps_every_invariant(
-    method: Method, seed: int, targets: list[int], arrivals: list[str]
+    method: Method, seed: int | str, targets: list[int], is_proportional: bool, arrivals: list[str]
 ) -> None:
+    if is_proportional:
+        method = replace(method, weights=block_weights(targets))
     ledger, log = Ledger(method, seed), []
     n = sum(targets)
     for person, stratum in enumerate(arrivals):
@@ -196,6 +203,9 @@ def test_nobody_is_assigned_to_a_full_study() -> None:
         {"block_multiples": [0]},
         {"block_multiples": [True]},
         {"block_multiples": 2},
+        {"block_weights": [1, 0]},
+        {"block_weights": [True, 1]},
+        {"block_weights": 2},
         {"minimisation_probability": 1.2},
         {"minimisation_probability": True},
         {"minimisation_probability": "often"},

@@ -92,10 +92,10 @@ RULES = [
 STRATA = Strata(RULES, {"gender": {"women": 90, "all others": 10}}, 0.08)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_the_simulation_agrees_with_the_assignment_that_studies_use(name: str) -> None:
+@pytest.mark.parametrize(("name", "weights"), [*((name, ()) for name in METHODS), ("permuted_blocks", (1, 1, 2))])
+def test_the_simulation_agrees_with_the_assignment_that_studies_use(name: str, weights: tuple[int, ...]) -> None:
     """The fast simulation beside the real thing, over as many studies: means and distributions agree."""
-    method, targets, repetitions = Method(name, (1, 2), 0.75), [5, 5, 10], 400
+    method, targets, repetitions = Method(name, (1, 2), 0.75, weights), [5, 5, 10], 400
     rng = np.random.default_rng(7)
     shares, merged = STRATA.expected(), STRATA.merged()
     halfway, within = [], []
@@ -125,6 +125,12 @@ def test_what_the_methods_promise_shows_in_the_simulation() -> None:
     assert found["minimisation"].halfway.mean < found["permuted_blocks"].halfway.mean < found["simple"].halfway.mean
     assert found["minimisation"].trait_halfway.mean < found["least_filled"].trait_halfway.mean
     assert found == of_every_method([30] * 7, Method(), Strata(RULES, {}), seed=1)
+
+
+def test_blocks_in_the_ratio_of_the_targets_fill_all_conditions_together() -> None:
+    proportional = Method(weights=(1, 1, 2))
+    found = expected_imbalance(proportional, [6, 6, 12], {"all": 1.0}, rng=np.random.default_rng(1), repetitions=50)
+    assert (found.halfway.mean, found.halfway.high) == (3.0, 3)
 
 
 def test_unequal_targets_are_the_whole_difference_at_the_end() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from itertools import islice
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from studies.assignment.permuted_blocks import block_order, first_open, own_slot, slots
+from studies.assignment.permuted_blocks import block_order, block_weights, first_open, own_slot, slots
 
 pytestmark = pytest.mark.unit
 
@@ -20,8 +21,10 @@ STRATA = ("women, 20-34", "women, 35-50", "men, 20-34", "all others, 35-50")
 class Sequence:
     """A whole study's assignment in memory: who holds which place of which stratum."""
 
-    def __init__(self, seed: int, targets: list[int], multiples: tuple[int, ...] = (1,)) -> None:
-        self.seed, self.targets, self.multiples = seed, targets, multiples
+    def __init__(
+        self, seed: int | str, targets: list[int], multiples: tuple[int, ...] = (1,), weights: tuple[int, ...] = ()
+    ) -> None:
+        self.seed, self.targets, self.multiples, self.weights = seed, targets, multiples, weights
         self.held: dict[tuple[str, int], int] = {}
         self.skips: list[tuple[str, int, int]] = []
 
@@ -42,6 +45,7 @@ class Sequence:
             taken=self.taken(stratum),
             has_room=self.rooms(),
             multiples=self.multiples,
+            weights=self.weights,
         )
         if found is None:
             return None
@@ -50,10 +54,12 @@ class Sequence:
         self.held[stratum, found.slot.place] = found.slot.condition
         return found.slot.condition
 
-    def spread(self, stratum: str) -> int:
+    def spread(self, stratum: str) -> Fraction:
+        """How far open conditions are apart, in blocks of multiple 1."""
         rooms, counts = self.rooms(), self.counts(stratum)
-        open_ones = [counts[c] for c, has_room in enumerate(rooms) if has_room]
-        return max(open_ones) - min(open_ones) if open_ones else 0
+        weights = self.weights or (1,) * len(rooms)
+        open_ones = [Fraction(counts[c], weights[c]) for c, has_room in enumerate(rooms) if has_room]
+        return max(open_ones) - min(open_ones) if open_ones else Fraction(0)
 
 
 def test_block_order_holds_each_condition_once() -> None:
@@ -81,6 +87,58 @@ def test_block_order_written_down_once_stays_the_same() -> None:
     assert block_order(1, "women, 20-34", 0, 7) == (0, 1, 5, 4, 6, 2, 3)
     assert block_order(2011, "men, 35-50", 5, 3, (1, 2)) == (0, 0, 1, 2, 1, 2)
 
+    secret = "00112233445566778899aabbccddeeff"
+    assert block_order(secret, "women, 20-34", 0, 3, (1, 2, 3), (1, 1, 2)) == (2, 2, 0, 2, 1, 1, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("targets", "weights"),
+    [
+        ([30, 30, 30], (1, 1, 1)),
+        ([30, 30, 60], (1, 1, 2)),
+        ([20, 30], (2, 3)),
+        ([40, 30, 30], (4, 3, 3)),
+        ([30, 31, 60], (1, 1, 2)),
+        ([1, 7], (1, 7)),
+        ([7], (1,)),
+    ],
+)
+def test_the_smallest_block_has_the_ratio_of_the_targets(targets: list[int], weights: tuple[int, ...]) -> None:
+    assert block_weights(targets) == weights
+
+
+@settings(max_examples=100, deadline=None)
+@given(targets=st.lists(st.integers(1, 60), min_size=1, max_size=7))
+def test_a_block_is_within_a_twentieth_of_the_targets_and_no_larger_than_their_ratio(targets: list[int]) -> None:
+    weights = block_weights(targets)
+    assert sum(weights) <= sum(targets)
+    for weight, target in zip(weights, targets, strict=True):
+        wanted = Fraction(target, sum(targets))
+        assert abs(Fraction(weight, sum(weights)) - wanted) <= wanted / 20
+
+
+@pytest.mark.parametrize("targets", [[], [3, 0]])
+def test_block_weights_refuse_a_condition_without_a_target(targets: list[int]) -> None:
+    with pytest.raises(ParameterError):
+        block_weights(targets)
+
+
+@pytest.mark.parametrize("weights", [(1, 1), (1, 1, 0)])
+def test_block_order_refuses_weights_of_other_conditions(weights: tuple[int, ...]) -> None:
+    with pytest.raises(ParameterError):
+        block_order(1, "s", 0, 3, (1,), weights)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**62), multiples=st.sampled_from([(1,), (1, 2), (1, 2, 3)]))
+def test_a_study_with_unequal_targets_does_not_end_in_one_condition(seed: int, multiples: tuple[int, ...]) -> None:
+    targets = [30, 30, 60]
+    study = Sequence(seed, targets, multiples, block_weights(targets))
+    given_out = [study.arrive("women") for _ in range(120)]
+    assert Counter(given_out) == {0: 30, 1: 30, 2: 60}
+    # What is left for the last block is in the targets' ratio too: at most six of the largest condition in a row.
+    assert len(set(given_out[-7:])) > 1
+
 
 def test_block_orders_are_equally_likely() -> None:
     drawn = Counter(block_order(seed, "s", 0, 3) for seed in range(6000))
@@ -103,15 +161,17 @@ def test_slots_number_places_and_blocks() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    seed=st.integers(0, 2**62),
+    seed=st.one_of(st.integers(0, 2**62), st.binary(min_size=16, max_size=16).map(bytes.hex)),
     targets=st.lists(st.integers(1, 8), min_size=2, max_size=7),
-    multiples=st.sampled_from([(1,), (2,), (1, 2)]),
+    multiples=st.sampled_from([(1,), (2,), (1, 2), (1, 2, 3)]),
+    is_proportional=st.booleans(),
     arrivals=st.lists(st.sampled_from(STRATA), min_size=60, max_size=120),
 )
 def test_a_study_that_fills_keeps_every_invariant(
-    seed: int, targets: list[int], multiples: tuple[int, ...], arrivals: list[str]
+    seed: int | str, targets: list[int], multiples: tuple[int, ...], is_proportional: bool, arrivals: list[str]
 ) -> None:
-    study = Sequence(seed, targets, multiples)
+    weights = block_weights(targets) if is_proportional else ()
+    study = Sequence(seed, targets, multiples, weights)
     given_out = []
     for stratum in arrivals:
         given_out.append(study.arrive(stratum))
@@ -121,7 +181,7 @@ def test_a_study_that_fills_keeps_every_invariant(
     n = sum(targets)
     assert [c is None for c in given_out] == [False] * n + [True] * (len(arrivals) - n)
     assert study.counts() == Counter(dict(enumerate(targets)))
-    replayed = Sequence(seed, targets, multiples)
+    replayed = Sequence(seed, targets, multiples, weights)
     assert [replayed.arrive(stratum) for stratum in arrivals] == given_out
 
 
@@ -157,6 +217,12 @@ def test_first_open_passes_over_full_conditions_and_says_so() -> None:
 def test_own_slot_prefers_the_old_place_while_it_is_free() -> None:
     old = next(slot for slot in slots(5, "s", 3) if slot.condition == 2 and slot.block == 1)
     assert own_slot(seed=5, stratum="s", taken={0}, n_conditions=3, condition=2, preferred=old.place) == old
+
+
+def test_own_slot_prefers_the_old_place_to_a_free_one_before_it() -> None:
+    earlier, old = [slot for slot in islice(slots(5, "s", 3), 6) if slot.condition == 2]
+    assert earlier.place < old.place
+    assert own_slot(seed=5, stratum="s", taken=(), n_conditions=3, condition=2, preferred=old.place) == old
 
 
 def test_own_slot_looks_ahead_where_the_old_place_was_taken() -> None:

@@ -1,0 +1,224 @@
+"""The secret seed of the assignment: drawn, promised by its hash, shown by nothing before the close, replayed after."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from core.models import LogEntry
+from core.provenance import derived_seed, digest_of
+from studies.assignment.draws import Seed
+from studies.assignment.ledger import ASSIGNED, Ledger, Line, replay
+from studies.assignment.methods import METHODS, method_from
+from studies.enums import Mode
+from studies.exports.making import write_export
+from studies.models import Study
+from studies.narrative.preregistration import FORMS, preregistration
+from studies.selectors.allocation import log_lines, replayed_log
+from studies.selectors.assignment_seed import KNOWN_SEED, seed_commitment, seed_sentence, seed_state
+from studies.selectors.planning import preregistration_plan
+from studies.services.design import change_design, create_study
+from studies.services.duplicating import duplicate_study
+from studies.services.launch import close_study, design_snapshot, launch_study
+from tests.factories.accounts import UserFactory
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import add_conditions, assigned, completed, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+HEX = re.compile(r"[0-9a-f]{32}")
+
+
+def secret_study(**kwargs: Any) -> Study:
+    return make_study(seed=None, **kwargs)
+
+
+def test_each_new_study_has_128_bits_of_its_own_and_its_hash() -> None:
+    run = make_run_at("succeeded")
+    studies = [create_study(slug=f"s{n}", version=run.version, run=run) for n in range(3)]
+    assert len({study.assignment_seed for study in studies}) == 3
+    for study in studies:
+        assert HEX.fullmatch(study.assignment_seed)
+        assert seed_commitment(study) == hashlib.sha256(study.assignment_seed.encode()).hexdigest()
+
+
+def test_blocks_of_new_studies_have_random_sizes() -> None:
+    run = make_run_at("succeeded")
+    study = create_study(slug="s", version=run.version, run=run)
+    assert study.settings["block_multiples"] == [1, 2, 3]
+
+
+def test_a_given_seed_is_recorded_and_printed_as_known(capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_run_at("succeeded")
+    call_command("create_study", "known", dataset=run.version.dataset.name, run=run.pk, seed=7)
+    study = Study.objects.get(slug="known")
+    assert (study.seed, study.assignment_seed) == (7, "")
+    assert KNOWN_SEED in capsys.readouterr().out
+    made = LogEntry.objects.get(kind="studies.study", object_id=study.pk)
+    assert made.facts["assignment_seed"] == KNOWN_SEED
+    call_command("create_study", "secret", dataset=run.version.dataset.name, run=run.pk)
+    secret = Study.objects.get(slug="secret")
+    printed = capsys.readouterr().out
+    assert seed_commitment(secret) in printed
+    assert secret.assignment_seed not in printed
+
+
+def test_a_copy_draws_a_seed_of_its_own() -> None:
+    known = make_study(status="draft")
+    secret = duplicate_study(study=known, slug="copy", title="Copy")
+    again = duplicate_study(study=secret, slug="again", title="Again")
+    assert HEX.fullmatch(secret.assignment_seed)
+    assert HEX.fullmatch(again.assignment_seed)
+    assert secret.assignment_seed != again.assignment_seed
+
+
+def test_the_design_hash_is_over_the_commitment_and_never_the_seed() -> None:
+    study = secret_study()
+    version = study.versions.get()
+    assert version.snapshot["assignment_seed_sha256"] == seed_commitment(study)
+    assert study.assignment_seed not in json.dumps(version.snapshot)
+    known = make_study(slug="known", run=study.run)
+    assert "assignment_seed_sha256" not in known.versions.get().snapshot
+    assert known.versions.get().snapshot["seed"] == 1
+
+
+def _public_text(study: Study) -> str:
+    return "".join(preregistration(preregistration_plan(study), form) for form in FORMS)
+
+
+def _n_predicted(study: Study, seed: Seed, arrivals: list[Line]) -> int:
+    """How many assignments in a row the published methods foresee from a seed, in the order of arrival."""
+    ledger = Ledger(method_from(study.settings), seed)
+    for number, line in enumerate(arrivals):
+        if ledger.arrive(line.person, line.stratum, line.targets)[-1].condition != line.condition:
+            return number
+    return len(arrivals)
+
+
+def _walked(method: str, seed: int | None) -> tuple[Study, list[Line]]:
+    """A live study of four conditions that twenty people came to, and its log."""
+    settings = {"method": method, "minimisation_probability": 0.5, "block_multiples": [1, 2, 3]}
+    study = make_study(status="draft", seed=seed, settings=settings)
+    add_conditions(study, 4)
+    change_design(study=study, per_condition=12)
+    launch_study(study=study)
+    for number in range(20):
+        assigned(study, gender=("woman", "man")[number % 2], age=(25, 40)[number % 3 == 0])
+    study.refresh_from_db()
+    return study, log_lines(study, Mode.LIVE, list(study.conditions.order_by("position")))
+
+
+def _arrivals(log: list[Line]) -> list[Line]:
+    return [line for line in log if line.kind == ASSIGNED]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_public_text_predicts_no_assignment_and_the_revealed_seed_replays_every_one(method: str) -> None:
+    study, log = _walked(method, None)
+    text = _public_text(study)
+    assert study.assignment_seed not in text
+    [commitment] = set(re.findall(r"[0-9a-f]{64}", text)) - {study.design_hash}
+    arrivals = _arrivals(log)
+    assert len(arrivals) == 20
+    lengths = [_n_predicted(study, derived_seed(guess, "assignment", Mode.LIVE), arrivals) for guess in range(10_001)]
+    # A guess foresees the first of four equal conditions with p = 1/4: within five standard deviations of 10,001.
+    assert abs(sum(length > 0 for length in lengths) - 2500) < 217
+    assert max(lengths) < 20
+    close_study(study=study)
+    assert hashlib.sha256(study.assignment_seed.encode()).hexdigest() == commitment
+    assert _n_predicted(study, study.assignment_seed, arrivals) == 20
+    assert replay(method_from(study.settings), study.assignment_seed, log).difference is None
+    assert replayed_log(study, Mode.LIVE).problem == ""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_known_seed_predicts_every_assignment_and_the_public_text_says_so(method: str) -> None:
+    study, log = _walked(method, 4242)
+    text = _public_text(study)
+    assert "The seed of the assignment is 4242, a known seed, for simulations and demonstrations only" in text
+    assert _n_predicted(study, derived_seed(4242, "assignment", Mode.LIVE), _arrivals(log)) == 20
+
+
+def _shown(study: Study, folder: Path) -> dict[str, str]:
+    """Everything that a reader of the study can get hold of, by where it is."""
+    owner = study.memberships.get().researcher
+    client = Client()
+    client.force_login(owner)
+    found = {}
+    for name in ("detail", "design", "design-file", "quality", "recruiting", "imbalance", "versions", "duplicate"):
+        found[name] = client.get(reverse(f"studies:{name}", args=[study.slug])).content.decode()
+    for form in FORMS:
+        found[form] = client.get(reverse("studies:preregistration", args=[study.slug, form])).content.decode()
+    for path in ("", "design/", "answers/allocation/", "answers/pages/"):
+        url = f"/api/v1/studies/{study.slug}/{path}"
+        response = client.get(url)
+        body = b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
+        found[url] = body.decode()
+    for kind in ("long", "psych-ds"):
+        made = folder / f"{study.status}-{kind}"
+        for file in write_export(study, kind, made):
+            found[f"{kind} {file.name}"] = (made / file.name).read_text(encoding="utf-8")
+    out = StringIO()
+    call_command("replay_allocation", study.slug, stdout=out)
+    found["replay_allocation"] = out.getvalue()
+    logged = LogEntry.objects.filter(kind__startswith="studies.").values_list("reason", "facts")
+    found["log"] = json.dumps(list(logged), default=str)
+    return found
+
+
+def test_the_migration_draws_for_drafts_and_leaves_launched_studies_their_known_seed() -> None:
+    live = make_study()
+    draft = make_study(slug="draft", status="draft", run=live.run)
+    hash_before = live.design_hash
+    import_module("studies.migrations.0014_secret_assignment_seeds").draw_for_drafts(apps, None)
+    live.refresh_from_db()
+    draft.refresh_from_db()
+    assert (live.assignment_seed, live.design_hash) == ("", hash_before)
+    assert digest_of(design_snapshot(live)) == hash_before
+    assert HEX.fullmatch(draft.assignment_seed)
+
+
+def test_a_reopened_study_says_that_its_seed_is_public() -> None:
+    study = secret_study()
+    close_study(study=study)
+    study.refresh_from_db()
+    study.status = "live"
+    assert seed_state(study) == ("Revealed", "later assignments can be predicted")
+    assert "reopened" in seed_sentence(study)
+
+
+def test_nothing_shows_the_secret_seed_before_the_close_and_everything_reveals_it_after(tmp_path: Path) -> None:
+    study = secret_study(owner=UserFactory())
+    for number in range(2):
+        completed(study, number=number)
+    study.refresh_from_db()
+    secret, commitment = study.assignment_seed, seed_commitment(study)
+    before = _shown(study, tmp_path)
+    for place, text in before.items():
+        assert secret not in text, place
+    for place in ("detail", *FORMS, f"/api/v1/studies/{study.slug}/", "design-file", "replay_allocation"):
+        assert commitment in before[place], place
+    close_study(study=study)
+    after = _shown(study, tmp_path)
+    allocation = f"/api/v1/studies/{study.slug}/answers/allocation/"
+    for place in ("detail", f"/api/v1/studies/{study.slug}/", allocation, "replay_allocation", "log"):
+        assert secret in after[place], place
+    exports = [text for place, text in after.items() if place.endswith("_export.json")]
+    assert len(exports) == 2
+    assert all(secret in text and commitment in text for text in exports)
+    logs = [text for place, text in after.items() if place.endswith("allocation_data.csv")]
+    assert len(logs) == 2
+    for text in logs:
+        assert {row["allocation.seed"] for row in csv.DictReader(StringIO(text))} == {secret}
