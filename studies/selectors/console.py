@@ -15,7 +15,8 @@ from studies.models import Condition, Study, StudyMembership
 
 def studies_of(researcher: Any) -> QuerySet[Study]:
     """The studies a researcher is on, newest first, each with `role`, `n_completed` and `n_wanted`."""
-    return _listed(researcher).filter(role__isnull=False)
+    found: QuerySet[Study] = _listed(researcher).filter(role__isnull=False)
+    return found
 
 
 def ownerless_studies() -> QuerySet[Study]:
@@ -27,7 +28,8 @@ def studies_shown_to(researcher: Any) -> QuerySet[Study]:
     """As `studies_of`; to an administrator also the studies without an owner, where `role` may be None."""
     if not researcher.is_superuser:
         return studies_of(researcher)
-    return _listed(researcher).filter(Q(role__isnull=False) | Q(_is_ownerless()))
+    found: QuerySet[Study] = _listed(researcher).filter(Q(role__isnull=False) | Q(_is_ownerless()))
+    return found
 
 
 def _is_ownerless() -> Any:
@@ -35,7 +37,8 @@ def _is_ownerless() -> Any:
     return ~Exists(owners)
 
 
-def _listed(researcher: Any) -> QuerySet[Study]:
+def _listed(researcher: Any) -> Any:
+    """Every study as the lists show it, for the two selections above."""
     own = StudyMembership.objects.filter(study=OuterRef("pk"), researcher=researcher)
     wanted = Condition.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(total=Sum("target"))
     is_completed = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)

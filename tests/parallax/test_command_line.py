@@ -174,6 +174,8 @@ questionnaire check {files}/list.yaml
 questionnaire check {files}/brackets.yaml
 questionnaire export none
 questionnaire import none {files}/list.yaml
+withdraw_participant none P1 --reason asked
+withdraw_participant none P1
 replay_allocation none
 erase_expired
 check_integrity
