@@ -57,8 +57,9 @@ class Ours:
     def values(self, key: str, name: str) -> NDArray[np.float64]:
         """What the participants of one algorithm answered; empty where there are none."""
         variable = self.variable(key)
-        points = next((variable["points"].get(label, []) for label, known in self.names.items() if known == name), [])
-        return np.asarray(points, dtype=np.float64) / variable["points_per_unit"]
+        label = next((label for label, known in self.names.items() if known == name), "")
+        points: NDArray[np.float64] = np.asarray(variable["points"].get(label, ()), dtype=np.float64)
+        return points / float(variable["points_per_unit"])
 
     def estimate(
         self, key: str, name: str, statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
