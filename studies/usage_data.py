@@ -46,9 +46,9 @@ def taken_rule(settings: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> taken_rule({})
-    'The dataset holds usage data, so ratings of 4 stars or more entered the profile as taken items and lower ones did not.'
+    'The dataset holds usage data, so ratings of 4 stars or more enter the profile as taken items, and lower ones do not.'
     """  # noqa: E501 (a sentence as it is printed)
     return (
-        f"The dataset holds usage data, so ratings of {taken_from(settings)} stars or more entered the profile as "
-        "taken items and lower ones did not."
+        f"The dataset holds usage data, so ratings of {taken_from(settings)} stars or more enter the profile as "
+        "taken items, and lower ones do not."
     )

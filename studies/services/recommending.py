@@ -9,7 +9,7 @@ import math
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from core.errors import ArtefactError, NotAllowedInState, ParallaxError
+from core.errors import NotAllowedInState, ParallaxError
 from evaluation.services.serving import Served
 from studies import flow
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
@@ -48,11 +48,11 @@ def _profile(participant: Participant) -> dict[int, int]:
 
 
 def _served(participant: Participant, profile: dict[int, int]) -> Served:
-    """Ask the pinned model; where it is missing, damaged or another one, pause the study and say so."""
+    """Ask the pinned model; where it is missing, damaged, another one or fails, pause the study and say so."""
     condition = Condition.objects.select_related("model").get(participants=participant)
     try:
         served = recommend_in(study=participant.study, condition=condition, ratings=profile, n=list_length(participant))
-    except (ArtefactError, OSError) as problem:
+    except Exception as problem:  # an algorithm may be anybody's; nobody may be stuck with what it ends in
         raise _unavailable(participant, condition, str(problem)) from problem
     if served.digest != condition.model_digest:
         raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")

@@ -27,6 +27,7 @@ CODE = (
     "studies/forms/participant.py",
     "studies/services/*.py",
     "studies/selectors/*.py",
+    "parallax/refusals.py",
 )
 CALLS = {"_", "gettext", "gettext_lazy"}
 TRANSLATED = [code for code, _name in settings.LANGUAGES if code != "en"]

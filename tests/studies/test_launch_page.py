@@ -12,7 +12,9 @@ from django.urls import reverse
 
 from studies.enums import Mode
 from studies.models import Participant, Study
-from studies.services.design import change_design
+from studies.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.services.design import change_design, create_study
+from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -60,6 +62,16 @@ def test_the_page_lists_what_is_missing(client: Client, draft: Study) -> None:
         assert start not in gaps
     assert "The text 'debriefing' in 'en' says “nine”" in gaps
     assert "The text 'declined' is written in another language, and not in 'en'." in gaps
+
+
+def test_a_known_seed_of_the_assignment_is_named(client: Client, draft: Study) -> None:
+    assert is_seed_known(draft)
+    assert "No secret seed" in _gaps(_page(client, draft))
+    secret = create_study(slug="secret", version=draft.dataset_version, run=draft.run, owner=UserFactory())
+    page = _page(client, secret)
+    assert "No secret seed" not in _gaps(page)
+    assert seed_commitment(secret) in page.content.decode()
+    assert secret.assignment_seed not in page.content.decode()
 
 
 def test_the_launch_is_confirmed_for_the_design_that_was_shown(client: Client, draft: Study) -> None:

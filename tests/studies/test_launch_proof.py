@@ -12,12 +12,12 @@ from analysis.services.building import build_report
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from recommenders import registry
-from studies.models import Study
+from studies.models import Notice, Study
 from studies.services.design import change_design, create_study
 from studies.services.launch import launch_problems, launch_study
 from tests.factories.catalog import make_half_stars_version, make_usage_version
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import make_study
+from tests.factories.studies import make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -52,6 +52,20 @@ def test_a_condition_that_makes_no_list_of_participants_ratings_is_named() -> No
     assert "without this algorithm" in problem
     study.refresh_from_db()
     assert study.status == "draft"
+
+
+@pytest.mark.usefixtures("picky")
+def test_a_model_that_fails_after_the_launch_pauses_the_study_instead_of_holding_participants() -> None:
+    run = make_run_at("succeeded", version=make_half_stars_version(), algorithms="toppop,picky")
+    study = make_study(run=run, status="draft")
+    Study.objects.filter(pk=study.pk).update(status="live")  # as one that was launched before conditions were proved
+    with pytest.raises(ParallaxError) as refusal:
+        [rated(study) for _ in range(4)]
+    assert refusal.value.code == "study.model_unavailable"
+    assert "A rating is off the grid." not in str(refusal.value)  # participants read a calm sentence
+    study.refresh_from_db()
+    assert study.status == "paused"
+    assert "A rating is off the grid." in Notice.objects.get(study=study).text
 
 
 def test_the_proof_leaves_nothing_behind() -> None:

@@ -116,7 +116,7 @@ def test_a_study_on_ratings_has_no_such_setting() -> None:
 
 def test_the_threshold_is_said_wherever_the_design_is(client: Client) -> None:
     study = make_study(run=usage_run(), settings={"taken_from": 3})
-    rule = "ratings of 3 stars or more entered the profile as taken items"
+    rule = "ratings of 3 stars or more enter the profile as taken items"
     assert rule in preregistration(preregistration_plan(study))
     n_taken = next(one for one in participant_variables(study) if one.name == "list.n_taken")
     assert rule in n_taken.derivation
@@ -143,4 +143,4 @@ def test_a_report_on_usage_data_is_built_and_says_the_threshold() -> None:
     report = build_report(study=study)
     assert report.results["study"]["taken_from"] == 4
     said = " ".join(block.text for section in document_of(report).sections for block in section.blocks)
-    assert "ratings of 4 stars or more entered the profile" in said
+    assert "ratings of 4 stars or more enter the profile" in said
