@@ -255,7 +255,7 @@ def _took_part_before(
     )
     heading = _("Thank you for your interest")
     words = way.text.get(language, "")
-    shown = {"markdown": words} if words else {"text": message}
+    shown: dict[str, Any] = {"markdown": words} if words else {"text": message}
     return calm_page(request, heading, study=study, language=language, **shown, way_out=way, exit_url=way.url)
 
 
