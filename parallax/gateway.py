@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from http import HTTPStatus
 from io import BytesIO
 from tempfile import SpooledTemporaryFile
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
+Send = Callable[[dict[str, Any]], Coroutine[Any, Any, None]]
 Headers = list[tuple[bytes, bytes]]
 IN_MEMORY = ANYONE  # bytes of a body; what is larger lies in a temporary file
 FILE_CHUNK = 2**18

@@ -13,7 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy
 from django.utils.translation.trans_real import parse_accept_lang_header
 
-from studies.selectors.texts import INTERFACE_LANGUAGES
+from studies.selectors.texts import interface_languages
 
 RETRY_SECONDS = 10
 # Code, heading and text of each status.
@@ -66,7 +66,7 @@ def refusal_page(status: HTTPStatus, environ: dict[str, Any]) -> RefusalPage:
     preferred = (
         code.partition("-")[0] for code, _ in parse_accept_lang_header(environ.get("HTTP_ACCEPT_LANGUAGE", ""))
     )
-    language = next((code for code in preferred if code in INTERFACE_LANGUAGES), "en")
+    language = next((code for code in preferred if code in interface_languages()), "en")
     return RefusalPage(_html(status, language), "text/html; charset=utf-8", retry_after)
 
 

@@ -10,10 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from core.errors import ParallaxError
+from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from core.networks import RateLimit, seconds_to_wait
-from core.transitions import NotAllowedInState
 from studies.enums import Mode, NoticeKind, StudyStatus
 from studies.models import Participant, Study
 from studies.selectors.recruiting import HowRecruited, recruiting_of_id

@@ -95,6 +95,7 @@ def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recrui
         named = list(Study.objects.filter(pk__in=after).order_by("slug").values_list("slug", flat=True))
         rule = f"not admitted are participants of {', '.join(named)}" if named else "no other study is excluded"
         record(study, reason=f"Recruiting: {rule}.", actor=actor, excluded_studies=after)
+    return row
 
 
 @transaction.atomic
