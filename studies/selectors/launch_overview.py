@@ -13,6 +13,7 @@ from studies.models import Study
 from studies.narrative.plan import PERCEIVED_LABELS, metric_label, planned_sentences, share
 from studies.plans import plan_from
 from studies.questionnaires.schema import BLOCKS
+from studies.selectors.assignment_seed import seed_sentence
 from studies.selectors.literal_numbers import literal_number_warnings
 from studies.selectors.planning import MEDIUM, WISHED_POWER, method_sentence, planned_number
 from studies.selectors.texts import language_name, languages_in_translation, texts_of
@@ -85,7 +86,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
         ),
         ("Analysis plan", " ".join(planned_sentences(plan_from(settings)))),
         ("Hypothesis", settings.get("hypothesis") or "none"),
-        ("Assignment", f"{method_sentence(study)} The seed of the assignment is frozen with the design."),
+        ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),
     ]
     if is_usage(study.dataset_version):
         facts.insert(5, ("Profile", taken_rule(settings)))
