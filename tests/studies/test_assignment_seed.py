@@ -62,13 +62,14 @@ def test_blocks_of_new_studies_have_random_sizes() -> None:
 
 def test_a_given_seed_is_recorded_and_printed_as_known(capsys: pytest.CaptureFixture[str]) -> None:
     run = make_run_at("succeeded")
-    call_command("create_study", "known", dataset=run.version.dataset.name, run=run.pk, seed=7)
+    owner = UserFactory().email
+    call_command("create_study", "known", owner=owner, dataset=run.version.dataset.name, run=run.pk, seed=7)
     study = Study.objects.get(slug="known")
     assert (study.seed, study.assignment_seed) == (7, "")
     assert KNOWN_SEED in capsys.readouterr().out
     made = LogEntry.objects.get(kind="studies.study", object_id=study.pk)
     assert made.facts["assignment_seed"] == KNOWN_SEED
-    call_command("create_study", "secret", dataset=run.version.dataset.name, run=run.pk)
+    call_command("create_study", "secret", owner=owner, dataset=run.version.dataset.name, run=run.pk)
     secret = Study.objects.get(slug="secret")
     printed = capsys.readouterr().out
     assert seed_commitment(secret) in printed

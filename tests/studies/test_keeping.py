@@ -67,7 +67,8 @@ def test_a_copy_has_the_design_and_nobodys_data() -> None:
     made.settings["idle_minutes"] = 5
     assert study.settings["idle_minutes"] == 45
     launch_study(study=made)
-    assert made.design_hash == study.design_hash
+    frozen = study.versions.get().snapshot
+    assert made.versions.get().snapshot == {**frozen, "assignment_seed_sha256": seed_commitment(made)}
 
 
 def test_a_copy_needs_a_link_and_a_title_of_its_own() -> None:
