@@ -20,6 +20,7 @@ from evaluation.selectors.results import check_protocol
 from evaluation.selectors.runs import failed_algorithms, measured_algorithms
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
+from studies.plans import contrast_from
 from studies.presets.loader import Preset, check_design, load_preset
 from studies.selectors.texts import languages_in_translation
 from studies.services.archiving import refuse_archived
@@ -236,6 +237,8 @@ def change_design(
             texts=current.texts,
             translating=translating,
         )
+        if contrast := contrast_from(current.settings["primary"]):
+            contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
     except ParameterError as problem:
         raise ParallaxError("study.bad_settings", str(problem)) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])
