@@ -183,7 +183,7 @@ def test_the_migration_draws_for_drafts_and_leaves_launched_studies_their_known_
     live = make_study()
     draft = make_study(slug="draft", status="draft", run=live.run)
     hash_before = live.design_hash
-    import_module("studies.migrations.0014_secret_assignment_seeds").draw_for_drafts(apps, None)
+    import_module("studies.migrations.0013_secret_assignment_seeds").draw_for_drafts(apps, None)
     live.refresh_from_db()
     draft.refresh_from_db()
     assert (live.assignment_seed, live.design_hash) == ("", hash_before)

@@ -12,7 +12,7 @@ def draw_for_drafts(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("studies", "0013_entry_limits"),
+        ("studies", "0012_entry_limits"),
     ]
 
     operations = [

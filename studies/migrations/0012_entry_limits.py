@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("studies", "0012_second_wave"),
+        ("studies", "0011_second_wave"),
     ]
 
     operations = [
