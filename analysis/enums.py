@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+
+from studies.plans import SCALE_PREFIX, in_text
 
 
 class RequestKind(StrEnum):
@@ -35,10 +39,12 @@ REQUEST_OPEN = (RequestStatus.QUEUED, RequestStatus.RUNNING)
 
 @dataclass(frozen=True)
 class Variable:
-    """One dependent variable of the study.
+    """One dependent variable of the study: one of the four, or a scale of the questionnaire that the plan names.
 
     `sum_field` names the whole sum of a participant, `per_item` says whether it is divided by the number of
-    items; `low` and `high` are the ends of the scale. `figure` is its number in Cremonesi et al. (2011).
+    items; `low` and `high` are the ends of the scale. `figure` is its number in Cremonesi et al. (2011), and
+    `in_steps` says whether a participant's value is one answer in whole steps. Of a scale `scale` is its key in the
+    questionnaire; it has no sum, no figure and no adjective.
     """
 
     key: str
@@ -50,11 +56,25 @@ class Variable:
     figure: int
     adjective: str
     unit: str
+    in_steps: bool = False
+    scale: str = ""
+
+    @classmethod
+    def of_scale(cls, key: str, *, name: str, low: float, high: float, in_steps: bool) -> Variable:
+        """A scale as a variable; `key` is the variable's, such as ``scale.trust``.
+
+        Examples
+        --------
+        >>> Variable.of_scale("scale.trust", name="Trust", low=1, high=7, in_steps=False).scale
+        'trust'
+        """
+        unit, scale = f"{low:g} to {high:g}", key.removeprefix(SCALE_PREFIX)
+        return cls(key, name, "", False, low, high, 0, "", unit, in_steps, scale)
 
     @property
     def in_text(self) -> str:
         """The name within a sentence."""
-        return self.name[0].lower() + self.name[1:]
+        return in_text(self.name)
 
     @property
     def is_share(self) -> bool:
@@ -68,9 +88,24 @@ VARIABLES = (
     Variable(
         "son", "Second-order novelty", "son_sum", True, 0, 1, 4, "novel (never heard of)", "share of items, 0 to 1"
     ),
-    Variable("satisfaction", "Global satisfaction", "satisfaction", False, 1, 5, 5, "satisfying", "1 to 5"),
+    Variable("satisfaction", "Global satisfaction", "satisfaction", False, 1, 5, 5, "satisfying", "1 to 5", True),
 )
 VARIABLE_OF = {variable.key: variable for variable in VARIABLES}
+
+
+def described_in_results(*variables: Variable) -> dict[str, Any]:
+    """What a result about these variables holds beside their keys, for `variable_of`; nothing for the four."""
+    found = {
+        one.key: {"name": one.name, "low": one.low, "high": one.high, "in_steps": one.in_steps}
+        for one in variables
+        if one.scale
+    }
+    return {"scale_variables": found} if found else {}
+
+
+def variable_of(key: str, result: Mapping[str, Any]) -> Variable:
+    """The variable that a result names: one of the four, or a scale that the result describes."""
+    return VARIABLE_OF.get(key) or Variable.of_scale(key, **result["scale_variables"][key])
 
 
 @dataclass(frozen=True)

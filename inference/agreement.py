@@ -16,7 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError
+from core.errors import DataError, ParameterError
 from inference.corrections import check_alpha
 from inference.exact import Number, exact
 from inference.lazy import special
@@ -101,6 +101,35 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
         n=read.n,
         smallest_detectable=smallest if smallest <= 1 else None,
     )
+
+
+def smallest_exact_p(n: int) -> float:
+    """The smallest two-sided p that a rank correlation of `n` algorithms can have.
+
+    Without ties two of the n! orders are as far from 0 as a perfect one; ties only make it larger.
+
+    Parameters
+    ----------
+    n : int
+        Algorithms, >= 2.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError
+        `n` < 2.
+
+    Examples
+    --------
+    >>> [round(smallest_exact_p(n), 4) for n in (3, 4, 5, 7)]
+    [0.3333, 0.0833, 0.0167, 0.0004]
+    """
+    if n < 2:
+        raise ParameterError(f"A rank correlation takes at least two algorithms; got {n}.")
+    return 2 / math.factorial(n)
 
 
 def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:

@@ -11,6 +11,7 @@ from core.errors import ParameterError
 from studies import flags
 
 PERCEIVED = ("accuracy", "fon", "son", "satisfaction")
+SCALE_PREFIX = "scale."  # of a planned scale among the variables, as the exports name its column
 LOWEST_ALPHA, HIGHEST_ALPHA = 0.0001, 0.2
 FEWEST_RESAMPLES, MOST_RESAMPLES = 200, 20_000
 LONGEST_RULE = 2000
@@ -26,6 +27,30 @@ TESTS: Mapping[str, str] = MappingProxyType(
         "exploratory": "all other pairs of a variable and a metric, corrected together by Holm",
     }
 )
+
+
+CONTRAST_TEST = "planned contrast of the primary variable, a t test with the variance pooled over all conditions"
+EXPLORATORY_BESIDE_CONTRAST = "all pairs of a variable and a metric, corrected together by Holm"
+
+
+def in_text(name: str) -> str:
+    """A name within a sentence: its first letter is small, unless it begins with an abbreviation.
+
+    Parameters
+    ----------
+    name : str
+        Of a variable or a scale.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> in_text("Perceived accuracy"), in_text("UEQ hedonic quality")
+    ('perceived accuracy', 'UEQ hedonic quality')
+    """
+    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
 @dataclass(frozen=True)
@@ -87,9 +112,123 @@ class AnalysisPlan:
             exclude=tuple(one for one in flags.KEYS if one in self.exclude),
         )
 
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """Every variable that is tested: the perceived ones, then the scales under their prefix."""
+        return (*self.variables, *(f"{SCALE_PREFIX}{key}" for key in self.scales))
+
     def as_plain(self) -> dict[str, Any]:
         """The plan as the settings of a study hold it."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A planned contrast as the primary test: the primary variable in some conditions against others.
+
+    Parameters
+    ----------
+    higher, lower : tuple of str
+        Labels of conditions; those of `higher` are expected to have the larger mean.
+    sides : int
+        1 where only that direction counts, else 2.
+
+    Raises
+    ------
+    ParameterError
+        An empty set, a condition named twice, or another number of sides.
+    """
+
+    higher: tuple[str, ...]
+    lower: tuple[str, ...]
+    sides: int = 2
+
+    def __post_init__(self) -> None:
+        if not self.higher or not self.lower:
+            raise ParameterError(
+                "A planned contrast names at least one condition expected to be higher and one expected to be lower."
+            )
+        named = (*self.higher, *self.lower)
+        if twice := next((label for label in named if named.count(label) > 1), ""):
+            raise ParameterError(f"A planned contrast names each condition once; got {twice!r} twice.")
+        if isinstance(self.sides, bool) or self.sides not in (1, 2):
+            raise ParameterError(f"A planned contrast has 1 or 2 sides; got {self.sides!r}.")
+
+    def check(self, labels: Sequence[str]) -> None:
+        """Refuse a condition that the study does not have; ParameterError names it.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The study's conditions.
+        """
+        if unknown := next((label for label in (*self.higher, *self.lower) if label not in labels), ""):
+            raise ParameterError(
+                f"The planned contrast names {unknown!r}, which is no condition of the study; they are "
+                f"{', '.join(labels)}."
+            )
+
+    def as_plain(self) -> dict[str, Any]:
+        """The contrast as the settings of a study hold it, under ``primary``."""
+        return {"higher": list(self.higher), "lower": list(self.lower), "sides": self.sides}
+
+
+def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
+    """The planned contrast of a study's ``primary``; None where the rank correlation is the primary test.
+
+    Parameters
+    ----------
+    primary : mapping
+        With ``perceived`` and ``objective``, and perhaps ``contrast``.
+
+    Returns
+    -------
+    Contrast or None
+
+    Raises
+    ------
+    ParameterError
+        A contrast that cannot be.
+
+    Examples
+    --------
+    >>> contrast_from({"contrast": {"higher": ["LSA"], "lower": ["TopPop"]}}).sides
+    2
+    >>> contrast_from({"perceived": "accuracy", "objective": "recall"})
+    """
+    given = primary.get("contrast")
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not set(given) <= {"higher", "lower", "sides"}:
+        raise ParameterError(f"A planned contrast has higher, lower and sides; got {given!r}.")
+    sets = []
+    for name in ("higher", "lower"):
+        labels = given.get(name, ())
+        if (
+            isinstance(labels, str)
+            or not isinstance(labels, Sequence)
+            or not all(isinstance(one, str) for one in labels)
+        ):
+            raise ParameterError(f"The {name} conditions of a planned contrast are a list of labels; got {labels!r}.")
+        sets.append(tuple(labels))
+    return Contrast(higher=sets[0], lower=sets[1], sides=given.get("sides", 2))
+
+
+def tests_of(contrast: Contrast | None) -> dict[str, str]:
+    """What a report under this plan computes, in words, as the frozen design holds it.
+
+    Parameters
+    ----------
+    contrast : Contrast or None
+        The planned contrast, if it is the primary test.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    if contrast is None:
+        return dict(TESTS)
+    return {**TESTS, "contrast": CONTRAST_TEST, "exploratory": EXPLORATORY_BESIDE_CONTRAST}
 
 
 def _is_number(value: object) -> bool:

@@ -81,11 +81,22 @@ class PinnedDatasetSerializer(serializers.Serializer[Any]):
     is_synthetic = serializers.BooleanField()
 
 
+class ContrastSerializer(serializers.Serializer[Any]):
+    """The planned contrast: conditions expected to have the larger mean, against others."""
+
+    higher = serializers.ListField(child=serializers.CharField())
+    lower = serializers.ListField(child=serializers.CharField())
+    sides = serializers.IntegerField(min_value=1, max_value=2)
+
+
 class PrimarySerializer(serializers.Serializer[Any]):
     """The pair that the study was planned on."""
 
     perceived = serializers.CharField()
     objective = serializers.CharField()
+    contrast = ContrastSerializer(
+        required=False, help_text="Only where the primary test is a planned contrast and not the rank correlation."
+    )
 
 
 class AssignmentSeedSerializer(serializers.Serializer[Any]):

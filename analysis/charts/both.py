@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.charts.estimates import around, axis, means_of
-from analysis.enums import VARIABLE_OF, Metric
+from analysis.enums import Metric, variable_of
 from charting import marks
 from charting.theme import Side, Spec
 
@@ -28,7 +28,7 @@ def slope(comparison: Result, title: str, n: int) -> Spec | None:
         sides["perceived"],
         sides["objective"],
         title=title,
-        perceived_title=VARIABLE_OF[comparison["variable"]].in_text,
+        perceived_title=variable_of(comparison["variable"], comparison).in_text,
         objective_title=f"{metric.kind} at {n}",
         contradicted=contradicted,
     )

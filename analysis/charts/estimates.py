@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 
 Result = Mapping[str, Any]
 Triple = tuple[float, float, float]
@@ -31,5 +31,5 @@ def means_of(variable: Result) -> dict[str, Triple]:
 
 def axis(variable: Result) -> str:
     """What stands at the axis of a variable: its name and unit."""
-    defined = VARIABLE_OF[variable["key"]]
+    defined = variable_of(variable["key"], variable)
     return f"{defined.name}, {defined.unit}"

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.charts.estimates import axis, means_of
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from charting import marks
 from charting.theme import Spec
 from inference import apa
 
 Result = Mapping[str, Any]
+MOST_STEPS = 11  # answers on more, such as on a slider, are drawn as a distribution
 
 
 def _values(variable: Result) -> dict[str, list[float]]:
@@ -45,7 +46,8 @@ def box(variable: Result, title: str) -> Spec | None:
 
 def is_in_steps(variable: Result) -> bool:
     """Whether a participant's value is one answer on a scale of few steps, not a mean or a share."""
-    return not VARIABLE_OF[variable["key"]].per_item
+    defined = variable_of(variable["key"], variable)
+    return defined.in_steps and defined.high - defined.low < MOST_STEPS
 
 
 def steps_of(variable: Result) -> tuple[list[int], dict[str, dict[int, int]]]:
@@ -88,7 +90,7 @@ def forest(variable: Result, title: str, coverage: str) -> Spec | None:
         differences.append(marks.Difference(*names, abs(pair["difference"]), *ends, p, pair["is_significant"]))
     if not differences:
         return None
-    name = VARIABLE_OF[variable["key"]]
+    name = variable_of(variable["key"], variable)
     return marks.forest(
         sorted(differences, key=lambda one: -one.value),
         title=title,

@@ -83,6 +83,7 @@ def document_of(report: Report) -> Document:
             LEAD_WIDTH,
         )
     made = [
+        both.contrast_section(results),
         both.certainty_section(results, primary, figure, measured),
         both.orders_section(results, primary),
         *(people.variable_section(one, figure) for one in results["variables"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.narrative.verdict import capital, equals, in_words, metric_of, tau_text
 from analysis.tables.cells import listed
 from analysis.tables.levels import alpha_of
@@ -15,10 +15,16 @@ Result = Mapping[str, Any]
 
 def contradictions(comparison: Result, n: int) -> list[str]:
     """What both sides tell apart in opposite directions, pair by pair, in words."""
-    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
+    variable, metric = variable_of(comparison["variable"], comparison), metric_of(comparison, n)
+
+    def finding(a: str, b: str) -> str:
+        if variable.adjective:
+            return f"Participants find {a} more {variable.adjective} than {b}"
+        return f"In {variable.in_text} participants score {a} higher than {b}"
+
     return [
-        f"Participants find {pair['a']} more {variable.adjective} than {pair['b']}, p {equals(pair['perceived_p'])}; "
-        f"{metric.in_text} says the opposite, p {equals(pair['objective_p'])}."
+        f"{finding(pair['a'], pair['b'])}, p {equals(pair['perceived_p'])}; {metric.in_text} says the opposite, p "
+        f"{equals(pair['objective_p'])}."
         for pair in comparison["orders"]["pairs"]
         if pair["verdict"] == "contradicted"
     ]
@@ -74,7 +80,7 @@ def slope_title(comparison: Result) -> str:
     """The finding of the two rankings side by side."""
     counts = comparison["directions"]
     kind = comparison["kind"]
-    variable = VARIABLE_OF[comparison["variable"]].in_text
+    variable = variable_of(comparison["variable"], comparison).in_text
     if not counts["is_defined"]:
         return f"{capital(variable)} and {kind} side by side"
     if counts["opposite"] == 0:
@@ -87,12 +93,12 @@ def slope_title(comparison: Result) -> str:
 
 def scatter_title(comparison: Result, n: int) -> str:
     """The finding of one dot an algorithm."""
-    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
+    variable, metric = variable_of(comparison["variable"], comparison), metric_of(comparison, n)
     tau = comparison["tau"]
     if not tau["is_defined"]:
         return f"{capital(variable.in_text)} beside {metric.in_text}"
     found = f"τ = {tau_text(tau['coefficient'])}, exact p {equals(tau['p'])}"
     if tau["p"] >= alpha_of(comparison):
         return f"{capital(variable.in_text)} could not be shown to follow {metric.kind} ({found})"
-    verb = "follows" if tau["coefficient"] > 0 else "runs against"
+    verb = "follows" if tau["coefficient"] > 0 else "is negatively correlated with"
     return f"{capital(variable.in_text)} {verb} {metric.in_text} ({found})"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF, Metric
-from analysis.narrative import verdict
+from analysis.enums import Metric, variable_of
+from analysis.narrative import contrast, verdict
 from analysis.tables.cells import written
 from inference import apa
 from inference.results import Interval
@@ -18,20 +18,22 @@ ALPHA = 0.05
 
 def apa_sentences(results: Result) -> list[Part]:
     """Headings, each with its sentences: variables, what was measured, both sides together."""
-    parts = [(VARIABLE_OF[one["key"]].name, of_variable(one)) for one in results["variables"]]
+    parts = [(variable_of(one["key"], one).name, of_variable(one)) for one in results["variables"]]
     n = results["objective"]["n"]
     parts += [
         (Metric(kind, one["profile_length"], n).name, of_metric(one, kind))
         for one in results["objective"]["lengths"]
         for kind in ("recall", "fallout")
     ]
+    if (planned := results.get("contrast")) is not None:
+        parts.append(("Planned contrast", [contrast.sentence(planned)]))
     parts.append(("Perceived against objective", [_agreement(one, n) for one in results["comparisons"]]))
     return [(heading, sentences) for heading, sentences in parts if sentences]
 
 
 def of_variable(variable: Result) -> list[str]:
     """Means, the analysis of variance, the tests that assume less, and the pairs that Tukey's test tells apart."""
-    defined = VARIABLE_OF[variable["key"]]
+    defined = variable_of(variable["key"], variable)
     if not variable["described"]:
         return [f"Nobody has finished, so there is no {defined.in_text} to report."]
     said = [f"{_means(variable, is_share=defined.is_share)}."]
@@ -52,7 +54,7 @@ def _means(variable: Result, *, is_share: bool) -> str:
             continue
         spread = "" if found["sd"] is None else f", SD = {written(found['sd'], 2, is_share)}"
         told.append(f"{name} (M = {written(found['mean'], 2, is_share)}{spread}, n = {found['n']})")
-    return f"{VARIABLE_OF[variable['key']].name} by algorithm: {'; '.join(told)}"
+    return f"{variable_of(variable['key'], variable).name} by algorithm: {'; '.join(told)}"
 
 
 def _test(found: Result, name: str, said: Callable[[Result], str]) -> str:
@@ -124,8 +126,10 @@ def of_metric(length: Result, kind: str) -> list[str]:
 
 
 def _agreement(comparison: Result, n: int) -> str:
-    variable, metric = VARIABLE_OF[comparison["variable"]], verdict.metric_of(comparison, n)
+    variable, metric = variable_of(comparison["variable"], comparison), verdict.metric_of(comparison, n)
     role = "primary pair" if comparison["is_primary"] else "exploratory"
+    if not comparison.get("is_tested", True):
+        role = "primary pair, exploratory beside the planned contrast"
     opening = f"{variable.name} and {metric.in_text} ({role})"
     tau, rho = comparison["tau"], comparison["rho"]
     if not tau["is_defined"]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.tables.cells import listed, p_alone, written
+from studies.plans import in_text
 
 Result = Mapping[str, Any]
 ALPHA = 0.05
@@ -30,7 +31,7 @@ def families(n_variables: int) -> str:
 def largest(found: Result) -> str:
     """The largest effect of a variable with its interval, and Cohen's f."""
     pairs = [pair for pair in found["hedges"] if pair["is_defined"]]
-    name = found["name"].lower()
+    name = in_text(found["name"])
     if not pairs:
         return f"There is no effect size of {name}. {found['hedges'][0]['reason']}" if found["hedges"] else ""
     best = max(pairs, key=lambda pair: abs(pair["g"]))
@@ -68,7 +69,7 @@ def ordinal(found: Result, variable: Result | None, alpha: float = ALPHA) -> lis
     model = found["ordinal"]
     if model is None:
         return []
-    name = found["name"].lower()
+    name = in_text(found["name"])
     if not model["is_defined"]:
         return [f"There is no ordinal model of {name}. {model['reason']}"]
     verb = "differ" if model["p"] < alpha else "could not be shown to differ"
@@ -147,7 +148,7 @@ def differing(found: Sequence[Result], alpha: float = ALPHA) -> str:
         if within["is_defined"] and between["is_defined"]:
             both = within["p"] < alpha and between["p"] < alpha
             if both and within["coefficient"] * between["coefficient"] < 0:
-                turned.append(f"{VARIABLE_OF[one['a']].in_text} and {VARIABLE_OF[one['b']].in_text}")
+                turned.append(f"{variable_of(one['a'], one).in_text} and {variable_of(one['b'], one).in_text}")
     if not turned:
         return ""
     return (

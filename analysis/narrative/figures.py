@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.narrative.verdict import in_words, metric_of
 from analysis.tables.cells import Side, written
 from analysis.tables.levels import level_of
@@ -15,7 +15,7 @@ Result = Mapping[str, Any]
 
 def spread_title(variable: Result) -> str:
     """The finding of a raincloud: whose values lie together, and whose far apart."""
-    name = VARIABLE_OF[variable["key"]].in_text
+    name = variable_of(variable["key"], variable).in_text
     spreads = {one: found["sd"] for one, found in variable["described"].items() if found["sd"] is not None}
     names = [one for one in variable["conditions"] if one in spreads]
     if len(names) < 2:
@@ -28,7 +28,7 @@ def spread_title(variable: Result) -> str:
 
 def steps_title(variable: Result, steps: list[int], counts: Mapping[str, Mapping[int, int]]) -> str:
     """The finding of stacked bars: who gets most of the upper answers."""
-    name = VARIABLE_OF[variable["key"]].in_text
+    name = variable_of(variable["key"], variable).in_text
     upper = steps[-2:]
     shares = {
         one: sum(own[step] for step in upper) / sum(own.values()) for one, own in counts.items() if sum(own.values())
@@ -48,7 +48,7 @@ def forest_title(variable: Result) -> str:
     """The finding of all pairwise differences."""
     pairs = variable["tests"]["tukey"]["pairs"]
     told = sum(pair["is_significant"] for pair in pairs)
-    name = VARIABLE_OF[variable["key"]].in_text
+    name = variable_of(variable["key"], variable).in_text
     n = f"{len(pairs)} pairs" if len(pairs) != 1 else "1 pair"
     return f"{told} of {n} of algorithms {'is' if told == 1 else 'are'} told apart in {name}"
 
@@ -74,7 +74,7 @@ def _percent(share: float) -> str:
 def strip_subtitle(comparison: Result, side: Side, n: int) -> str:
     """Which ranking a strip shows."""
     if side == "perceived":
-        return f"Rank by {VARIABLE_OF[comparison['variable']].in_text}, % of resamples of participants"
+        return f"Rank by {variable_of(comparison['variable'], comparison).in_text}, % of resamples of participants"
     return f"Rank by {metric_of(comparison, n).in_text}, % of resamples of test users"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.tables.cells import listed, p_alone, written
 from analysis.tables.levels import alpha_of
 from inference import apa
@@ -23,7 +23,7 @@ def anova(variable: Result) -> str:
     >>> anova({"key": "fon", "anova": {"is_defined": False, "reason": "Nobody differs."}})
     'There is no analysis of variance of first-order novelty. Nobody differs.'
     """
-    found, name = variable["anova"], VARIABLE_OF[variable["key"]].in_text
+    found, name = variable["anova"], variable_of(variable["key"], variable).in_text
     if not found["is_defined"]:
         return f"There is no analysis of variance of {name}. {found['reason']}"
     limits = found["eta_squared_ci"]
@@ -57,7 +57,7 @@ def anova(variable: Result) -> str:
 def order(variable: Result) -> str:
     """What Tukey's test tells apart, or that no order can be claimed and what could have been seen."""
     tukey, relation = variable["tests"]["tukey"], variable["orders"]["tukey"]
-    name = VARIABLE_OF[variable["key"]].in_text
+    name = variable_of(variable["key"], variable).in_text
     if not tukey["is_defined"]:
         return f"No order can be claimed. {tukey['reason']}"
     n_pairs = len(tukey["pairs"])
@@ -85,7 +85,7 @@ def _could_have_seen(variable: Result) -> str:
     smallest = variable["smallest_told_apart"]
     if smallest is None:
         return ""
-    is_share = VARIABLE_OF[variable["key"]].is_share
+    is_share = variable_of(variable["key"], variable).is_share
     low, high = (written(value, 2, is_share) for value in smallest)
     span = low if low == high else f"{low} to {high}"
     return f"With these numbers and this spread, means {span} apart would have been told apart."
@@ -146,7 +146,7 @@ def _capital(name: str) -> str:
 def box_title(variable: Result) -> str:
     """The finding of a box plot."""
     described, relation = variable["described"], variable["orders"]["tukey"]
-    name = VARIABLE_OF[variable["key"]].in_text
+    name = variable_of(variable["key"], variable).in_text
     if len(described) == 1:
         return f"{_capital(name)} of {next(iter(described))}, the only algorithm with answers"
     if relation["is_empty"]:
@@ -165,7 +165,7 @@ def box_title(variable: Result) -> str:
 def hasse_title(variable: Result) -> str:
     """The finding of a Hasse diagram."""
     relation = variable["orders"]["tukey"]
-    name = VARIABLE_OF[variable["key"]].in_text
+    name = variable_of(variable["key"], variable).in_text
     if relation["is_empty"]:
         return f"No order of the algorithms can be claimed in {name}"
     n = sum(len(below) for below in relation["dominates"].values())

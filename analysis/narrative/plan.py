@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import VARIABLE_OF, variable_of
+from analysis.narrative import contrast
 from analysis.tables.cells import listed, p_alone, written
 from studies import flags
-from studies.narrative.plan import level, metric_label, rule_of_exclusion
-from studies.plans import AnalysisPlan
+from studies.narrative.plan import contrast_in_words, level, metric_label, rule_of_exclusion
+from studies.plans import AnalysisPlan, contrast_from
 
 Result = Mapping[str, Any]
 VERDICTS = {
-    "alike": "orders the algorithms much as people do",
-    "against": "orders the algorithms against what people say",
-    "open": "could not be shown to order the algorithms as people do",
-    "none": "cannot be compared with what people say",
+    "alike": "ranks the algorithms much as participants do",
+    "against": "ranks the algorithms in the opposite direction to participants",
+    "open": "gives no evidence that it ranks the algorithms as participants do",
+    "none": "cannot be compared with what participants say",
 }
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -41,12 +42,14 @@ def frozen(results: Result) -> list[str]:
     named = [f"“{names.get(key, key)}”" for key in plan["scales"]]
     scales = f"; the scale{'s' if len(named) > 1 else ''} {listed(named)}" if named else ""
     primary = plan["primary"]
+    of_contrast = contrast_from(primary)
+    test = "" if of_contrast is None else f"; as the primary test the contrast {contrast_in_words(of_contrast)}"
     metric = _lowered(metric_label(primary["objective"], plan.get("n", n)))
     rule = rule_of_exclusion(AnalysisPlan(exclude=tuple(plan["exclude"]), exclude_words=plan["exclude_words"]))
     return [
         opening,
         f"Planned: α = {level(plan['alpha'])}; {variables}{scales}; as the primary pair "
-        f"{VARIABLE_OF[primary['perceived']].in_text} and {metric}; "
+        f"{variable_of(primary['perceived'], results).in_text} and {metric}{test}; "
         f"{plan['resamples']:,} resamples. {rule}",
     ]
 
@@ -74,10 +77,8 @@ def _alpha(one: Result, results: Result) -> str:
 
 def _primary(one: Result, results: Result) -> str:
     if one["lacks"] == "variable":
-        return (
-            f"The primary pair is missing: {VARIABLE_OF[one['key']].in_text} was left out, so that every comparison "
-            "here is exploratory."
-        )
+        name = variable_of(one["key"], results).in_text
+        return f"The primary pair is missing: {name} was left out, so that every comparison here is exploratory."
     metric = _lowered(metric_label(one["key"], results["objective"]["n"]))
     return (
         f"The primary pair is missing: the run did not measure {metric}, so that every comparison here is exploratory."
@@ -214,13 +215,15 @@ def exclusions(results: Result) -> list[str]:
     ]
     if n["kept"]:
         said += [_variable(one) for one in found["variables"]]
+        if "contrast" in found:
+            said.append(contrast.both_ways(found["contrast"]))
         if found["primary"] is not None:
             said.append(_verdicts(found["primary"], results["objective"]["n"]))
     return said
 
 
 def _variable(one: Result) -> str:
-    name = VARIABLE_OF[one["key"]].name
+    name = variable_of(one["key"], one).name
     if one["survives"] is None:
         return f"{name}: no test among those who are analysed, so there is no conclusion to compare."
     if one["survives"]:
@@ -260,6 +263,19 @@ def _tau(found: Result) -> str:
     alone = p_alone(found["p"])
     p = alone if alone[0] in "<>" else f"= {alone}"
     return f"τ_b = {written(found['coefficient'], 2, is_share=True)}, p {p}"
+
+
+def planned_scales(results: Result) -> str:
+    """What the score of each tested scale is; nothing where the plan names none."""
+    asked = {one["key"]: len(one["questions"]) for one in results.get("scales", ())}
+    said = []
+    for one in results["variables"]:
+        variable = variable_of(one["key"], one)
+        if variable.scale:
+            n = asked[variable.scale]
+            score = "one answer" if n == 1 else f"the mean of {n} answers"
+            said.append(f"{variable.name} is {score}, {variable.unit}.")
+    return " ".join(said)
 
 
 def scales(found: Sequence[Result]) -> str:

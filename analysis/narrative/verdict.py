@@ -1,12 +1,14 @@
-"""The verdict: which objective metric, if any, orders the algorithms as people do, and how sure that is."""
+"""The verdict: which objective metric, if any, ranks the algorithms as participants do, and how sure that is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.enums import VARIABLE_OF, Metric
+from analysis.enums import Metric, variable_of
+from analysis.narrative import contrast
+from analysis.narrative.objective import length_words
 from analysis.tables.cells import Side, listed, p_alone, written
 from analysis.tables.levels import alpha_of, level_of
 from inference import apa
@@ -51,40 +53,49 @@ def headline(results: Result) -> tuple[Run, ...]:
         if results["flow"].get("excluded"):
             return (Run("Everybody who finished is left out, so there is nothing to compare"),)
         return (Run("Nobody has finished yet, so there is nothing to "), Run("compare"))
+    if (planned := results.get("contrast")) is not None:
+        variable = variable_of(planned["variable"], planned)
+        before, after = contrast.finding(planned)
+        return tuple(run for run in (Run(before), Run(variable.in_text, "perceived"), Run(after)) if run.text)
     comparison = primary_of(results)
     if comparison is None:
         return (Run("The plan names a pair of measures that this report does not have"),)
-    variable = VARIABLE_OF[comparison["variable"]]
-    people, metric = Run(variable.in_text, "perceived"), Run(comparison["kind"].capitalize(), "objective")
+    variable = variable_of(comparison["variable"], comparison)
+    people, metric = Run(variable.in_text, "perceived"), Run(comparison["kind"], "objective")
     tau = comparison["tau"]
     if not tau["is_defined"]:
-        return (
-            Run("Whether "),
-            Run(comparison["kind"], "objective"),
-            Run(" orders the algorithms as "),
-            people,
-            Run(" does cannot be told"),
-        )
+        return (Run("Whether "), metric, Run(" ranks the algorithms as "), people, Run(" does cannot be told"))
     if tau["p"] >= alpha_of(comparison):
-        return (metric, Run(" could not be shown to order the algorithms as "), people, Run(" does"))
+        return (Run("No evidence that "), metric, Run(" ranks the algorithms as "), people, Run(" does"))
+    first = Run(capital(metric.text), "objective")
     if tau["coefficient"] > 0:
-        return (metric, Run(" orders the algorithms much as "), people, Run(" does"))
-    return (metric, Run(" orders the algorithms against "), people)
+        return (first, Run(" ranks the algorithms much as "), people, Run(" does"))
+    return (first, Run(" ranks the algorithms in the opposite direction to "), people)
 
 
 def paragraph(results: Result) -> str:
-    """The verdict's numbers: coefficient, exact p, interval, and what chance could have hidden."""
+    """The verdict's numbers: the planned contrast if there is one, and the rank correlation of the primary pair."""
+    planned, n = results.get("contrast"), results["objective"]["n"]
+    correlation = _correlation(results, n)
+    if planned is None:
+        return correlation
+    said = (contrast.sentence(planned), contrast.beside(planned, n), "The rank correlations are exploratory.")
+    return " ".join(one for one in (*said, correlation) if one)
+
+
+def _correlation(results: Result, n: int) -> str:
+    """Coefficient, exact p, interval, and what chance could have hidden."""
     comparison = primary_of(results)
     if comparison is None:
         return ""
-    n = results["objective"]["n"]
-    variable, metric = VARIABLE_OF[comparison["variable"]], metric_of(comparison, n)
+    variable, metric = variable_of(comparison["variable"], comparison), metric_of(comparison, n)
     tau, k = comparison["tau"], len(comparison["conditions"])
     if not tau["is_defined"]:
         return f"There is no rank correlation of {variable.in_text} with {metric.in_text}. {tau['reason']}"
     said = [
         f"{capital(metric.in_text)} orders the {in_words(k)} algorithms with τ_b = {tau_text(tau['coefficient'])} to "
         f"{variable.in_text} ({_exact(tau)} p {equals(tau['p'])}{_interval(comparison['tau_bootstrap'])}).",
+        f"{capital(_association(comparison, n))}." if is_significant(comparison) else "",
         _detectable(tau, k, alpha_of(comparison)),
         _directions(comparison, metric),
         exploratory(results),
@@ -143,6 +154,20 @@ def _directions(comparison: Result, metric: Metric) -> str:
     )
 
 
+def is_significant(comparison: Result) -> bool:
+    """Whether a rank correlation is significant: as it stands for the primary pair, else after Holm's correction."""
+    p = comparison["tau"]["p"] if comparison["p_holm"] is None else comparison["p_holm"]
+    return bool(p < alpha_of(comparison))
+
+
+def _association(comparison: Result, n: int) -> str:
+    """What the sign of a rank correlation means: which way the variable goes with the better of the metric."""
+    metric, variable = metric_of(comparison, n), variable_of(comparison["variable"], comparison)
+    better = "higher" if metric.higher_is_better else "lower"
+    way = "higher" if comparison["tau"]["coefficient"] > 0 else "lower"
+    return f"algorithms with {better} {metric.in_text} had {way} {variable.in_text}"
+
+
 def exploratory(results: Result) -> str:
     """What the other pairs of variable and metric show after Holm's correction."""
     n = results["objective"]["n"]
@@ -155,24 +180,35 @@ def exploratory(results: Result) -> str:
         level = level_of(family[0])
         return f"Of the {pairs} of a variable and a metric none falls below {level} after Holm's correction."
     told = [
-        f"{metric_of(one, n).in_text} with {VARIABLE_OF[one['variable']].in_text} "
-        f"(τ_b = {tau_text(one['tau']['coefficient'])}, corrected p {equals(one['p_holm'])})"
+        f"{metric_of(one, n).in_text} with {variable_of(one['variable'], one).in_text} "
+        f"(τ_b = {tau_text(one['tau']['coefficient'])}, corrected p {equals(one['p_holm'])}: {_association(one, n)})"
         for one in found
     ]
-    return f"Of the exploratory pairs these hold after Holm's correction: {listed(told)}."
+    return f"Significant exploratory correlations after Holm's correction: {listed(told)}."
 
 
 def predicts(results: Result) -> str:
-    """That no metric could be shown to predict what people perceive, where none could."""
+    """Which metrics were compared with which variables, where no rank correlation of them was positive."""
     defined = [one for one in results["comparisons"] if one["tau"]["is_defined"]]
-    found = [one for one in defined if (one["tau"]["p"] if one["is_primary"] else one["p_holm"]) < alpha_of(one)]
+    found = [one for one in defined if is_significant(one)]
     if not defined:
         return ""
     if not found:
-        return "No objective metric of this run could be shown to predict what participants perceive."
+        return f"{_compared(defined, results['objective']['n'])}; no other metric was compared."
     if all(one["tau"]["coefficient"] < 0 for one in found):
-        return "No objective metric of this run orders the algorithms as participants do: what holds runs against them."
+        return "No significant correlation was positive."
     return ""
+
+
+def _compared(comparisons: Sequence[Result], n: int) -> str:
+    """That no metric was correlated with any variable, each by its name."""
+    kinds = [f"{kind} at {n}" for kind in dict.fromkeys(one["kind"] for one in comparisons)]
+    lengths = list(dict.fromkeys(one["profile_length"] for one in comparisons))
+    where = "" if lengths == [0] else f", {' or '.join(map(length_words, lengths))},"
+    variables = listed(list(dict.fromkeys(variable_of(one["variable"], one).in_text for one in comparisons)), last="or")
+    if len(kinds) == 1:
+        return f"{capital(kinds[0])}{where} was not significantly correlated with {variables}"
+    return f"Neither {' nor '.join(kinds)}{where} was significantly correlated with {variables}"
 
 
 def facts(results: Result) -> list[tuple[str, Side, str, str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from analysis.exports.document import DATASET_BADGE
 from analysis.models import Report
 from analysis.narrative import verdict
-from analysis.package.contents import write_design, write_people, write_run, write_scripts
+from analysis.package.contents import write_contrast, write_design, write_people, write_run, write_scripts
 from analysis.package.numbers import numbers_csv
 from core.provenance import versions
 from studies.exports.writing import Written, write_text, zipped_to
@@ -34,6 +34,7 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progres
         folder.mkdir()
         progress("Writing what people answered")
         write_people(report, folder)
+        write_contrast(report, folder)
         progress("Writing what the run measured")
         write_run(report, folder)
         write_design(report, folder)
@@ -79,13 +80,19 @@ def readme(report: Report) -> str:
         *(f"**{notice}**\n" for notice in notices if notice),
         "## What is in it",
         "",
-        "- `data/analysed.csv`: one row a participant whom the report analyses, with the four measures",
+        "- `data/analysed.csv`: one row a participant whom the report analyses, with the four measures and "
+        "the score of each scale that the plan names",
         "- `data/participants.csv`: one row a participant who gave consent, whether analysed or not, with every answer",
         "- `data/items.csv`: one row a participant and recommended item",
         "- `data/*_codebook.csv`, `_codebook.json`, `_schema.json`: what every column means",
         "- `data/conditions.csv`: the conditions in the order of the design, with their models",
         "- `data/run-users.csv`: recall and fallout of each model for each test user, by profile length (0 is the "
         "whole profile), with the user's number of cases; an empty cell means no case",
+        *(
+            ["- `data/contrast.csv`: the planned contrast, the primary test: conditions expected higher and lower"]
+            if "contrast" in report.results
+            else []
+        ),
         "- `design/`: the frozen design and its hash, the questionnaire, the texts people read, the preregistration",
         "- `report/`: the report as HTML, PDF, JSON (with its schema), Quarto source and sentences for a paper, each "
         "figure as SVG, PNG and PDF, each table as CSV, Markdown and LaTeX",

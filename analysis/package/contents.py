@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.enums import VARIABLE_OF, VARIABLES, Variable
+from analysis.enums import VARIABLES, Variable, variable_of
 from analysis.models import Report
 from analysis.selectors.inputs import conditions_of, measured_by, positions_in
 from core.errors import ParallaxError
@@ -22,12 +22,16 @@ from studies.exports.rows import Source
 from studies.exports.tables import tables_of, write_codebook
 from studies.exports.writing import write_json, write_table, write_text
 from studies.narrative.preregistration import preregistration
+from studies.questionnaires.schema import questionnaire_from
+from studies.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.selectors.placeholders import as_read
 from studies.selectors.planning import preregistration_plan
 from studies.selectors.texts import languages_of, texts_of
 
 SCRIPTED_ALPHA = "0.05"  # stands once in each script
 SCRIPTS = Path(__file__).parent / "scripts"
+Scales = Mapping[str, ScaleOfStudy]
+SETS = ("higher", "lower")
 TABLES = {"wide": "participants", "long": "items"}
 
 
@@ -38,7 +42,8 @@ def write_people(report: Report, folder: Path) -> None:
     """
     source = Source(report.study, [report.mode])
     analysed = [person for person in source.people() if _is_analysed(person, report)]
-    if any(_values(analysed, one) != _reported(one) for one in report.results["variables"]):
+    scales = {scale.key: scale for scale in scales_of(questionnaire_from(report.study.questionnaire))}
+    if any(_values(analysed, one, scales) != _reported(one) for one in report.results["variables"]):
         raise ParallaxError(
             "report.answers_changed",
             "The answers are not those this report was made from: someone has withdrawn, or was excluded or taken in "
@@ -48,16 +53,26 @@ def write_people(report: Report, folder: Path) -> None:
     for kind, name in TABLES.items():
         write_table(folder, f"data/{name}.csv", tables[kind].variables, tables[kind].rows(source))
         write_codebook(folder, f"data/{name}", tables[kind])
-    heads = ["participant.id", "condition", *(variable.key for variable in VARIABLES)]
+    tested = [variable_of(one["key"], one) for one in report.results["variables"]]
+    variables = [*VARIABLES, *(variable for variable in tested if variable.scale)]
+    heads = ["participant.id", "condition", *(variable.key for variable in variables)]
     lines = [
         [
             person.record.public_id,
             cell(_condition(person)),
-            *(float(_value(person, variable)) for variable in VARIABLES),
+            *("" if (value := _value(person, variable, scales)) is None else float(value) for variable in variables),
         ]
         for person in analysed
     ]
     _write_lines(folder / "data" / "analysed.csv", heads, lines)
+
+
+def write_contrast(report: Report, folder: Path) -> None:
+    """Write the planned contrast for the scripts, where it is the primary test: a line a condition."""
+    found = report.results.get("contrast")
+    if found is not None:
+        lines = [[found["variable"], name, cell(label), found["sides"]] for name in SETS for label in found[name]]
+        _write_lines(folder / "data" / "contrast.csv", ["variable", "set", "condition", "sides"], lines)
 
 
 def _is_analysed(person: Person, report: Report) -> bool:
@@ -71,8 +86,11 @@ def _is_analysed(person: Person, report: Report) -> bool:
     return is_whole and participant.status == ParticipantStatus.COMPLETED
 
 
-def _value(person: Person, variable: Variable) -> Fraction:
-    measures = person.record.measures
+def _value(person: Person, variable: Variable, scales: Scales) -> Fraction | None:
+    """A participant's value; None where too little of a scale was answered for a score."""
+    measures, record = person.record.measures, person.record
+    if variable.scale:
+        return score_of_participant(scales[variable.scale], record.answers, [item.answers for item in record.items])
     return Fraction(getattr(measures, variable.sum_field), measures.n_items if measures and variable.per_item else 1)
 
 
@@ -81,10 +99,11 @@ def _condition(person: Person) -> str:
     return condition.label if condition else ""
 
 
-def _values(people: list[Person], reported: Mapping[str, Any]) -> Counter[tuple[str, Fraction]]:
+def _values(people: list[Person], reported: Mapping[str, Any], scales: Scales) -> Counter[tuple[str, Fraction]]:
     """How often each value of a variable stands in each condition, among these people."""
-    variable = VARIABLE_OF[reported["key"]]
-    return Counter((_condition(person), _value(person, variable)) for person in people)
+    variable = variable_of(reported["key"], reported)
+    values = ((_condition(person), _value(person, variable, scales)) for person in people)
+    return Counter((condition, value) for condition, value in values if value is not None)
 
 
 def _reported(reported: Mapping[str, Any]) -> Counter[tuple[str, Fraction]]:

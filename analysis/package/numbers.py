@@ -25,6 +25,7 @@ PER_PAIR = {
     "tukey": ("difference", "p", "ci_low", "ci_high"),
     "games_howell": ("difference", "df", "p", "ci_low", "ci_high"),
 }
+PER_CONTRAST = ("t", "df", "p", "ci_low", "ci_high")
 PER_SIGN_TEST = ("n_a", "n_b", "n_ties", "p_unadjusted", "p")
 
 
@@ -45,6 +46,7 @@ def lines_of(results: Result) -> Iterator[Line]:
     for length in results["objective"]["lengths"]:
         for kind in ("recall", "fallout"):
             yield from _of_metric(length, kind, Metric(kind, length["profile_length"], n).key)
+    yield from _of_contrast(results.get("contrast"))
     for one in results["comparisons"]:
         if one["tau"]["is_defined"]:
             for statistic in ("coefficient", "p"):
@@ -67,6 +69,16 @@ def _of_variable(variable: Result) -> Iterator[Line]:
             yield from ((key, test, "", "", statistic, variable[test][statistic]) for statistic in statistics)
     for test, statistics in PER_PAIR.items():
         yield from _of_pairs(key, test, variable["tests"][test], statistics)
+
+
+def _of_contrast(found: Result | None) -> Iterator[Line]:
+    if found is None or not found["is_defined"]:
+        return
+    key = found["variable"]
+    yield key, "contrast", "", "", "difference", found["difference"]
+    for test, one in (("contrast", found["pooled"]), ("contrast_welch", found["welch"])):
+        if one is not None:
+            yield from ((key, test, "", "", name, one[name]) for name in PER_CONTRAST if one[name] is not None)
 
 
 def _of_metric(length: Result, kind: str, key: str) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.enums import Metric, Variable
+from analysis.enums import Metric, Variable, described_in_results
 from analysis.services.rankings import ALPHA, Ranking, mean_ranks, rank_bounds, told
 from inference.agreement import kendall, orders_compared, pair_directions, spearman
 from inference.corrections import holm
@@ -30,6 +30,7 @@ def compare(
     directions = orders_compared(perceived.order, objective.order)
     return {
         "variable": variable.key,
+        **described_in_results(variable),
         "metric": metric.key,
         "kind": metric.kind,
         "alpha": alpha,
@@ -85,8 +86,12 @@ def all_comparisons(
     primary: tuple[str, str],
     *,
     alpha: float = ALPHA,
+    is_tested: bool = True,
 ) -> list[dict[str, Any]]:
-    """Every variable with every metric: the primary pair first, the others corrected as one family by Holm."""
+    """Every variable with every metric: the primary pair first, the others corrected as one family by Holm.
+
+    Where another test is primary, `is_tested` is False, and the primary pair is one of the family.
+    """
     found = [
         compare(variable, metric, of_people, of_run, alpha=alpha)
         for variable, of_people in perceived.items()
@@ -95,7 +100,9 @@ def all_comparisons(
     for one in found:
         one["is_primary"] = (one["variable"], one["metric"]) == primary
         one["p_holm"] = None
-    family = [one for one in found if not one["is_primary"] and one["tau"]["is_defined"]]
+        if one["is_primary"] and not is_tested:
+            one["is_tested"] = False
+    family = [one for one in found if not (one["is_primary"] and is_tested) and one["tau"]["is_defined"]]
     for one, p in zip(family, holm([one["tau"]["p"] for one in family]), strict=True):
         one["p_holm"] = p
     return sorted(found, key=lambda one: not one["is_primary"])

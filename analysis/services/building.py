@@ -21,6 +21,7 @@ from core.transitions import record
 from evaluation.models import EvaluationRun
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
+from studies.plans import SCALE_PREFIX
 from studies.selectors.left_out import left_out
 from studies.services.blinding import note_opened_by
 from studies.services.launch import draft_snapshot
@@ -155,7 +156,8 @@ def _provenance(
 
 
 def _streams(measured: list[Measured], plan: dict[str, Any]) -> list[str]:
-    return [*plan["variables"], *(f"users-{one.length}" for one in measured)]
+    scales = (f"{SCALE_PREFIX}{key}" for key in plan["scales"])
+    return [*plan["variables"], *scales, *(f"users-{one.length}" for one in measured)]
 
 
 @transaction.atomic

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from analysis.enums import VARIABLE_OF, Metric, Variable
+from analysis.enums import VARIABLE_OF, Metric, Variable, described_in_results
 from analysis.selectors.answering import Reading
 from analysis.selectors.inputs import Measured, conditions_of
 from analysis.services.agreement import all_comparisons
+from analysis.services.contrasts import study_contrast, tested_contrast
 from analysis.services.correlations import correlations_of
 from analysis.services.crossed import study_items
 from analysis.services.effects import effects_of_all
@@ -19,12 +20,13 @@ from analysis.services.objective import study_measured
 from analysis.services.perceived import items_by_condition, liking_and_interest, study_variable
 from analysis.services.power import achieved_power
 from analysis.services.rankings import Ranking
-from analysis.services.scales import study_scale
+from analysis.services.scales import planned_scales, study_scale
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_range
 from studies.enums import Mode
 from studies.models import Study
+from studies.plans import contrast_from
 from studies.usage_data import is_usage, taken_from
 
 FORMAT = 3
@@ -53,7 +55,7 @@ def compute(
     answers, alpha, resamples = reading.kept, plan["alpha"], plan["resamples"]
     variables: list[dict[str, Any]] = []
     perceived: dict[Variable, Ranking] = {}
-    for variable in (VARIABLE_OF[key] for key in plan["variables"]):
+    for variable in (*(VARIABLE_OF[key] for key in plan["variables"]), *planned_scales(answers, plan["scales"])):
         progress(f"Testing {variable.in_text}")
         stream = rng_for(study.seed, "report", variable.key)
         result, perceived[variable] = study_variable(answers, variable, stream, alpha=alpha, resamples=resamples)
@@ -74,6 +76,7 @@ def compute(
     crossed = study_items(answers, alpha)
     progress("Comparing both sides")
     primary = (plan["primary"]["perceived"], plan["primary"]["objective"])
+    contrast = contrast_from(plan["primary"])
     scales = [study_scale(answers, scale, plan["scales"]) for scale in answers.scales]
     planted = study.settings.get("planted_effects", {})
     candidates = candidate_range(run)
@@ -103,7 +106,7 @@ def compute(
         "planned": planned,
         "flow": flow,
         "exclusions": with_and_without(
-            reading, list(zip(variables, perceived.values(), strict=True)), objective, primary, alpha
+            reading, list(zip(perceived, variables, perceived.values(), strict=True)), objective, primary, alpha
         ),
         "answers": {
             "n": answers.n_answers,
@@ -111,6 +114,7 @@ def compute(
             "n_true": answers.n_answers - answers.n_modelled if mode == Mode.SIMULATED else 0,
             "n_incomplete": answers.n_incomplete,
         },
+        **described_in_results(*perceived),
         "variables": variables,
         "power": achieved_power(answers, study, alpha),
         "novelty_is_one_order": _is_one_order(perceived),
@@ -132,8 +136,18 @@ def compute(
             **({"candidates": asdict(candidates)} if candidates and candidates.fewest < candidates.asked else {}),
             "lengths": lengths,
         },
-        "comparisons": all_comparisons(perceived, objective, primary, alpha=alpha),
+        "comparisons": all_comparisons(perceived, objective, primary, alpha=alpha, is_tested=contrast is None),
     }
+    named = next((variable for variable in perceived if variable.key == primary[0]), None)
+    if contrast is not None and named is not None:
+        metric = next((one for one in objective if one.key == primary[1]), None)
+        whole["contrast"] = study_contrast(answers, named, metric, objective, contrast, alpha)
+        if whole["exclusions"] is not None:
+            everybody = tested_contrast(reading.everybody, named, contrast, alpha)
+            whole["exclusions"]["contrast"] = {
+                "kept": tested_contrast(answers, named, contrast, alpha),
+                "everybody": everybody,
+            }
     # Through JSON and back: what is drawn now and what is drawn from the stored row are the same; NaN is refused.
     plain: dict[str, Any] = json.loads(canonical_json(whole))
     return plain

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.enums import VARIABLE_OF
 from analysis.selectors.plans import FrozenPlan
 from evaluation.models import EvaluationRun
+from studies.plans import SCALE_PREFIX
 
 Deviation = dict[str, Any]
 
@@ -45,7 +46,7 @@ def _primary(plan: Mapping[str, Any]) -> list[Deviation]:
     """Whether the report has both sides of the primary pair."""
     primary = plan["primary"]
     found: list[Deviation] = []
-    if primary["perceived"] not in plan["variables"]:
+    if primary["perceived"] not in (*plan["variables"], *(f"{SCALE_PREFIX}{key}" for key in plan["scales"])):
         found.append({"of": "primary", "lacks": "variable", "key": primary["perceived"]})
     if primary["objective"] not in plan["metrics"]:
         found.append({"of": "primary", "lacks": "metric", "key": primary["objective"]})

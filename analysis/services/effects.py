@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from analysis.enums import Variable
+from analysis.enums import Variable, described_in_results
 from analysis.selectors.inputs import Answers, ScaleAnswers
 from analysis.services.perceived import LEAST_N, groups_of
 from analysis.services.rankings import ALPHA, Ranking, told
+from analysis.services.scales import variable_of_scale
 from inference.anova import one_way
 from inference.bca import bca_of_mean
 from inference.bootstrap import percentile_intervals
@@ -29,34 +29,28 @@ POWER = 0.8
 def effects_of_variable(answers: Answers, variable: Variable, ranking: Ranking, alpha: float = ALPHA) -> dict[str, Any]:
     """Effect sizes of every pair, intervals of the means by resampling, and the ordinal model of a single answer."""
     groups = groups_of(answers, variable)
-    scale = range(int(variable.low), int(variable.high) + 1)
     return {
         "key": variable.key,
         "name": variable.name,
-        "hedges": _hedges(groups),
-        "cohens_f": _cohens_f(groups),
-        "detectable": _detectable(groups, alpha),
+        **described_in_results(variable),
+        **_effects(groups, variable, alpha),
         "intervals": _intervals(groups, ranking),
-        "ordinal": None if variable.per_item else told(cumulative_link(groups, scale, alpha=alpha)),
     }
 
 
 def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA) -> dict[str, Any]:
-    """Effect sizes of one scale; the ordinal model too where the scale is a single question in whole steps."""
-    scores: dict[str, list[Fraction]] = {name: [] for name in answers.conditions}
-    for condition, score, _given in scale.rows:
-        if score is not None:
-            scores[condition].append(Fraction(score))
-    groups = ExactGroups.of(scores)
-    is_single = len(scale.questions) == 1 and groups.scale == 1
-    steps = range(math.ceil(scale.low), math.floor(scale.high) + 1)
+    """Effect sizes of a scale that the plan does not name, and its ordinal model if it is one answer in whole steps."""
+    variable = variable_of_scale(scale)
+    return {"key": scale.key, "name": scale.name, **_effects(groups_of(answers, variable), variable, alpha)}
+
+
+def _effects(groups: ExactGroups, variable: Variable, alpha: float) -> dict[str, Any]:
+    steps = range(math.ceil(variable.low), math.floor(variable.high) + 1)
     return {
-        "key": scale.key,
-        "name": scale.name,
         "hedges": _hedges(groups),
         "cohens_f": _cohens_f(groups),
         "detectable": _detectable(groups, alpha),
-        "ordinal": told(cumulative_link(groups, steps, alpha=alpha)) if is_single else None,
+        "ordinal": told(cumulative_link(groups, steps, alpha=alpha)) if variable.in_steps else None,
     }
 
 
@@ -107,10 +101,11 @@ def _intervals(groups: ExactGroups, ranking: Ranking) -> dict[str, dict[str, Any
 def effects_of_all(
     answers: Answers, rankings: Mapping[Variable, Ranking], alpha: float = ALPHA
 ) -> dict[str, list[dict[str, Any]]]:
-    """Effects of every variable, and of every scale of the questionnaire where there are any."""
+    """Effects of every variable that is tested, and of the questionnaire's other scales where there are any."""
     # One thread: the last bits of a sum over threads would move where a fit stops.
     with threadpool_limits(limits=1, user_api="blas"):
         found = {"effects": [effects_of_variable(answers, one, ranking, alpha) for one, ranking in rankings.items()]}
-        if answers.scales:
-            found["scale_effects"] = [effects_of_scale(answers, scale, alpha) for scale in answers.scales]
+        tested = {variable.scale for variable in rankings}
+        if explored := [scale for scale in answers.scales if scale.key not in tested]:
+            found["scale_effects"] = [effects_of_scale(answers, scale, alpha) for scale in explored]
     return found

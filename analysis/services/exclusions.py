@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.enums import VARIABLE_OF, Metric, Variable
+from analysis.enums import Metric, Variable, described_in_results
 from analysis.selectors.answering import Reading
 from analysis.selectors.inputs import Answers
 from analysis.services.perceived import LEAST_N, groups_of
@@ -39,26 +39,23 @@ class _Side:
 
 def with_and_without(
     reading: Reading,
-    tested: Sequence[tuple[dict[str, Any], Ranking]],
+    tested: Sequence[tuple[Variable, dict[str, Any], Ranking]],
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
     alpha: float,
 ) -> dict[str, Any] | None:
     """Each variable and the primary pair, over those who are analysed and over everybody who completed.
 
-    `tested` are the variables as they were tested, with their rankings. None where nobody is left out, so that both
-    are the same.
+    `tested` are the variables as they were tested, with their results and rankings. None where nobody is left out, so
+    that both are the same.
     """
     if not reading.n_left_out:
         return None
     sides = {
-        result["key"]: (
-            _as_tested(reading.kept, result, ranking),
-            _side(reading.everybody, VARIABLE_OF[result["key"]], alpha),
-        )
-        for result, ranking in tested
+        variable: (_as_tested(result, ranking), _side(reading.everybody, variable, alpha))
+        for variable, result, ranking in tested
     }
-    found = [_compared(key, *both, alpha) for key, both in sides.items()]
+    found = [_compared(variable, *both, alpha) for variable, both in sides.items()]
     return {
         "conditions": list(reading.kept.conditions),  # a database may give the keys of a mapping back in any order
         "n": {"kept": len(reading.kept.people), "everybody": len(reading.everybody.people)},
@@ -68,13 +65,13 @@ def with_and_without(
     }
 
 
-def _as_tested(answers: Answers, result: Mapping[str, Any], ranking: Ranking) -> _Side:
+def _as_tested(result: Mapping[str, Any], ranking: Ranking) -> _Side:
     """What has been computed of one variable already."""
     return _Side(
         order=ranking.order,
         means=ranking.values,
         told={
-            "n": {name: len(answers.of(name)) for name in answers.conditions},
+            "n": {name: len(result["points"][name]) for name in result["conditions"]},
             "means": dict(ranking.values),
             "anova": result["anova"],
             "tiers": dict(ranking.order.tiers),
@@ -103,14 +100,15 @@ def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     )
 
 
-def _compared(key: str, kept: _Side, everybody: _Side, alpha: float) -> dict[str, Any]:
+def _compared(variable: Variable, kept: _Side, everybody: _Side, alpha: float) -> dict[str, Any]:
     names = list(kept.told["n"])
 
     def in_order(relation: set[tuple[str, str]]) -> list[list[str]]:
         return [list(pair) for pair in sorted(relation, key=lambda pair: tuple(map(names.index, pair)))]
 
     return {
-        "key": key,
+        "key": variable.key,
+        **described_in_results(variable),
         "kept": kept.told,
         "everybody": everybody.told,
         "only_kept": in_order(kept.relation - everybody.relation),
@@ -122,20 +120,21 @@ def _compared(key: str, kept: _Side, everybody: _Side, alpha: float) -> dict[str
 
 
 def _primary(
-    sides: Mapping[str, tuple[_Side, _Side]],
+    sides: Mapping[Variable, tuple[_Side, _Side]],
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
     alpha: float,
 ) -> dict[str, Any] | None:
     """Kendall's τ_b of the primary pair both ways; None where the report has not both its sides."""
+    variable = next((one for one in sides if one.key == primary[0]), None)
     metric = next((one for one in objective if one.key == primary[1]), None)
-    if primary[0] not in sides or metric is None:
+    if variable is None or metric is None:
         return None
     ranking = objective[metric]
     sign = 1 if ranking.higher_is_better else -1
-    found: dict[str, Any] = {"variable": VARIABLE_OF[primary[0]].key, "metric": metric.key}
+    found: dict[str, Any] = {"variable": variable.key, "metric": metric.key}
     verdicts = []
-    for name, side in zip(("kept", "everybody"), sides[primary[0]], strict=True):
+    for name, side in zip(("kept", "everybody"), sides[variable], strict=True):
         both = [label for label in side.means if label in ranking.values]
         tau = told(kendall([side.means[one] for one in both], [sign * ranking.values[one] for one in both], alpha))
         found[name] = tau

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from analysis.enums import Variable
+from analysis.enums import Variable, described_in_results
 from analysis.selectors.inputs import Answers
 from analysis.services.rankings import ALPHA, RESAMPLES, Ranking, told, told_order, uncertainty
 from inference.anova import one_way, welch
@@ -29,15 +31,41 @@ MOST_SHOWN = 5
 def groups_of(answers: Answers, variable: Variable) -> ExactGroups:
     """Values by condition, in the order of the design; a condition nobody finished is empty.
 
-    A participant's value is exact: a whole sum over the number of items.
+    A participant's value is exact: a whole sum over the number of items, or the score of a scale. Who has no score of
+    a scale is left out.
     """
+    points, scale = _points(answers, variable)
+    return _grouped(answers, points, scale, [point is not None for point in points])
+
+
+def paired_groups(answers: Answers, a: Variable, b: Variable) -> tuple[ExactGroups, ExactGroups]:
+    """The values of two variables by condition, over the participants who have both, in one order."""
+    first, second = _points(answers, a), _points(answers, b)
+    has_both = [x is not None and y is not None for x, y in zip(first[0], second[0], strict=True)]
+    return _grouped(answers, *first, has_both), _grouped(answers, *second, has_both)
+
+
+def _points(answers: Answers, variable: Variable) -> tuple[list[int | None], int]:
+    """Each participant's value as an integer, None where there is none, and how many of them make a unit."""
+    if variable.scale:
+        rows = next(scale.rows for scale in answers.scales if scale.key == variable.scale)
+        scores = [None if score is None else Fraction(score) for _condition, score, _given in rows]
+        unit = math.lcm(*(score.denominator for score in scores if score is not None))
+        return [None if score is None else int(score * unit) for score in scores], unit
     sizes = {person.n_items for person in answers.people} if variable.per_item else set()
-    scale = math.lcm(*sizes)
-    points: dict[str, list[int]] = {name: [] for name in answers.conditions}
-    for person in answers.people:
-        steps = scale // person.n_items if variable.per_item else 1
-        points[person.condition].append(getattr(person, variable.sum_field) * steps)
-    return ExactGroups(points, scale)
+    unit = math.lcm(*sizes)
+    return [
+        getattr(person, variable.sum_field) * (unit // person.n_items if variable.per_item else 1)
+        for person in answers.people
+    ], unit
+
+
+def _grouped(answers: Answers, points: Sequence[int | None], unit: int, is_kept: Sequence[bool]) -> ExactGroups:
+    found: dict[str, list[int]] = {name: [] for name in answers.conditions}
+    for person, point, is_in in zip(answers.people, points, is_kept, strict=True):
+        if is_in and point is not None:
+            found[person.condition].append(point)
+    return ExactGroups(found, unit)
 
 
 def study_variable(
@@ -70,6 +98,7 @@ def study_variable(
     result = {
         "key": variable.key,
         "name": variable.name,
+        **described_in_results(variable),
         "alpha": alpha,
         "low": variable.low,
         "high": variable.high,

@@ -55,5 +55,5 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
         "list_length": planned["list_length"],
         "profile_lengths": list(run.profile_lengths),
         "tests": planned["tests"],
-        "primary": {"perceived": primary["perceived"], "objective": primary["objective"]},
+        "primary": {key: primary[key] for key in ("perceived", "objective", "contrast") if key in primary},
     }

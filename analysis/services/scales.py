@@ -1,4 +1,4 @@
-"""Scales of the questionnaire: how well each hangs together, and its means by condition."""
+"""Scales of the questionnaire: each as a variable, how well it hangs together, and its means by condition."""
 
 from __future__ import annotations
 
@@ -6,22 +6,39 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from analysis.enums import Variable
 from analysis.selectors.inputs import Answers, ScaleAnswers
+from analysis.services.perceived import groups_of
 from analysis.services.rankings import told
 from inference.anova import one_way
 from inference.descriptive import describe
 from inference.reliability import cronbach_alpha
+from studies.plans import SCALE_PREFIX
 
 LEAST_N = 2
 OUTSIDE = 0.05  # of an interval of reliability, which describes and tests nothing
 
 
+def variable_of_scale(scale: ScaleAnswers) -> Variable:
+    """A scale as a variable, under its prefix; a single question that was answered in whole numbers is in steps."""
+    scores = [Fraction(score) for _condition, score, _given in scale.rows if score is not None]
+    return Variable.of_scale(
+        f"{SCALE_PREFIX}{scale.key}",
+        name=scale.name,
+        low=scale.low,
+        high=scale.high,
+        in_steps=len(scale.questions) == 1 and all(score.denominator == 1 for score in scores),
+    )
+
+
+def planned_scales(answers: Answers, planned: Sequence[str]) -> list[Variable]:
+    """The scales that the plan names as variables, in the order of the questionnaire."""
+    return [variable_of_scale(scale) for scale in answers.scales if scale.key in planned]
+
+
 def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = ()) -> dict[str, Any]:
     """Describe one scale: alpha over all participants, means by condition, one analysis of variance."""
-    groups: dict[str, list[Fraction]] = {name: [] for name in answers.conditions}
-    for condition, score, _given in scale.rows:
-        if score is not None:
-            groups[condition].append(Fraction(score))
+    groups = groups_of(answers, variable_of_scale(scale))
     table = [[None if one is None else Fraction(one) for one in given] for _condition, _score, given in scale.rows]
     described = describe(groups)
     return {
@@ -31,7 +48,7 @@ def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = 
         "low": scale.low,
         "high": scale.high,
         "questions": list(scale.questions),
-        "n_scored": sum(map(len, groups.values())),
+        "n_scored": sum(len(values) for values in groups.values()),
         "n": len(scale.rows),
         "conditions": list(groups),
         "reliability": told(cronbach_alpha(table, OUTSIDE)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF, Metric
+from analysis.enums import Metric, variable_of
 from analysis.tables.cells import (
     NONE,
     Cell,
@@ -17,6 +17,7 @@ from analysis.tables.cells import (
     probability,
     share_cell,
     text,
+    whole,
     written,
 )
 from analysis.tables.levels import level_of
@@ -34,12 +35,12 @@ def comparisons_table(comparisons: Sequence[Result], n: int) -> Table:
         rows.append(
             Row(
                 (
-                    text(VARIABLE_OF[one["variable"]].name),
+                    text(variable_of(one["variable"], one).name),
                     text(Metric(one["kind"], one["profile_length"], n).name),
                     decimal(tau.get("coefficient"), 2, is_share=True),
                     interval(drawn.get("ci_low"), drawn.get("ci_high"), 2, is_share=True),
                     probability(tau.get("p")),
-                    Cell("primary", None) if one["is_primary"] else probability(one["p_holm"]),
+                    _corrected(one),
                     decimal(tau.get("smallest_detectable"), 2, is_share=True),
                     decimal(rho.get("coefficient"), 2, is_share=True),
                     probability(rho.get("p")),
@@ -70,7 +71,7 @@ def comparisons_table(comparisons: Sequence[Result], n: int) -> Table:
 
 def metrics_table(comparisons: Sequence[Result], primary: Result, n: int) -> Table:
     """How far each metric orders the algorithms as the primary variable does."""
-    variable = VARIABLE_OF[primary["variable"]]
+    variable = variable_of(primary["variable"], primary)
     rows = []
     for one in comparisons:
         if one["variable"] != primary["variable"]:
@@ -84,7 +85,7 @@ def metrics_table(comparisons: Sequence[Result], primary: Result, n: int) -> Tab
                     decimal(tau.get("coefficient"), 2, is_share=True),
                     interval(drawn.get("ci_low"), drawn.get("ci_high"), 2, is_share=True),
                     probability(tau.get("p")),
-                    Cell("primary", None) if one["is_primary"] else probability(one["p_holm"]),
+                    _corrected(one),
                     decimal(tau.get("smallest_detectable"), 2, is_share=True),
                     Cell(same, directions.get("same")),
                     probability(directions.get("p")),
@@ -142,7 +143,7 @@ def contradictions_table(comparisons: Sequence[Result], n: int) -> Table:
             (
                 text(pair["a"]),
                 text(pair["b"]),
-                text(VARIABLE_OF[one["variable"]].name),
+                text(variable_of(one["variable"], one).name),
                 probability(pair["perceived_p"]),
                 text(Metric(one["kind"], one["profile_length"], n).name),
                 probability(pair["objective_p"]),
@@ -162,6 +163,48 @@ def contradictions_table(comparisons: Sequence[Result], n: int) -> Table:
         columns,
         rows,
         "Each p is adjusted within its own test; over the pairs of measures nothing is adjusted here.",
+    )
+
+
+def _corrected(comparison: Result) -> Cell:
+    """The corrected p; the primary pair has none, but where another test is primary."""
+    is_tested = comparison["is_primary"] and comparison.get("is_tested", True)
+    return Cell("primary", None) if is_tested else probability(comparison["p_holm"])
+
+
+def contrast_table(contrast: Result) -> Table | None:
+    """The planned contrast with pooled and with separate variances; None where it has no result."""
+    if not contrast["is_defined"]:
+        return None
+    variable = variable_of(contrast["variable"], contrast)
+    tests = [("Pooled variance (planned)", contrast["pooled"]), ("Separate variances (Welch)", contrast["welch"])]
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                decimal(contrast["difference"], 2, variable.is_share),
+                decimal(test["se"], 2, variable.is_share),
+                decimal(test["t"]),
+                whole(round(test["df"])) if test["df"] == round(test["df"]) else decimal(test["df"]),
+                probability(test["p"]),
+                decimal(test["ci_low"], 2, variable.is_share),
+                decimal(test["ci_high"], 2, variable.is_share),
+            )
+        )
+        for name, test in tests
+        if test is not None
+    )
+    columns = (
+        Column("Test"), Column("Difference of means", True, "perceived"), Column("SE", True), Column("t", True),
+        Column("df", True), Column("p", True), Column("CI, lower limit", True), Column("CI, upper limit", True),
+    )  # fmt: skip
+    sides = "One-sided, so the interval has no upper limit." if contrast["sides"] == 1 else "Two-sided."
+    return Table(
+        "contrast",
+        f"Planned contrast, {variable.in_text}: {', '.join(contrast['higher'])} against {', '.join(contrast['lower'])}",
+        columns,
+        rows,
+        f"{sides} Intervals at the level of the test, α = {level_of(contrast)}; conditions of one set count alike.",
     )
 
 

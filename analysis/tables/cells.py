@@ -134,8 +134,8 @@ def share_cell(part: float | None) -> Cell:
     return Cell(NONE if part is None else f"{100 * part:.0f} %", part)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names in a sentence; `last` stands before the last.
 
     Examples
     --------
@@ -144,4 +144,4 @@ def listed(names: Sequence[str]) -> str:
     """
     if not names:
         return "nobody"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.tables.cells import (
     NONE,
     Cell,
@@ -19,6 +19,7 @@ from analysis.tables.cells import (
     text,
     whole,
 )
+from studies.plans import in_text
 
 Result = Mapping[str, Any]
 
@@ -47,7 +48,7 @@ def hedges_table(found: Result) -> Table:
         columns.append(Column("Why not"))
     return Table(
         f"{found['key']}-hedges",
-        f"Effect sizes of all pairs, {found['name'].lower()}",
+        f"Effect sizes of all pairs, {in_text(found['name'])}",
         tuple(columns),
         tuple(rows),
         "g is the difference of means in pooled standard deviations of the two, without its bias (exact correction); "
@@ -57,7 +58,7 @@ def hedges_table(found: Result) -> Table:
 
 def intervals_table(found: Result, variable: Result) -> Table:
     """Three intervals of each mean: by Student's t, percentile, and BCa."""
-    is_share = VARIABLE_OF[found["key"]].is_share
+    is_share = variable_of(found["key"], found).is_share
     rows = []
     for name in variable["conditions"]:
         described, drawn = variable["described"].get(name), found["intervals"].get(name)
@@ -81,7 +82,7 @@ def intervals_table(found: Result, variable: Result) -> Table:
     )  # fmt: skip
     return Table(
         f"{found['key']}-intervals",
-        f"95 % intervals of the means three ways, {found['name'].lower()}",
+        f"95 % intervals of the means three ways, {in_text(found['name'])}",
         columns,
         tuple(rows),
         "Participants are resampled within their condition. A dash: all of them answered alike.",
@@ -112,7 +113,7 @@ def ordinal_table(found: Result) -> Table | None:
     )  # fmt: skip
     return Table(
         f"{found['key']}-ordinal",
-        f"Ordinal model, {found['name'].lower()}: every algorithm beside {model['reference']}",
+        f"Ordinal model, {in_text(found['name'])}: every algorithm beside {model['reference']}",
         columns,
         tuple(rows),
         "Cumulative logit model: an odds ratio of 2 doubles the odds of an answer above any step of the scale. "
@@ -138,7 +139,7 @@ def shares_table(found: Result) -> Table | None:
         columns += [Column(f"{category:g}, predicted", True, "perceived"), Column("counted", True)]
     return Table(
         f"{found['key']}-ordinal-shares",
-        f"Shares of each answer by the ordinal model, {found['name'].lower()}",
+        f"Shares of each answer by the ordinal model, {in_text(found['name'])}",
         tuple(columns),
         tuple(rows),
     )
@@ -174,7 +175,7 @@ def correlations_table(found: Sequence[Result]) -> Table:
 
 
 def _both(one: Result) -> str:
-    return f"{VARIABLE_OF[one['a']].name} and {VARIABLE_OF[one['b']].in_text}"
+    return f"{variable_of(one['a'], one).name} and {variable_of(one['b'], one).in_text}"
 
 
 def _correlation(found: Result) -> list[Cell]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.tables.cells import NONE, Cell, Column, Row, Table, decimal, probability, text, whole, written
 
 Result = Mapping[str, Any]
@@ -37,7 +37,7 @@ def tests(found: Result) -> Table:
             else:
                 cells += [Cell(NONE, None), Cell(NONE, None), whole(one["n_ordered"][side])]
         survives = {True: "yes", False: "no", None: NONE}[one["survives"]]
-        rows.append(Row((text(VARIABLE_OF[one["key"]].name), *cells, text(survives))))
+        rows.append(Row((text(variable_of(one["key"], one).name), *cells, text(survives))))
     columns = [Column("Variable", side="perceived")]
     for name in ("as analysed", "with everybody"):
         columns += [Column(f"F, {name}"), Column("p", True), Column("Pairs in order", True)]
@@ -55,7 +55,7 @@ def means(found: Result) -> Table:
     """n, mean and tier of each condition, without and with them."""
     rows = []
     for one in found["variables"]:
-        is_share = VARIABLE_OF[one["key"]].is_share
+        is_share = variable_of(one["key"], one).is_share
         for name in found["conditions"]:
             cells: list[Cell] = []
             for side in ("kept", "everybody"):
@@ -64,7 +64,7 @@ def means(found: Result) -> Table:
                     decimal(one[side]["means"].get(name), 2, is_share),
                     text(one[side]["tiers"].get(name, NONE)),
                 ]
-            rows.append(Row((text(name), *cells), group=VARIABLE_OF[one["key"]].name))
+            rows.append(Row((text(name), *cells), group=variable_of(one["key"], one).name))
     columns = [Column("Algorithm")]
     for name in ("as analysed", "with everybody"):
         columns += [Column(f"n, {name}", True), Column("M", True, "perceived"), Column("Tier")]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.tables.cells import Column, Row, Side, Table, decimal, share_cell, text, whole
+from studies.plans import in_text
 
 Result = Mapping[str, Any]
 
@@ -21,7 +22,7 @@ def steps_table(variable: Result, steps: Sequence[int], counts: Mapping[str, Map
         Column("Algorithm"), *(Column(f"Answer {step}", True) for step in steps), Column("n", True),
         Column("M", True, "perceived"),
     )  # fmt: skip
-    return Table(f"{variable['key']}-steps", f"Answers by step, {variable['name'].lower()}", columns, tuple(rows))
+    return Table(f"{variable['key']}-steps", f"Answers by step, {in_text(variable['name'])}", columns, tuple(rows))
 
 
 def rank_table(comparison: Result, side: Side) -> Table:

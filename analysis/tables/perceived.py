@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.tables.cells import (
     NONE,
     Cell,
@@ -21,6 +21,7 @@ from analysis.tables.cells import (
     written,
 )
 from analysis.tables.levels import level_of, simultaneous
+from studies.plans import in_text
 
 Result = Mapping[str, Any]
 TIER_NAMES = {
@@ -34,7 +35,7 @@ MARK = "†"
 
 def described(variable: Result) -> Table:
     """n, mean, sd, interval and quartiles of each condition."""
-    is_share = VARIABLE_OF[variable["key"]].is_share
+    is_share = variable_of(variable["key"], variable).is_share
     rows = []
     for name in variable["conditions"]:
         found = variable["described"].get(name)
@@ -99,7 +100,7 @@ def anova_table(variable: Result) -> Table | None:
         Column("Source"), Column("SS", True), Column("df", True), Column("MS", True), Column("F", True),
         Column("p", True), Column("η²", True), Column("ω²", True),
     )  # fmt: skip
-    return Table(f"{variable['key']}-anova", f"Analysis of variance, {variable['name'].lower()}", columns, rows)
+    return Table(f"{variable['key']}-anova", f"Analysis of variance, {in_text(variable['name'])}", columns, rows)
 
 
 def pairs_table(variable: Result) -> Table | None:
@@ -107,7 +108,7 @@ def pairs_table(variable: Result) -> Table | None:
     tukey = variable["tests"]["tukey"]
     if not tukey["is_defined"]:
         return None
-    is_share = VARIABLE_OF[variable["key"]].is_share
+    is_share = variable_of(variable["key"], variable).is_share
     beside = {
         key: {(pair["a"], pair["b"]): pair["p"] for pair in variable["tests"][key].get("pairs", ())}
         for key in ("games_howell", "dunn_holm")
@@ -135,7 +136,7 @@ def pairs_table(variable: Result) -> Table | None:
     n = len(rows)
     return Table(
         f"{variable['key']}-pairs",
-        f"All {n} pairs, {variable['name'].lower()}" if n > 1 else f"The one pair, {variable['name'].lower()}",
+        f"All {n} pairs, {in_text(variable['name'])}" if n > 1 else f"The one pair, {in_text(variable['name'])}",
         columns,
         rows,
         "Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
@@ -144,7 +145,7 @@ def pairs_table(variable: Result) -> Table | None:
 
 def told_apart(variable: Result, beside: Mapping[str, float | None] | None = None, metric_name: str = "") -> Table:
     """Who is told apart from whom: tiers with means, counts of dominance, letters, and a metric beside."""
-    is_share = VARIABLE_OF[variable["key"]].is_share
+    is_share = variable_of(variable["key"], variable).is_share
     order = variable["orders"]["tukey"]
     rows = []
     for tier, title in TIER_NAMES.items():
@@ -173,7 +174,7 @@ def told_apart(variable: Result, beside: Mapping[str, float | None] | None = Non
     )  # fmt: skip
     return Table(
         f"{variable['key']}-order",
-        f"Who is told apart from whom, {variable['name'].lower()}",
+        f"Who is told apart from whom, {in_text(variable['name'])}",
         columns,
         tuple(rows),
         "One algorithm dominates another where its mean is higher and Tukey's adjusted p is below "
@@ -201,6 +202,7 @@ def table_1(variables: Sequence[Result], is_one_novelty: bool) -> Table:
             ("satisfaction", "Satisfaction"),
         ]  # fmt: skip
     chosen = [(key, name) for key, name in chosen if key in by_key]
+    chosen += [(one["key"], one["name"]) for one in variables if variable_of(one["key"], one).scale]
     rows = []
     for place, tier in enumerate(("maximal", "intermediate", "minimal")):
         cells = [text(TIER_NAMES[tier])]
@@ -264,7 +266,7 @@ def tests_table(variable: Result) -> Table:
         columns.append(Column("Why not"))
     return Table(
         f"{variable['key']}-tests",
-        f"Tests of {variable['name'].lower()}",
+        f"Tests of {in_text(variable['name'])}",
         tuple(columns),
         tuple(Row((*cells, text(reason)) if has_reasons else cells, is_quiet=bool(reason)) for cells, reason in rows),
     )
@@ -282,7 +284,7 @@ def _statistic(found: Result, letter: str) -> str:
 
 def box_table(variable: Result) -> Table:
     """The numbers of a box plot."""
-    is_share = VARIABLE_OF[variable["key"]].is_share
+    is_share = variable_of(variable["key"], variable).is_share
     rows = []
     for name in variable["conditions"]:
         if name not in variable["described"]:
@@ -305,4 +307,6 @@ def box_table(variable: Result) -> Table:
         Column("Algorithm"), Column("Lower whisker", True), Column("Quartile 1", True), Column("Median", True),
         Column("Quartile 3", True), Column("Upper whisker", True), Column("Mean", True), Column("Outliers"),
     )  # fmt: skip
-    return Table(f"{variable['key']}-box", f"Numbers of the box plot, {variable['name'].lower()}", columns, tuple(rows))
+    return Table(
+        f"{variable['key']}-box", f"Numbers of the box plot, {in_text(variable['name'])}", columns, tuple(rows)
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.tables.cells import NONE, Cell, Column, Row, Table, decimal, interval, probability, text, whole, written
+from studies.plans import in_text
 
 Result = Mapping[str, Any]
 
@@ -83,5 +84,5 @@ def reasons(scales: Sequence[Result]) -> list[str]:
             found.append(f"{scale['name']} has no alpha. {scale['reliability']['reason']}")
         if missing := scale["n"] - scale["n_scored"]:
             who = "1 participant has" if missing == 1 else f"{missing:,} participants have"
-            found.append(f"{who} no score of {scale['name'].lower()}: too few of its questions were answered.")
+            found.append(f"{who} no score of {in_text(scale['name'])}: too few of its questions were answered.")
     return found

@@ -11,6 +11,7 @@ from evaluation.models import EvaluationRun
 from studies.enums import Role
 from studies.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.forms.assignment import AssignmentForm
+from studies.forms.contrast import PrimaryTestFields
 from studies.forms.plan import PlanFields
 from studies.forms.texts import (
     NOUNS,
@@ -24,8 +25,9 @@ from studies.forms.texts import (
 )
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Condition, Study
-from studies.narrative.plan import PERCEIVED_LABELS, metric_label
-from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, MEASURES, METRICS, load_preset, preset_keys
+from studies.narrative.plan import metric_label, perceived_labels
+from studies.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, METRICS, load_preset, preset_keys
+from studies.questionnaires.schema import questionnaire_from
 from studies.selectors.console import runs_to_study
 from studies.selectors.planning import MEDIUM
 from studies.selectors.recruiting import is_nested
@@ -78,7 +80,7 @@ class NewStudyForm(forms.Form):
         self.fields["run"].queryset = runs_to_study()  # type: ignore[attr-defined]
 
 
-class DesignForm(PlanFields, AssignmentForm):
+class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     """What can be set of a draft."""
 
     title = forms.CharField(max_length=200)
@@ -102,8 +104,10 @@ class DesignForm(PlanFields, AssignmentForm):
     oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
     perceived = forms.ChoiceField(
         label="Primary perceived variable",
-        choices=[(key, PERCEIVED_LABELS[key]) for key in MEASURES],
-        help_text="With the metric below it is the one pair that the study is about; every other is exploratory.",
+        help_text=(
+            "With the metric below it is the one pair that the study is about; every other is exploratory. A scale of "
+            "the questionnaire can be primary where the plan names it."
+        ),
     )
     objective = forms.ChoiceField(label="Primary offline metric")
     effect = forms.FloatField(
@@ -169,7 +173,10 @@ class DesignForm(PlanFields, AssignmentForm):
         ),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
         ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
-        (PLAN, ("perceived", "objective", *PlanFields.base_fields, "effect", "hypothesis")),
+        (
+            PLAN,
+            ("perceived", "objective", *PrimaryTestFields.base_fields, *PlanFields.base_fields, "effect", "hypothesis"),
+        ),
         (TEXTS, ("languages",)),
     )
 
@@ -182,6 +189,7 @@ class DesignForm(PlanFields, AssignmentForm):
             "oldest": oldest,
             **{name: study.settings[name] for name in PLAIN_SETTINGS},
             **study.settings["primary"],
+            **self.initial_test(study),
             **self.initial_plan(study),
             "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
@@ -210,6 +218,9 @@ class DesignForm(PlanFields, AssignmentForm):
         self.fields.update(texts)
         self.fields["languages"].choices = [(code, language_name(code)) for code in self.written]  # type: ignore[attr-defined]
         self.ask(study)
+        self.ask_conditions(study)
+        labels = perceived_labels(questionnaire_from(study.questionnaire))
+        self.fields["perceived"].choices = list(labels.items())  # type: ignore[attr-defined]
         kept = study.settings["primary"]["objective"]
         keys = [*metric_keys(study.run.profile_lengths), kept]
         self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
@@ -265,7 +276,11 @@ class DesignForm(PlanFields, AssignmentForm):
                 **{name: said[name] for name in (*PLAIN_SETTINGS, SETTING) if name in said},
                 **self.assignment_settings(),
                 "quality": self._quality(),
-                "primary": {"perceived": said["perceived"], "objective": said["objective"]},
+                "primary": {
+                    "perceived": said["perceived"],
+                    "objective": said["objective"],
+                    **self.test_settings(),
+                },
                 "plan": self.plan_settings(),
                 **self.refill_settings(self.study),
                 "languages": said["languages"],

@@ -37,13 +37,13 @@ class PlanFields(forms.Form):
         label="Variables that are tested",
         choices=[(key, PERCEIVED_LABELS[key]) for key in PERCEIVED],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Each is a family of tests of its own. The primary variable is one of them.",
+        help_text="Each is a family of tests of its own. The primary variable is one of them, or a planned scale.",
     )
     scales = forms.MultipleChoiceField(
         label="Scales of the questionnaire that the plan names",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="A scale that is not named here is reported as exploratory.",
+        help_text="Each is tested like the variables above. A scale that is not named here is exploratory.",
     )
     exclude = forms.MultipleChoiceField(
         label="Left out of the analysis: whoever has one of these flags",

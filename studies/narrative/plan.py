@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
+
+from inference.agreement import smallest_exact_p
 from inference.power import AnovaPower, DetectableEffect
 from inference.simulated_power import SimulatedPower
 from studies import flags
-from studies.plans import AnalysisPlan
+from studies.plans import SCALE_PREFIX, AnalysisPlan, Contrast
+from studies.questionnaires.schema import Questionnaire
+from studies.scales import scales_of
 
+LEAST_RANKED = 2
 PERCEIVED_LABELS = {
     "accuracy": "Perceived accuracy",
     "fon": "First-order novelty",
     "son": "Second-order novelty",
     "satisfaction": "Global satisfaction",
 }
+
+
+def perceived_labels(questionnaire: Questionnaire) -> dict[str, str]:
+    """The name of everything that can be a dependent variable: the four, and each scale with its questions.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+        The study's.
+
+    Returns
+    -------
+    dict of str to str
+        By the key that the plan has for it; a scale's is ``scale.`` and its key in the questionnaire.
+    """
+    scales = {f"{SCALE_PREFIX}{scale.key}": next(iter(scale.name.values())) for scale in scales_of(questionnaire)}
+    return {**PERCEIVED_LABELS, **scales}
 
 
 def metric_label(key: str, n: int) -> str:
@@ -91,13 +115,15 @@ REFILL_SENTENCE = (
 )
 
 
-def planned_sentences(plan: AnalysisPlan) -> list[str]:
+def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_LABELS) -> list[str]:
     """The rest of a plan beside its primary pair, for the study's page.
 
     Parameters
     ----------
     plan : AnalysisPlan
         The study's.
+    labels : mapping of str to str
+        From `perceived_labels`, where the plan names scales.
 
     Returns
     -------
@@ -109,8 +135,98 @@ def planned_sentences(plan: AnalysisPlan) -> list[str]:
     'Tested at α = .05: perceived accuracy and first-order novelty.'
     """
     names = [PERCEIVED_LABELS[key].lower() for key in plan.variables]
+    names += [f"“{labels[f'{SCALE_PREFIX}{key}']}”" for key in plan.scales]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return [f"Tested at α = {level(plan.alpha)}: {listed}.", rule_of_exclusion(plan)]
+
+
+def smallest_p_sentence(conditions: int, alpha: float) -> str:
+    """What a rank correlation over so many conditions can show at most.
+
+    Parameters
+    ----------
+    conditions : int
+        Conditions of the study.
+    alpha : float
+        Level of the plan.
+
+    Returns
+    -------
+    str
+        Empty with fewer than two conditions.
+
+    Examples
+    --------
+    >>> print(smallest_p_sentence(3, 0.05))
+    With 3 conditions the smallest exact two-sided p of a rank correlation is .333, so it cannot be significant at α = .05, whatever participants answer. Choose a planned contrast as the primary test, or compare at least 5 conditions.
+    >>> print(smallest_p_sentence(5, 0.05))
+    With 5 conditions the smallest exact two-sided p of a rank correlation is .017, without ties; ties make it larger.
+    """  # noqa: E501 (a sentence as it is printed)
+    if conditions < LEAST_RANKED:
+        return ""
+    smallest = smallest_exact_p(conditions)
+    p = "< .001" if smallest < 0.0005 else share(smallest, 3)
+    opening = f"With {conditions} conditions the smallest exact two-sided p of a rank correlation is {p}"
+    if smallest < alpha:
+        return f"{opening}, without ties; ties make it larger."
+    enough = next(n for n in itertools.count(conditions) if smallest_exact_p(n) < alpha)
+    return (
+        f"{opening}, so it cannot be significant at α = {level(alpha)}, whatever participants answer. Choose a planned "
+        f"contrast as the primary test, or compare at least {enough} conditions."
+    )
+
+
+def contrast_in_words(contrast: Contrast) -> str:
+    """The two sets of a planned contrast.
+
+    Parameters
+    ----------
+    contrast : Contrast
+        The study's.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> contrast_in_words(Contrast(("LSA", "CorNgr"), ("TopPop",)))
+    'the mean of LSA and CorNgr against TopPop'
+    """
+    sets = [
+        labels[0] if len(labels) == 1 else f"the mean of {', '.join(labels[:-1])} and {labels[-1]}"
+        for labels in (contrast.higher, contrast.lower)
+    ]
+    return " against ".join(sets)
+
+
+def primary_test_sentence(contrast: Contrast | None, conditions: int, alpha: float) -> str:
+    """The primary test of a plan; of a rank correlation that cannot be significant, that it cannot.
+
+    Parameters
+    ----------
+    contrast : Contrast or None
+        None for the rank correlation.
+    conditions : int
+        Conditions of the study.
+    alpha : float
+        Level of the plan.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> primary_test_sentence(Contrast(("LSA",), ("TopPop",), 1), 3, 0.05)
+    'Primary test: planned contrast, LSA against TopPop, one-sided.'
+    """
+    if contrast is not None:
+        sides = "one-sided" if contrast.sides == 1 else "two-sided"
+        return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
+    can = conditions < LEAST_RANKED or smallest_exact_p(conditions) < alpha
+    limit = "" if can else f" {smallest_p_sentence(conditions, alpha)}"
+    return f"Primary test: rank correlation of the primary pair.{limit}"
 
 
 def share(value: float, digits: int = 2) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from studies.narrative.plan import REFILL_SENTENCE, level, rule_of_exclusion
-from studies.plans import AnalysisPlan
+from inference.agreement import smallest_exact_p
+from studies.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion, share
+from studies.plans import AnalysisPlan, Contrast, in_text
 
 ASPREDICTED = "aspredicted"
 OSF = "osf"
@@ -31,6 +32,23 @@ class ConditionPlan:
     algorithm: str
     digest: str
     target: int
+
+
+@dataclass(frozen=True)
+class ScalePlan:
+    """A scale that the plan names: its key among the variables, its name, its questions and the ends of its score."""
+
+    key: str
+    name: str
+    questions: int
+    low: float
+    high: float
+
+    @property
+    def described(self) -> str:
+        """What it measures and how, as a line of the dependent variables."""
+        score = "one answer" if self.questions == 1 else f"the mean of {self.questions} answers"
+        return f"**{self.name}**: a scale of the questionnaire, {score}, {self.low:g} to {self.high:g}."
 
 
 @dataclass(frozen=True)
@@ -69,10 +87,12 @@ class Plan:
         Level, variables, rule of exclusion, resamples.
     is_refilled : bool
         Whether slots of completed participants whom the rule excludes go to others.
-    scales : sequence of str
-        Names of the scales that the plan names.
+    scales : sequence of ScalePlan
+        The scales that the plan names.
     profile : str
         How ratings become the profile of a recommender, where it is not plain; may be empty.
+    contrast : Contrast or None
+        The planned contrast, where it is the primary test and not the rank correlation.
     """
 
     title: str
@@ -95,8 +115,9 @@ class Plan:
     power: Sequence[str]
     analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
     is_refilled: bool = False
-    scales: Sequence[str] = ()
+    scales: Sequence[ScalePlan] = ()
     profile: str = ""
+    contrast: Contrast | None = None
 
     @property
     def n_total(self) -> int:
@@ -164,16 +185,28 @@ def _question(plan: Plan) -> str:
     return (
         f"{own}\n\n"
         f"Primary pair: **{plan.perceived_name}** as participants judge it, and **{plan.objective_name}** as measured "
-        "offline on the same trained models. Do the two put the recommenders in the same order? Every other pair of a "
-        "perceived variable and an offline metric is exploratory."
+        f"offline on the same trained models. {_asked(plan)}"
+    )
+
+
+def _asked(plan: Plan) -> str:
+    if plan.contrast is None:
+        return (
+            "Do the two put the recommenders in the same order? Every other pair of a perceived variable and an "
+            "offline metric is exploratory."
+        )
+    expected = "is expected to be higher" if plan.contrast.sides == 1 else "is compared"
+    return (
+        f"Primary test: a planned contrast of {in_text(plan.perceived_name)}, {contrast_in_words(plan.contrast)}; the "
+        f"first {expected}{'' if plan.contrast.sides == 1 else ' with the second, two-sided'}. Every rank correlation "
+        "of a perceived variable and an offline metric is exploratory."
     )
 
 
 def _variables(plan: Plan) -> str:
-    lines = [f"- {VARIABLES[plan.perceived]} (primary)"]
-    planned = [key for key in VARIABLES if key in plan.analysis.variables and key != plan.perceived]
-    lines += [f"- {VARIABLES[key]}" for key in planned]
-    lines += [f"- **{name}**: the score of a scale of the questionnaire." for name in plan.scales]
+    described = {key: VARIABLES[key] for key in VARIABLES if key in plan.analysis.variables}
+    described |= {scale.key: scale.described for scale in plan.scales}
+    lines = [f"- {described.pop(plan.perceived)} (primary)", *(f"- {line}" for line in described.values())]
     return "\n".join(lines)
 
 
@@ -211,11 +244,34 @@ def _analyses(plan: Plan) -> str:
         "Welch's test with Games and Howell's, and Kruskal and Wallis's with Dunn's corrected by Holm; where they "
         "disagree the report says so. A condition is placed above another where its mean is higher and Tukey's "
         f"adjusted p is below {alpha}.\n\n"
-        f"Primary comparison: Kendall's τ_b between the conditions' mean {plan.perceived_name.lower()} and "
-        f"{plan.objective_name}, with the exact two-sided p over all orders of the {len(plan.conditions)} "
-        "recommenders. All other pairs are corrected together by Holm and called exploratory. Intervals of ranks and "
-        f"of τ_b come from {plan.analysis.resamples:,} bootstrap resamples."
+        f"{_primary_test(plan)} Intervals of ranks and of τ_b come from {plan.analysis.resamples:,} bootstrap "
+        "resamples."
     )
+
+
+def _primary_test(plan: Plan) -> str:
+    alpha, k = level(plan.analysis.alpha), len(plan.conditions)
+    correlation = (
+        f"Kendall's τ_b between the conditions' mean {in_text(plan.perceived_name)} and {plan.objective_name}, with "
+        f"the exact two-sided p over all orders of the {k} recommenders"
+    )
+    if plan.contrast is not None:
+        sides = "one-sided, in the expected direction" if plan.contrast.sides == 1 else "two-sided"
+        return (
+            f"Primary test: the planned contrast {contrast_in_words(plan.contrast)} in "
+            f"{in_text(plan.perceived_name)}, conditions of one set weighted equally: a t test, {sides}, at α = "
+            f"{alpha}, with the variance pooled over all conditions; Welch's version, which allows unequal variances, "
+            "stands beside it. It is not corrected, being the one confirmatory test of the primary question. "
+            f"{correlation[0].upper()}{correlation[1:]}, and all other pairs are corrected together by Holm and called "
+            "exploratory."
+        )
+    said = f"Primary comparison: {correlation}. All other pairs are corrected together by Holm and called exploratory."
+    if k > 1 and (smallest := smallest_exact_p(k)) >= plan.analysis.alpha:
+        said += (
+            f" With {k} recommenders the smallest possible p is {share(smallest, 3)}: this comparison cannot be "
+            f"significant at α = {alpha} and is descriptive."
+        )
+    return said
 
 
 def _exclusions(plan: Plan) -> str:
@@ -224,8 +280,17 @@ def _exclusions(plan: Plan) -> str:
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
         "submission are not; their number is reported for each condition, and their slot goes to somebody else."
         f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.is_refilled else ''}"
-        "Values are not trimmed. Every question that these analyses use needs an answer, so that nobody who completes "
-        "has one missing."
+        f"Values are not trimmed. {_missing(plan)}"
+    )
+
+
+def _missing(plan: Plan) -> str:
+    if not plan.scales:
+        return "Every question that these analyses use needs an answer, so that nobody who completes has one missing."
+    return (
+        "Every question behind the perceived variables needs an answer, so that nobody who completes has one missing. "
+        "A participant who answered too few questions of a scale has no score of it and is left out of the tests of "
+        "that scale alone."
     )
 
 

@@ -17,7 +17,7 @@ from studies.assignment.strata import strata_from
 from studies.assignment.traits import with_interviewer
 from studies.flags import thresholds_from
 from studies.measures import RATING_HIGH, RATING_LOW
-from studies.plans import PERCEIVED, REFILL, plan_from
+from studies.plans import PERCEIVED, REFILL, SCALE_PREFIX, contrast_from, plan_from
 from studies.questionnaires.core import core_problems
 from studies.questionnaires.schema import (
     CHOICE,
@@ -31,6 +31,7 @@ from studies.questionnaires.schema import (
     lacking_wordings,
     questionnaire_from,
 )
+from studies.scales import scales_of
 from studies.usage_data import SETTING
 
 FOLDER = Path(__file__).parent
@@ -123,7 +124,7 @@ def check_design(
     thresholds_from(settings)
     asked = questionnaire_from(questionnaire)
     _check_assignment(settings, {question.key: question for question in asked.about})
-    _check_scales(settings, [scale.key for scale in asked.scales])
+    _check_scales(settings, [scale.key for scale in asked.scales], [scale.key for scale in scales_of(asked)])
     if not isinstance(settings["languages"], list | tuple) or not settings["languages"]:
         raise ParameterError("A study is offered in at least one language.")
     complete = [language for language in settings["languages"] if language not in translating]
@@ -193,13 +194,18 @@ def metric_profile(objective: Any) -> int:
 
 def _check_plan(settings: Mapping[str, Any]) -> None:
     primary = settings["primary"]
-    if not isinstance(primary, Mapping) or primary.get("perceived") not in MEASURES:
-        raise ParameterError(f"The primary perceived variable is one of {', '.join(MEASURES)}.")
-    metric_profile(primary.get("objective"))
-    if primary["perceived"] not in plan_from(settings).variables:
+    perceived = primary.get("perceived") if isinstance(primary, Mapping) else None
+    if perceived not in MEASURES and not str(perceived).startswith(SCALE_PREFIX):
         raise ParameterError(
-            f"The plan leaves out {primary['perceived']}, the variable of its primary pair: take it in, or choose "
-            "another primary variable."
+            f"The primary perceived variable is one of {', '.join(MEASURES)}, or a planned scale, such as "
+            f"{SCALE_PREFIX}trust; got {perceived!r}."
+        )
+    metric_profile(primary.get("objective"))
+    contrast_from(primary)
+    if perceived not in plan_from(settings).tested:
+        raise ParameterError(
+            f"The plan leaves out {perceived}, the variable of its primary pair: take it in, or choose another primary "
+            "variable."
         )
     refill = settings.get(REFILL, False)
     if not isinstance(refill, bool):
@@ -217,10 +223,15 @@ def _check_plan(settings: Mapping[str, Any]) -> None:
         raise ParameterError(f"The hypothesis is a text of at most {LONGEST_HYPOTHESIS} characters.")
 
 
-def _check_scales(settings: Mapping[str, Any], scales: Sequence[str]) -> None:
-    unknown = [key for key in plan_from(settings).scales if key not in scales]
-    if unknown:
-        raise ParameterError(f"The plan names the scale {unknown[0]!r}, which the questionnaire does not have.")
+def _check_scales(settings: Mapping[str, Any], scales: Sequence[str], asked: Sequence[str]) -> None:
+    for key in plan_from(settings).scales:
+        if key not in scales:
+            raise ParameterError(f"The plan names the scale {key!r}, which the questionnaire does not have.")
+        if key not in asked:
+            raise ParameterError(
+                f"The plan names the scale {key!r}, and no question belongs to it. Add a question to the scale, or "
+                "take the scale out of the plan."
+            )
 
 
 def _check_assignment(settings: Mapping[str, Any], asked: Mapping[str, Question]) -> None:

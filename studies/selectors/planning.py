@@ -25,11 +25,12 @@ from studies.assignment.wording import quotas_as_text
 from studies.enums import Mode
 from studies.models import Study
 from studies.narrative.interviewers import nested_sentence
-from studies.narrative.plan import PERCEIVED_LABELS, metric_label, needed_sentence, planned_sentence
-from studies.narrative.preregistration import ConditionPlan, Plan
+from studies.narrative.plan import metric_label, needed_sentence, perceived_labels, planned_sentence
+from studies.narrative.preregistration import ConditionPlan, Plan, ScalePlan
 from studies.narrative.seed import commitment_sentence, known_sentence
-from studies.plans import REFILL, plan_from
+from studies.plans import REFILL, SCALE_PREFIX, contrast_from, plan_from
 from studies.questionnaires.schema import Question
+from studies.scales import ScaleOfStudy, scales_of
 from studies.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.selectors.placeholders import asked_questions
 from studies.selectors.recruiting import is_nested
@@ -182,6 +183,11 @@ def _told(params: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in params.items())
 
 
+def _scale_plan(scale: ScaleOfStudy) -> ScalePlan:
+    name = next(iter(scale.name.values()))
+    return ScalePlan(f"{SCALE_PREFIX}{scale.key}", name, len(scale.members), scale.minimum, scale.maximum)
+
+
 def preregistration_plan(study: Study) -> Plan:
     """Everything that a preregistration text tells, as the study stands."""
     settings = study.settings
@@ -221,7 +227,7 @@ def preregistration_plan(study: Study) -> Plan:
         n_consented=study.participants.filter(mode=Mode.LIVE).count(),
         hypothesis=settings.get("hypothesis", ""),
         perceived=primary["perceived"],
-        perceived_name=PERCEIVED_LABELS[primary["perceived"]],
+        perceived_name=perceived_labels(asked)[primary["perceived"]],
         objective_name=metric_label(primary["objective"], study.run.n),
         conditions=conditions,
         dataset=f"{version} (`{version.content_hash[:12]}`)",
@@ -241,5 +247,6 @@ def preregistration_plan(study: Study) -> Plan:
         power=power,
         analysis=analysis,
         is_refilled=bool(settings.get(REFILL)),
-        scales=tuple(next(iter(scale.name.values())) for scale in asked.scales if scale.key in analysis.scales),
+        contrast=contrast_from(primary),
+        scales=tuple(_scale_plan(scale) for scale in scales_of(asked) if scale.key in analysis.scales),
     )

@@ -22,6 +22,7 @@ from studies.assignment.permuted_blocks import block_weights
 from studies.enums import Role, StudyStatus
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
+from studies.plans import contrast_from
 from studies.presets.loader import Preset, check_design, load_preset
 from studies.selectors.assignment_seed import seed_facts
 from studies.selectors.texts import languages_in_translation
@@ -252,6 +253,8 @@ def change_design(
             texts=current.texts,
             translating=translating,
         )
+        if contrast := contrast_from(current.settings["primary"]):
+            contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
     except ParameterError as problem:
         raise ParallaxError("study.bad_settings", str(problem)) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])

@@ -18,7 +18,7 @@ from studies.assignment.quotas import most_let_in, quotas_from
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.measures import RATING_HIGH, RATING_LOW
 from studies.models import Condition, Study, StudyVersion
-from studies.plans import TESTS, plan_from
+from studies.plans import contrast_from, plan_from, tests_of
 from studies.presets.loader import check_design
 from studies.questionnaires.schema import NUMBER, questionnaire_from
 from studies.recruiting.exits import code_problems
@@ -43,7 +43,7 @@ def frozen_plan(study: Study) -> dict[str, Any]:
     """The analysis plan in full: what the design names of it, with what follows from the run."""
     return {
         **plan_from(study.settings).as_plain(),
-        "tests": dict(TESTS),
+        "tests": tests_of(contrast_from(study.settings.get("primary") or {})),
         "primary": study.settings.get("primary"),
         "list_length": study.settings["list_length"],
         "n": study.run.n,
@@ -190,6 +190,11 @@ def launch_problems(study: Study) -> list[str]:
         return [*problems, str(problem)]
     recruiting = recruiting_of(study)
     problems += code_problems(recruiting.exits, recruiting.panel)
+    if contrast := contrast_from(study.settings["primary"]):
+        try:
+            contrast.check([condition.label for condition in conditions])
+        except ParameterError as problem:
+            problems.append(str(problem))
     problems += _quota_problems(study, sum(condition.target for condition in conditions))
     needed = study.settings["ratings_asked"] + study.settings["list_length"]
     n_items = study.dataset_version.n_items

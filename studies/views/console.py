@@ -21,10 +21,17 @@ from studies.forms.assignment import METHOD_LABELS
 from studies.forms.console import DesignForm, MemberForm, NewStudyForm
 from studies.forms.data import ExportForm
 from studies.models import Study, StudyMembership
-from studies.narrative.plan import PERCEIVED_LABELS, REFILL_SENTENCE, metric_label, planned_sentences
+from studies.narrative.plan import (
+    REFILL_SENTENCE,
+    metric_label,
+    perceived_labels,
+    planned_sentences,
+    primary_test_sentence,
+)
 from studies.permissions import EVERYBODY, NOBODY, OWNERS, READERS, Seat, ownerless_study_for, seated
-from studies.plans import REFILL, plan_from
+from studies.plans import REFILL, contrast_from, plan_from
 from studies.planted_effects import told
+from studies.questionnaires.schema import questionnaire_from
 from studies.selectors import allocation, console, live, monitor
 from studies.selectors.assignment_seed import seed_sentence, seed_state
 from studies.selectors.consort import consort_of
@@ -126,6 +133,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
     if seat.may_read:
         language = study.settings["languages"][0]
         flow = consort_of(study, Mode.LIVE)
+        labels = perceived_labels(questionnaire_from(study.questionnaire))
         context |= {
             "conditions": study.conditions.select_related("model").order_by("position"),
             "ages": age_limits(study),
@@ -136,11 +144,14 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "seed_sentence": seed_sentence(study),
             "n_quotas": len(study.settings.get("quotas") or ()),
             "primary": (
-                PERCEIVED_LABELS[study.settings["primary"]["perceived"]],
+                labels[study.settings["primary"]["perceived"]],
                 metric_label(study.settings["primary"]["objective"], study.run.n),
             ),
             "plan_sentences": [
-                *planned_sentences(plan_from(study.settings)),
+                primary_test_sentence(
+                    contrast_from(study.settings["primary"]), study.conditions.count(), plan_from(study.settings).alpha
+                ),
+                *planned_sentences(plan_from(study.settings), labels),
                 *([REFILL_SENTENCE] if study.settings.get(REFILL) else []),
             ],
             "consent": rendered(texts_of(study, language).get("consent", "")),

@@ -17,9 +17,10 @@ from studies.assignment.strata import strata_from
 from studies.charts import power_curve
 from studies.forms.assignment import METHOD_LABELS, AssignmentForm
 from studies.forms.planning import CostForm, PowerForm
-from studies.narrative.plan import needed_sentence, planned_sentence, share, simulated_sentence
+from studies.narrative.plan import needed_sentence, planned_sentence, primary_test_sentence, share, simulated_sentence
 from studies.narrative.preregistration import FORMS, preregistration
 from studies.permissions import READERS, Seat, seated
+from studies.plans import contrast_from, plan_from
 from studies.selectors import planning
 from studies.selectors.estimate import cost_of, estimate_of
 
@@ -65,7 +66,14 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
 def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Participants for an effect, the smallest effect for the participants, and power by simulation."""
     form = PowerForm(seat.study, request.GET)
-    context: dict[str, Any] = {"study": seat.study, "form": form, "problem": ""}
+    context: dict[str, Any] = {
+        "study": seat.study,
+        "form": form,
+        "problem": "",
+        "primary_test": primary_test_sentence(
+            contrast_from(seat.study.settings["primary"]), form.n_conditions, plan_from(seat.study.settings).alpha
+        ),
+    }
     if form.n_conditions < 2:
         context["problem"] = "Power compares conditions, and this study has fewer than two."
     elif form.is_valid():

@@ -199,16 +199,17 @@ def test_little_to_analyse_is_said_without_a_number_that_is_none(ratings: dict[s
 
 @pytest.mark.unit
 def test_a_scale_of_one_question_has_the_ordinal_model_and_others_have_not() -> None:
-    answers = answers_with({"A": [[3] * 5] * 4, "B": [[4] * 5] * 4})
     scores = ["2", "3", "3", "4", "3", "4", "5", "2"]
     rows = tuple(("A" if place < 4 else "B", score, (score,)) for place, score in enumerate(scores))
     single = ScaleAnswers("ease", "Ease", 1, 5, ("ease",), (*rows, ("B", None, (None,))))
-    found = effects_of_scale(answers, single)
+    answers = answers_with({"A": [[3] * 5] * 4, "B": [[4] * 5] * 5})
+    found = effects_of_scale(replace(answers, scales=(single,)), single)
     assert found["ordinal"]["is_defined"]
     assert found["ordinal"]["n"] == 8
     assert found["ordinal"]["empty_categories"] == [1.0]
     double = ScaleAnswers("ease", "Ease", 1, 5, ("one", "two"), (("A", "7/2", ("3", "4")), *rows))
-    found = effects_of_scale(answers, double)
+    answers = answers_with({"A": [[3] * 5] * 5, "B": [[4] * 5] * 4})
+    found = effects_of_scale(replace(answers, scales=(double,)), double)
     assert found["ordinal"] is None
     assert found["hedges"][0]["n_a"] == 5
 

@@ -46,7 +46,7 @@ def headline(found: dict[str, Any]) -> str:
 
 def test_verdict_without_significance_never_says_unrelated() -> None:
     found = results(comparison(), comparison(is_primary=False, metric="fallout", kind="fallout", p_holm=1.0))
-    assert headline(found) == "Recall could not be shown to order the algorithms as perceived accuracy does"
+    assert headline(found) == "No evidence that recall ranks the algorithms as perceived accuracy does"
     assert verdict.paragraph(found) == (
         "Recall at 5 orders the seven algorithms with τ_b = .14 to perceived accuracy (exact p = .773; "
         "95 % of resamples "
@@ -55,15 +55,16 @@ def test_verdict_without_significance_never_says_unrelated() -> None:
         "the two are unrelated. In 12 of 21 pairs of algorithms recall points the way participants do (one-sided "
         "permutation p = .386). Of the one exploratory pair of a variable and a metric none falls below "
         ".05 after Holm's "
-        "correction. No objective metric of this run could be shown to predict what participants perceive."
+        "correction. Neither recall at 5 nor fallout at 5 was significantly correlated with perceived accuracy; no "
+        "other metric was compared."
     )
 
 
 @pytest.mark.parametrize(
     ("coefficient", "expected"),
     [
-        (0.9, "Recall orders the algorithms much as perceived accuracy does"),
-        (-0.9, "Recall orders the algorithms against perceived accuracy"),
+        (0.9, "Recall ranks the algorithms much as perceived accuracy does"),
+        (-0.9, "Recall ranks the algorithms in the opposite direction to perceived accuracy"),
     ],
 )
 def test_verdict_with_significance_names_the_direction(coefficient: float, expected: str) -> None:
@@ -72,7 +73,7 @@ def test_verdict_with_significance_names_the_direction(coefficient: float, expec
 
 def test_headline_colours_each_side_once() -> None:
     sides = [run.side for run in verdict.headline(results(comparison()))]
-    assert sides == ["objective", "", "perceived", ""]
+    assert sides == ["", "objective", "", "perceived", ""]
 
 
 def test_verdict_when_no_order_could_reach_significance() -> None:
@@ -88,8 +89,8 @@ def test_verdict_without_participants() -> None:
 def test_exploratory_findings_are_named_with_corrected_p() -> None:
     other = comparison(is_primary=False, kind="fallout", variable="son", p_holm=0.012, tau=TAU | {"coefficient": -1.0})
     assert verdict.exploratory(results(comparison(), other)) == (
-        "Of the exploratory pairs these hold after Holm's correction: fallout at 5 with second-order novelty "
-        "(τ_b = −1.00, corrected p = .012)."
+        "Significant exploratory correlations after Holm's correction: fallout at 5 with second-order novelty "
+        "(τ_b = −1.00, corrected p = .012: algorithms with lower fallout at 5 had lower second-order novelty)."
     )
 
 
@@ -222,18 +223,39 @@ def test_order_at_the_participants_length_is_compared() -> None:
     assert objective.shorter(whole, measured(5, A=0.2, B=0.1)).endswith("the order by recall stays A, B.")
 
 
-def test_verdict_says_when_nothing_predicts_and_when_all_runs_against() -> None:
-    against = comparison(tau=TAU | {"coefficient": -0.9, "p": 0.003})
-    assert verdict.predicts(results(comparison())) == (
-        "No objective metric of this run could be shown to predict what participants perceive."
+def test_verdict_names_the_metrics_that_were_compared_where_none_predicts() -> None:
+    nothing = "Recall at 5 was not significantly correlated with perceived accuracy; no other metric was compared."
+    assert verdict.predicts(results(comparison())) == nothing
+    others = [
+        comparison(is_primary=False, p_holm=1.0, kind=kind, profile_length=length, variable=variable)
+        for kind in ("recall", "fallout")
+        for length in (0, 5)
+        for variable in ("accuracy", "son")
+    ]
+    assert verdict.predicts(results(comparison(), *others)) == (
+        "Neither recall at 5 nor fallout at 5, with whole profiles or with profiles of 5 ratings, was significantly "
+        "correlated with perceived accuracy or second-order novelty; no other metric was compared."
     )
-    assert verdict.predicts(results(against)).endswith("what holds runs against them.")
-    assert verdict.predicts(results(comparison(tau=TAU | {"coefficient": 0.9, "p": 0.003}))) == ""
     undefined = {"is_defined": False, "reason": "Nobody differs."}
     assert verdict.predicts(results(comparison(tau=undefined))) == ""
     near = comparison(tau=TAU | {"coefficient": 0.7, "p": 0.03})
     assert verdict.predicts(results(near)) == ""
-    assert verdict.predicts(results(near | {"alpha": 0.01})).startswith("No objective metric")
+    assert verdict.predicts(results(near | {"alpha": 0.01})).startswith("Recall at 5 was not significantly")
+    assert verdict.predicts(results(comparison(tau=TAU | {"coefficient": 0.9, "p": 0.003}))) == ""
+
+
+def test_a_negative_correlation_is_said_with_its_sign_and_meaning() -> None:
+    against = comparison(variable="fon", tau=TAU | {"coefficient": -0.9, "p": 0.003})
+    said = verdict.paragraph(results(against))
+    assert "Algorithms with higher recall at 5 had lower first-order novelty." in said
+    assert verdict.predicts(results(against)) == "No significant correlation was positive."
+    assert "against" not in said
+    turned = comparison(is_primary=False, kind="fallout", variable="fon", p_holm=0.003, tau=against["tau"])
+    both = verdict.paragraph(results(comparison(), turned))
+    assert "algorithms with lower fallout at 5 had lower first-order novelty" in both
+    assert agreement.scatter_title(against, 5) == (
+        "First-order novelty is negatively correlated with recall at 5 (τ = −.90, exact p = .003)"
+    )
 
 
 def test_pairs_alike_and_pairs_turned_round_are_named() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from analysis.charts import both as charts
 from analysis.exports.blocks import Figure, FigureMaker, Section
-from analysis.narrative import agreement, verdict
+from analysis.narrative import agreement, contrast, verdict
 from analysis.narrative import figures as titles
 from analysis.narrative import perceived as of_people
 from analysis.tables import both as both_tables
@@ -19,6 +19,18 @@ Half = Literal["perceived", "objective"]
 
 
 MOST_SAID = 6  # contradictions in words; the table below has them all
+
+
+def contrast_section(results: Result) -> Section:
+    """The planned contrast, where it is the primary test."""
+    section = Section("contrast", "Planned contrast")
+    found = results.get("contrast")
+    if found is None or not results["flow"]["analysed"]:
+        return section
+    section.say(contrast.sentence(found), "says")
+    section.say(contrast.beside(found, results["objective"]["n"]))
+    section.put(both_tables.contrast_table(found))
+    return section
 
 
 def certainty_section(results: Result, primary: Result | None, figure: FigureMaker, measured: FigureMaker) -> Section:

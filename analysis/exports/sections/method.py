@@ -9,6 +9,7 @@ from analysis.charts import method as charts
 from analysis.exports.blocks import FigureMaker, Section
 from analysis.models import Report
 from analysis.narrative import figures as titles
+from analysis.narrative import plan as of_plan
 from analysis.tables import figures as figure_tables
 from analysis.tables import method as method_tables
 from analysis.tables.levels import level_of
@@ -64,6 +65,7 @@ def method_section(results: Result, badge: str, figure: FigureMaker) -> Section:
         "never watched, second-order novelty the share neither watched nor heard of, satisfaction one answer about the "
         "whole list. Sums of answers enter the tests as whole numbers."
     )
+    section.say(of_plan.planned_scales(results))
     candidates = (
         CandidateRange(**run["candidates"]).in_words if "candidates" in run else f"{run['protocol']['negatives']:,}"
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.charts import people as charts
-from analysis.enums import VARIABLE_OF
+from analysis.enums import variable_of
 from analysis.exports.blocks import Figure, FigureMaker, Section
 from analysis.narrative import figures as titles
 from analysis.narrative import perceived as of_people
@@ -22,20 +22,19 @@ Result = Mapping[str, Any]
 
 def variable_section(variable: Result, figure: FigureMaker) -> Section:
     """One variable: sentences, box plot, order, tables."""
-    defined = VARIABLE_OF[variable["key"]]
+    defined = variable_of(variable["key"], variable)
     section = Section(f"variable-{defined.key}", defined.name, "perceived")
     if not variable["described"]:
+        section.say(of_people.anova(variable) if defined.scale else "")
         return section
     section.say(of_people.anova(variable), "says")
     section.say(of_people.order(variable))
     section.say(of_people.robustness(variable))
     box = charts.box(variable, of_people.box_title(variable))
+    boxes = f"As Figure {defined.figure} of Cremonesi et al. (2011): boxes" if defined.figure else "Boxes"
     caption = (
-        f"As Figure {defined.figure} of Cremonesi et al. (2011): boxes from the first to the third quartile, "
-        "a line for "
-        "the median, a dot for the mean, whiskers to the last point within 1.5 interquartile ranges, circles "
-        "for points "
-        "beyond. Each participant is a point beside."
+        f"{boxes} from the first to the third quartile, a line for the median, a dot for the mean, whiskers to the "
+        "last point within 1.5 interquartile ranges, circles for points beyond. Each participant is a point beside."
     )
     if variable["tests"]["tukey"]["is_defined"]:
         caption += " Algorithms that share a letter were not told apart."
@@ -63,7 +62,7 @@ def variable_section(variable: Result, figure: FigureMaker) -> Section:
 
 def _spread(variable: Result, figure: FigureMaker) -> Figure | None:
     """Stacked bars of answers in steps, or a raincloud of means and shares."""
-    key = VARIABLE_OF[variable["key"]].key
+    key = variable_of(variable["key"], variable).key
     if not charts.has_points(variable):
         return None
     if charts.is_in_steps(variable):
@@ -127,14 +126,15 @@ def behind_section(results: Result) -> Section:
 
 
 def scale_sections(results: Result) -> list[Section]:
-    """What a questionnaire's scales say, where it has some: explored, and not part of the plan."""
+    """How well each scale of the questionnaire hangs together, and the means of those that no section is about."""
     scales = results.get("scales", ())
     if not scales or not results["flow"]["analysed"]:
         return []
     section = Section("scales", "Scales of the questionnaire", "perceived")
     section.say(of_plan.scales(scales))
     section.put(scale_tables.reliability(scales))
-    section.put(scale_tables.means(scales))
+    tested = {variable_of(one["key"], one).scale for one in results["variables"]}
+    section.put(scale_tables.means([scale for scale in scales if scale["key"] not in tested]))
     for sentence in scale_tables.reasons(scales):
         section.say(sentence)
     return [section]

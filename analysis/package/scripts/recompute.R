@@ -8,7 +8,6 @@ arguments <- commandArgs(trailingOnly = TRUE)
 folder <- if (length(arguments)) arguments[1] else "."
 alpha <- 0.05
 tie.within <- 1e-9 # values of a user that differ by less are equal
-variables <- c("accuracy", "fon", "son", "satisfaction")
 found <- new.env(hash = TRUE)
 
 keep <- function(of, test, a, b, ...) {
@@ -104,6 +103,31 @@ rank.test <- function(of, groups) {
   keep(of, "kruskal", "", "", h = unname(test$statistic), df = unname(test$parameter), p = test$p.value)
 }
 
+# The planned contrast: a t test with the variance pooled over all conditions, and Welch's beside it.
+contrast.test <- function(of, groups, higher, lower, sides) {
+  named <- c(higher, lower)
+  if (!all(named %in% names(groups))) return(invisible())
+  weights <- c(rep(1 / length(higher), length(higher)), rep(-1 / length(lower), length(lower)))
+  n <- lengths(groups)[named]
+  difference <- sum(weights * sapply(groups[named], mean))
+  keep(of, "contrast", "", "", difference = difference)
+  df.within <- sum(lengths(groups) - 1)
+  ms.within <- sum(sapply(groups, squares)) / df.within
+  own <- weights^2 * sapply(groups[named], var) / n
+  tests <- list(contrast = c(ms.within * sum(weights^2 / n), df.within),
+                contrast_welch = c(sum(own), sum(own)^2 / sum(own^2 / (n - 1))))
+  for (test in names(tests)) {
+    error <- sqrt(tests[[test]][1])
+    df <- tests[[test]][2]
+    if (error^2 < 1e-15) next
+    t <- difference / error
+    half <- qt(1 - alpha / sides, df) * error
+    p <- if (sides == 1) pt(t, df, lower.tail = FALSE) else 2 * pt(abs(t), df, lower.tail = FALSE)
+    keep(of = of, test = test, a = "", b = "", t = t, df = df, p = p, ci_low = difference - half,
+         ci_high = if (sides == 1) NA else difference + half)
+  }
+}
+
 # Two-sided sign tests between every pair over users, with Holm's correction over all pairs.
 sign.tests <- function(of, values) {
   rows <- list()
@@ -154,16 +178,28 @@ tau.b <- function(of, metric, x, y) {
 conditions <- as.character(read("data/conditions.csv")[["label"]])
 people <- read("data/analysed.csv")
 
+variables <- names(people)[-(1:2)]
 perceived <- list()
 for (variable in variables) {
   column <- as.numeric(people[[variable]])
-  groups <- lapply(conditions, function(name) column[people[["condition"]] == name])
+  # Who has no score of a scale has an empty cell.
+  groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
   names(groups) <- conditions
   groups <- groups[lengths(groups) > 0]
   describe(variable, groups)
   variance.tests(variable, groups[lengths(groups) > 1])
   if (length(groups)) rank.test(variable, groups)
   perceived[[variable]] <- sapply(groups, mean)
+}
+
+if (file.exists(file.path(folder, "data/contrast.csv"))) {
+  planned <- read("data/contrast.csv")
+  variable <- planned[["variable"]][1]
+  column <- as.numeric(people[[variable]])
+  groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
+  names(groups) <- conditions
+  set <- function(name) as.character(planned[["condition"]][planned[["set"]] == name])
+  contrast.test(variable, groups[lengths(groups) > 1], set("higher"), set("lower"), planned[["sides"]][1])
 }
 
 users <- read("data/run-users.csv")
@@ -205,7 +241,8 @@ for (place in seq_len(nrow(reported))) {
   own <- get0(key, envir = found, inherits = FALSE)
   cat(key, if (is.null(own)) "none" else format(own, digits = 10), format(row$value, digits = 10), sep = "\t")
   cat("\n")
-  if (is.null(own) || abs(own - row$value) > 1e-6 * abs(row$value) + 1e-8) {
+  # With few degrees of freedom R's ptukey carries five digits.
+  if (is.null(own) || abs(own - row$value) > 1e-5 * abs(row$value) + 1e-7) {
     differing <- differing + 1
   } else {
     largest <- max(largest, abs(own - row$value))

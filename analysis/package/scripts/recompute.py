@@ -17,7 +17,6 @@ from scipy import optimize, stats
 ALPHA = 0.05
 TIE_WITHIN = 1e-9  # values of a user that differ by less are equal
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
-VARIABLES = ["accuracy", "fon", "son", "satisfaction"]
 found = {}
 
 
@@ -146,6 +145,32 @@ def rank_test(of, groups):
     keep(of, "kruskal", "", "", h=result.statistic, df=len(groups) - 1, p=result.pvalue)
 
 
+def contrast(of, groups, higher, lower, sides):
+    """The planned contrast: a t test with the variance pooled over all conditions, and Welch's beside it."""
+    named = higher + lower
+    if any(name not in groups for name in named):
+        return
+    weights = {name: 1 / len(higher) if name in higher else -1 / len(lower) for name in named}
+    difference = sum(weight * groups[name].mean() for name, weight in weights.items())
+    keep(of, "contrast", "", "", difference=difference)
+    df_within = sum(len(g) - 1 for g in groups.values())
+    ms_within = sum(((g - g.mean()) ** 2).sum() for g in groups.values()) / df_within
+    shares = [weight**2 / len(groups[name]) for name, weight in weights.items()]
+    own = [weight**2 * groups[name].var(ddof=1) / len(groups[name]) for name, weight in weights.items()]
+    satterthwaite = sum(part**2 / (len(groups[name]) - 1) for name, part in zip(weights, own))
+    tests = [("contrast", ms_within * sum(shares), df_within)]
+    if sum(own) > 1e-15:
+        tests.append(("contrast_welch", sum(own), sum(own) ** 2 / satterthwaite))
+    for test, squared, df in tests:
+        if squared < 1e-15:
+            continue
+        error = math.sqrt(squared)
+        t, half = difference / error, stats.t.isf(ALPHA / sides, df) * error
+        p = stats.t.sf(t, df) if sides == 1 else 2 * stats.t.sf(abs(t), df)
+        high = None if sides == 1 else difference + half
+        keep(of, test, "", "", t=t, df=df, p=p, ci_low=difference - half, ci_high=high)
+
+
 def holm(ps):
     order, adjusted, highest = np.argsort(ps, kind="stable"), np.empty(len(ps)), 0.0
     for place, index in enumerate(order):
@@ -192,14 +217,22 @@ conditions = list(pd.read_csv(FOLDER / "data/conditions.csv", dtype=str, keep_de
 people = pd.read_csv(FOLDER / "data/analysed.csv", dtype={"condition": str}, keep_default_na=False)
 
 perceived = {}
-for variable in VARIABLES:
-    column = people[variable].astype(float)
-    groups = {name: column[people["condition"] == name].to_numpy() for name in conditions}
+for variable in people.columns[2:]:  # who has no score of a scale has an empty cell
+    column = pd.to_numeric(people[variable])
+    groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
     groups = {name: values for name, values in groups.items() if len(values)}
     describe(variable, groups)
     variance_tests(variable, {name: values for name, values in groups.items() if len(values) > 1})
     rank_test(variable, groups)
     perceived[variable] = {name: values.mean() for name, values in groups.items()}
+
+if (FOLDER / "data/contrast.csv").exists():
+    planned = pd.read_csv(FOLDER / "data/contrast.csv", dtype=str, keep_default_na=False)
+    variable = planned["variable"][0]
+    column = pd.to_numeric(people[variable])
+    groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
+    sets = [list(planned["condition"][planned["set"] == name]) for name in ("higher", "lower")]
+    contrast(variable, {name: g for name, g in groups.items() if len(g) > 1}, *sets, int(planned["sides"][0]))
 
 users = pd.read_csv(FOLDER / "data/run-users.csv")
 objective = {}

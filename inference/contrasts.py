@@ -1,0 +1,207 @@
+"""Planned contrasts: some conditions against others, by one question that was asked before the data were seen.
+
+Sums are exact (see `inference.groups`); t is rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from core.errors import ParameterError
+from inference.anova import why_not_pooled
+from inference.corrections import check_alpha
+from inference.effect_sizes import noncentral_t_limits
+from inference.exact import as_float
+from inference.groups import Group, Groups, GroupValues, in_words
+from inference.lazy import special
+from inference.results import Interval, Result, Undefined
+
+CONTRAST = "Planned contrast"
+
+
+@dataclass(frozen=True)
+class ContrastTest(Result):
+    """A t test of one contrast.
+
+    Attributes
+    ----------
+    t, df, p : float
+        The statistic, its degrees of freedom, and p by the number of sides asked for.
+    se : float
+        Standard error of the difference.
+    ci_low : float
+        Lower limit of the difference at the level of the test.
+    ci_high : float or None
+        Upper limit; None where the test has one side, and so its interval one end.
+    """
+
+    t: float
+    df: float
+    p: float
+    se: float
+    ci_low: float
+    ci_high: float | None
+
+
+@dataclass(frozen=True)
+class ContrastResult(Result):
+    """A planned contrast of means.
+
+    Attributes
+    ----------
+    higher, lower : tuple of str
+        Conditions of the two sets; those of `higher` are expected to have the larger mean.
+    sides : int
+        1 where only a larger mean of `higher` counts, else 2.
+    higher_mean, lower_mean, difference : float
+        Unweighted means of the conditions' means, and the first minus the second.
+    pooled : ContrastTest
+        With the variance pooled over all conditions, the test that is planned.
+    welch : ContrastTest or None
+        With each condition's own variance; None where none of the conditions varies.
+    d : float
+        The difference in pooled standard deviations.
+    d_interval : Interval or None
+        Two-sided, by the noncentral t distribution; None for a |t| over 500.
+    n : int
+        Observations behind the pooled variance.
+    """
+
+    higher: tuple[str, ...]
+    lower: tuple[str, ...]
+    sides: int
+    higher_mean: float
+    lower_mean: float
+    difference: float
+    pooled: ContrastTest
+    welch: ContrastTest | None
+    d: float
+    d_interval: Interval | None
+    n: int
+
+
+def planned_contrast(
+    groups: GroupValues,
+    higher: Sequence[str],
+    lower: Sequence[str],
+    *,
+    alpha: float = 0.05,
+    sides: int = 2,
+    least_n: int = 2,
+) -> ContrastResult | Undefined:
+    r"""Test the mean of some conditions against the mean of others.
+
+    .. math::
+        t = \frac{\sum_g c_g \bar y_g}{\sqrt{MS_\mathrm{within} \sum_g c_g^2 / n_g}},
+        \qquad c_g = \tfrac{1}{|H|}\ (g \in H),\ -\tfrac{1}{|L|}\ (g \in L),\ 0 \text{ else}
+
+    Parameters
+    ----------
+    groups : mapping of str to values
+        Condition -> observations; all of them give the pooled variance.
+    higher, lower : sequence of str
+        The two sets; each condition counts alike within its set.
+    alpha : float
+        Level of the intervals, in (0, 1).
+    sides : int
+        2, or 1 for the alternative that `higher` has the larger mean.
+    least_n : int
+        Conditions with fewer observations are left out.
+
+    Returns
+    -------
+    ContrastResult or Undefined
+        Undefined where a condition of the contrast has too few observations, or no condition any spread.
+
+    Raises
+    ------
+    ParameterError, DataError
+        An empty set, a condition in both or in neither the data, `sides` other than 1 and 2; a value that is no
+        finite number.
+
+    References
+    ----------
+    Maxwell, Delaney & Kelley (2018), Designing Experiments and Analyzing Data, chapter 4; without equal variances
+    Welch (1938), Biometrika 29:350-362, with Satterthwaite's degrees of freedom.
+
+    Examples
+    --------
+    >>> found = planned_contrast({"A": [4, 5, 5], "B": [1, 2, 2], "C": [2, 3, 2]}, ["A"], ["B", "C"])
+    >>> round(found.difference, 4), round(found.pooled.t, 4), found.pooled.df, round(found.pooled.p, 5)
+    (2.6667, 6.532, 6.0, 0.00061)
+    """
+    check_alpha(alpha)
+    _check_sets(groups, higher, lower, sides)
+    read = Groups.read(groups, least_n)
+    if missing := [name for name in (*higher, *lower) if name in read.left_out]:
+        return Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.", CONTRAST)
+    if undefined := why_not_pooled(read, CONTRAST):
+        return undefined
+    members = {group.name: group for group in read.members}
+    weights = {
+        **{name: Fraction(1, len(higher)) for name in higher},
+        **{name: Fraction(-1, len(lower)) for name in lower},
+    }
+    weighted = [(weight, members[name]) for name, weight in weights.items()]
+    means = [sum((members[name].mean for name in names), Fraction(0)) / len(names) for names in (higher, lower)]
+    difference = means[0] - means[1]
+    df = read.n - read.k
+    variance = read.ss_within / df
+    share = sum((weight * weight / group.n for weight, group in weighted), Fraction(0))
+    pooled = _tested(difference, variance * share, df, alpha, sides)
+    limits = noncentral_t_limits(pooled.t, df, 1 - alpha)
+    unit = math.sqrt(share)
+    return ContrastResult(
+        higher=tuple(higher),
+        lower=tuple(lower),
+        sides=sides,
+        higher_mean=as_float(means[0]),
+        lower_mean=as_float(means[1]),
+        difference=as_float(difference),
+        pooled=pooled,
+        welch=_welch(difference, weighted, alpha, sides),
+        d=pooled.t * unit,
+        d_interval=None if limits is None else Interval(limits.low * unit, limits.high * unit),
+        n=read.n,
+    )
+
+
+def _check_sets(groups: GroupValues, higher: Sequence[str], lower: Sequence[str], sides: int) -> None:
+    if not higher or not lower:
+        raise ParameterError("A contrast has at least one condition on either side.")
+    named = (*higher, *lower)
+    if len(set(named)) < len(named):
+        raise ParameterError("A contrast names each condition once.")
+    if unknown := [name for name in named if name not in groups]:
+        raise ParameterError(f"The contrast names {unknown[0]!r}, which is no condition.")
+    if sides not in (1, 2):
+        raise ParameterError(f"A test has 1 or 2 sides; got {sides!r}.")
+
+
+def _welch(
+    difference: Fraction, weighted: Sequence[tuple[Fraction, Group]], alpha: float, sides: int
+) -> ContrastTest | None:
+    parts = [(weight * weight * group.variance / group.n, group.n - 1) for weight, group in weighted]
+    squared = sum((part for part, _df in parts), Fraction(0))
+    if not squared:
+        return None
+    df = squared * squared / sum((part * part / own for part, own in parts), Fraction(0))
+    return _tested(difference, squared, as_float(df), alpha, sides)
+
+
+def _tested(difference: Fraction, squared_error: Fraction, df: float, alpha: float, sides: int) -> ContrastTest:
+    error = math.sqrt(as_float(squared_error))
+    t = as_float(difference) / error
+    p = float(special.stdtr(df, -t if sides == 1 else -abs(t))) * sides
+    half = float(special.stdtrit(df, 1 - alpha / sides)) * error
+    return ContrastTest(
+        t=t,
+        df=float(df),
+        p=p,
+        se=error,
+        ci_low=as_float(difference) - half,
+        ci_high=None if sides == 1 else as_float(difference) + half,
+    )

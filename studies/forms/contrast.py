@@ -1,0 +1,85 @@
+"""The primary test, as the design page asks for it: the rank correlation, or a planned contrast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from core.errors import ParameterError
+from studies.models import Study
+from studies.narrative.plan import smallest_p_sentence
+from studies.plans import Contrast, contrast_from, plan_from
+
+RANK_CORRELATION, CONTRAST = "rank_correlation", "contrast"
+SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
+
+
+class PrimaryTestFields(forms.Form):
+    """Which test is primary, and the conditions of a planned contrast; `ask_conditions` fills them in."""
+
+    primary_test = forms.ChoiceField(
+        label="Primary test",
+        choices=[
+            (RANK_CORRELATION, "Rank correlation of the primary pair over the conditions"),
+            (CONTRAST, "Planned contrast of the primary variable between conditions"),
+        ],
+        required=False,
+    )
+    contrast_higher = forms.MultipleChoiceField(
+        label="Planned contrast: conditions expected to be higher",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Such as the conditions with the better offline metric. Several count alike, by the mean of their "
+        "means.",
+    )
+    contrast_lower = forms.MultipleChoiceField(
+        label="Planned contrast: conditions expected to be lower",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    contrast_sides = forms.TypedChoiceField(
+        label="Planned contrast: sides of the test",
+        required=False,
+        coerce=int,
+        empty_value=2,
+        choices=[(2, "Two-sided"), (1, "One-sided: only the expected direction counts")],
+    )
+
+    @staticmethod
+    def initial_test(study: Study) -> dict[str, Any]:
+        """What stands in the fields before anybody changes it."""
+        contrast = contrast_from(study.settings["primary"])
+        if contrast is None:
+            return {"primary_test": RANK_CORRELATION, "contrast_sides": 2}
+        return {
+            "primary_test": CONTRAST,
+            "contrast_higher": list(contrast.higher),
+            "contrast_lower": list(contrast.lower),
+            "contrast_sides": contrast.sides,
+        }
+
+    def ask_conditions(self, study: Study) -> None:
+        """Offer the study's conditions, and say what a rank correlation over so many can show."""
+        labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+        for name in SETS.values():
+            self.fields[name].choices = [(label, label) for label in labels]  # type: ignore[attr-defined]
+        self.fields["primary_test"].help_text = smallest_p_sentence(len(labels), plan_from(study.settings).alpha)
+
+    def clean(self) -> dict[str, Any] | None:
+        """Refuse a contrast that cannot be."""
+        said = super().clean()
+        if self.cleaned_data.get("primary_test") == CONTRAST and not any(name in self.errors for name in SETS.values()):
+            try:
+                self._contrast()
+            except ParameterError as problem:
+                self.add_error("contrast_higher", str(problem))
+        return said
+
+    def _contrast(self) -> Contrast:
+        said = self.cleaned_data
+        return Contrast(*(tuple(said[name]) for name in SETS.values()), said["contrast_sides"])
+
+    def test_settings(self) -> dict[str, Any]:
+        """What the settings hold of the primary test beside the primary pair; nothing for the rank correlation."""
+        return {"contrast": self._contrast().as_plain()} if self.cleaned_data["primary_test"] == CONTRAST else {}

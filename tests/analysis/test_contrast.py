@@ -1,0 +1,241 @@
+"""A planned contrast as the primary test: planned, preregistered, computed, said, and recomputed from the package."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+from jsonschema import Draft202012Validator
+from scipy import stats
+
+from accounts.services import create_token
+from analysis.exports.files import report_html, report_json
+from analysis.exports.formats import schema
+from analysis.narrative import contrast as said
+from analysis.narrative import verdict
+from analysis.narrative.apa_sentences import apa_sentences
+from analysis.package.numbers import lines_of
+from analysis.services import build_report
+from core.errors import ParallaxError, ParameterError
+from studies.models import Study, StudyMembership
+from studies.narrative.preregistration import preregistration
+from studies.plans import Contrast, contrast_from
+from studies.selectors.planning import preregistration_plan
+from studies.services.design import change_design
+from studies.services.launch import launch_problems, launch_study
+from studies.services.quality import exclude
+from tests.factories.analysis import plant, planted_person
+from tests.factories.evaluation import make_run_at
+from tests.factories.packages import write_numbers
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+ALGORITHMS = "toppop,corngr,puresvd:factors=4"
+PLANTED = {"TopPop": [4, 5, 4, 5, 4, 5], "CorNgr": [2, 1, 2, 3, 2, 2], "PureSVD4": [3, 3, 2, 4, 3, 3]}
+CANNOT = "With 3 conditions the smallest exact two-sided p of a rank correlation is .333, so it cannot be significant"
+
+
+def plain(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def primary(sides: int = 2, **changes: Any) -> dict[str, Any]:
+    contrast = {"higher": ["TopPop"], "lower": ["CorNgr", "PureSVD4"], "sides": sides}
+    return {"perceived": "accuracy", "objective": "recall", "contrast": {**contrast, **changes}}
+
+
+@pytest.fixture
+def draft(db: None) -> Study:
+    return make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS), status="draft", per_condition=4)
+
+
+@pytest.fixture
+def contrasted(draft: Study) -> Callable[..., Study]:
+    """Launch the draft with a contrast, and let people answer."""
+
+    def launch(sides: int = 2) -> Study:
+        change_design(study=draft, settings={"primary": primary(sides)})
+        launch_study(study=draft)
+        draft.refresh_from_db()
+        plant(draft, PLANTED)
+        return draft
+
+    return launch
+
+
+def expected() -> tuple[float, float]:
+    """t and p of the contrast by textbook."""
+    groups = [np.array(one, dtype=float) for one in PLANTED.values()]
+    pooled = sum(((one - one.mean()) ** 2).sum() for one in groups) / 15
+    difference = groups[0].mean() - (groups[1].mean() + groups[2].mean()) / 2
+    t = difference / np.sqrt(pooled * (1 + 1 / 4 + 1 / 4) / 6)
+    return float(t), float(2 * stats.t.sf(t, 15))
+
+
+def test_a_report_tests_the_contrast_and_calls_every_correlation_exploratory(
+    contrasted: Callable[..., Study],
+) -> None:
+    report = build_report(study=contrasted())
+    found = report.results["contrast"]
+    t, p = expected()
+    assert (found["variable"], found["higher"], found["alpha"]) == ("accuracy", ["TopPop"], 0.05)
+    assert (found["pooled"]["t"], found["pooled"]["p"]) == (pytest.approx(t), pytest.approx(p))
+    assert report.plan["primary"] == primary()
+    named = report.results["comparisons"][0]
+    assert (named["is_primary"], named["is_tested"]) == (True, False)
+    assert all(one["p_holm"] is not None for one in report.results["comparisons"] if one["tau"]["is_defined"])
+    page = plain(report_html(report))
+    assert "Higher perceived accuracy with TopPop than with CorNgr and PureSVD4" in page
+    assert (
+        "Planned contrast (primary test) in perceived accuracy, TopPop against the mean of CorNgr and PureSVD4: "
+        "M = 4.50 and 2.50, difference 2.00, 95% CI [" in page
+    )
+    assert "The rank correlations are exploratory." in page
+    assert "Offline, recall at 5 is" in page
+    assert "as the primary test the contrast TopPop against the mean of CorNgr and PureSVD4" in page
+    assert report.results["planned"]["plan"]["tests"]["contrast"].startswith("planned contrast")
+    assert "Planned contrast" in dict(apa_sentences(report.results))
+    assert not list(Draft202012Validator(json.loads(schema())).iter_errors(json.loads(report_json(report))))
+
+
+def test_one_side_counts_the_expected_direction_alone(contrasted: Callable[..., Study]) -> None:
+    found = build_report(study=contrasted(sides=1)).results["contrast"]
+    assert found["pooled"]["p"] == pytest.approx(expected()[1] / 2)
+    assert found["pooled"]["ci_high"] is None
+    assert "one-sided" in said.sentence(found)
+    assert "lower 95% confidence bound" in said.sentence(found)
+
+
+def test_exclusions_show_the_contrast_both_ways(contrasted: Callable[..., Study]) -> None:
+    study = contrasted()
+    for _ in range(4):
+        exclude(participant=planted_person(study, "TopPop", [1] * 5, 1), reason="Under age")
+    report = build_report(study=study)
+    assert report.results["exclusions"]["contrast"]["kept"]["pooled"] == report.results["contrast"]["pooled"]
+    assert "The conclusion of the planned contrast changes (t(15)" in plain(report_html(report))
+
+
+def test_too_few_answers_are_said(contrasted: Callable[..., Study]) -> None:
+    study = contrasted()
+    study.participants.filter(condition__label="CorNgr").delete()
+    report = build_report(study=study)
+    assert "Too few participants in CorNgr for the planned contrast." in plain(report_html(report))
+    assert "".join(run.text for run in verdict.headline(report.results)) == (
+        "The planned contrast could not be tested in perceived accuracy"
+    )
+
+
+def agrees(line: str) -> bool:
+    """Whether a line of a script has the number that the report has."""
+    *_, own, reported = line.split("\t")
+    return own != "none" and float(own) == pytest.approx(float(reported), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sides", [1, 2])
+def test_both_scripts_recompute_the_contrast(
+    contrasted: Callable[..., Study], rscript: str, tmp_path: Path, sides: int
+) -> None:
+    report = build_report(study=contrasted(sides))
+    write_numbers(report, tmp_path)
+    lines = {line[:5] for line in lines_of(report.results)}
+    assert {line[4] for line in lines if line[1] == "contrast"} >= {"difference", "t", "df", "p", "ci_low"}
+    assert [line for line in lines if line[1] == "contrast_welch"]
+    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        differing = [line for line in done.stdout.splitlines()[1:-1] if not agrees(line)]
+        assert (done.returncode, differing) == (0, []), done.stderr
+        assert done.stdout.splitlines()[-1].startswith(f"# {len(lines)} of {len(lines)} numbers agree")
+
+
+def test_pages_and_text_say_before_the_data_what_a_rank_correlation_cannot_show(draft: Study, client: Client) -> None:
+    client.force_login(StudyMembership.objects.get(study=draft).researcher)
+    for name in ("design", "power", "detail"):
+        page = plain(client.get(reverse(f"studies:{name}", kwargs={"slug": draft.slug})).content.decode())
+        assert CANNOT in page, name
+    text = preregistration(preregistration_plan(draft))
+    assert "With 3 recommenders the smallest possible p is .333: this comparison cannot be significant" in text
+    change_design(study=draft, settings={"primary": primary(sides=1)})
+    draft.refresh_from_db()
+    page = plain(client.get(reverse("studies:power", kwargs={"slug": draft.slug})).content.decode())
+    assert "Primary test: planned contrast, TopPop against the mean of CorNgr and PureSVD4, one-sided." in page
+    text = preregistration(preregistration_plan(draft))
+    assert "smallest possible p" not in text
+    assert "Primary test: the planned contrast TopPop against the mean of CorNgr and PureSVD4 in perceived" in text
+    assert "one-sided, in the expected direction, at α = .05" in text
+
+
+def test_the_form_sets_and_unsets_a_contrast(draft: Study, client: Client) -> None:
+    client.force_login(StudyMembership.objects.get(study=draft).researcher)
+    url = reverse("studies:design", kwargs={"slug": draft.slug})
+    form = client.get(url).context["form"]
+    given = {**form.initial, "targets": "", "quotas": "", "strata": "", "primary_test": "contrast",
+             "contrast_higher": ["TopPop"], "contrast_sides": "1"}  # fmt: skip
+    refused = client.post(url, given)
+    assert "at least one condition expected to be higher and one expected to be lower" in plain(
+        refused.content.decode()
+    )
+    saved = client.post(url, {**given, "contrast_lower": ["CorNgr"]})
+    assert saved.status_code == 302, saved.context["form"].errors
+    draft.refresh_from_db()
+    assert draft.settings["primary"]["contrast"] == {"higher": ["TopPop"], "lower": ["CorNgr"], "sides": 1}
+    again = client.get(url).context["form"].initial
+    assert (again["primary_test"], again["contrast_lower"]) == ("contrast", ["CorNgr"])
+    client.post(url, {**given, "primary_test": "rank_correlation"})
+    draft.refresh_from_db()
+    assert draft.settings["primary"] == {"perceived": "accuracy", "objective": "recall"}
+
+
+def test_the_api_gives_the_contrast(draft: Study, client: Client) -> None:
+    change_design(study=draft, settings={"primary": primary()})
+    owner = StudyMembership.objects.get(study=draft).researcher
+    token = create_token(owner=owner, name="p", scope="read")[1]
+    found = client.get(f"/api/v1/studies/{draft.slug}/", headers={"Authorization": f"Bearer {token}"}).json()
+    assert found["design"]["primary"]["contrast"] == primary()["contrast"]
+
+
+def test_a_contrast_of_other_conditions_is_neither_saved_nor_launched(draft: Study) -> None:
+    with pytest.raises(ParallaxError, match="'LSA', which is no condition of the study"):
+        change_design(study=draft, settings={"primary": primary(higher=["LSA"])})
+    draft.settings["primary"] = primary(higher=["LSA"])
+    draft.save()
+    assert [problem for problem in launch_problems(draft) if "'LSA'" in problem]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"higher": [], "lower": ["B"]}, "at least one condition"),
+        ({"higher": ["A"], "lower": ["A"]}, "once"),
+        ({"higher": ["A"], "lower": ["B"], "sides": 3}, "1 or 2 sides"),
+        ({"higher": "A", "lower": ["B"]}, "list of labels"),
+        ({"higher": ["A"], "lower": ["B"], "weights": [1]}, "has higher, lower and sides"),
+        ("A over B", "has higher, lower and sides"),
+    ],
+)
+def test_a_contrast_that_cannot_be_is_refused_in_words(given: Any, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        contrast_from({"contrast": given})
+
+
+@pytest.mark.unit
+def test_headlines_say_direction_and_lack_of_evidence() -> None:
+    def headline(difference: float, p: float, sides: int = 2) -> str:
+        found = {**Contrast(("A",), ("B", "C"), sides).as_plain(), "is_defined": True, "alpha": 0.05,
+                 "difference": difference, "pooled": {"p": p}, "variable": "son"}  # fmt: skip
+        return "".join(run.text for run in verdict.headline({"flow": {"analysed": 9}, "contrast": found}))
+
+    assert headline(0.4, 0.01) == "Higher second-order novelty with A than with B and C"
+    assert headline(-0.4, 0.01) == "Lower second-order novelty with A than with B and C"
+    assert headline(0.1, 0.3) == "No evidence of a difference in second-order novelty: A against the mean of B and C"
+    assert headline(-0.4, 0.99, 1) == "No evidence of higher second-order novelty with A than with B and C"
