@@ -140,6 +140,28 @@ def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_
     return [f"Tested at α = {level(plan.alpha)}: {listed}.", rule_of_exclusion(plan)]
 
 
+def can_be_significant(conditions: int, alpha: float) -> bool:
+    """Whether a rank correlation over so many conditions can be significant, which takes two at least.
+
+    Parameters
+    ----------
+    conditions : int
+        Conditions of the study.
+    alpha : float
+        Level of the plan.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> can_be_significant(4, 0.05), can_be_significant(5, 0.05)
+    (False, True)
+    """
+    return conditions >= LEAST_RANKED and smallest_exact_p(conditions) < alpha
+
+
 def smallest_p_sentence(conditions: int, alpha: float) -> str:
     """What a rank correlation over so many conditions can show at most.
 
@@ -224,9 +246,8 @@ def primary_test_sentence(contrast: Contrast | None, conditions: int, alpha: flo
     if contrast is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
-    can = conditions < LEAST_RANKED or smallest_exact_p(conditions) < alpha
-    limit = "" if can else f" {smallest_p_sentence(conditions, alpha)}"
-    return f"Primary test: rank correlation of the primary pair.{limit}"
+    limit = "" if can_be_significant(conditions, alpha) else smallest_p_sentence(conditions, alpha)
+    return f"Primary test: rank correlation of the primary pair. {limit}".rstrip()
 
 
 def share(value: float, digits: int = 2) -> str:

@@ -10,11 +10,20 @@ from core.provenance import digest_of
 from inference.power import anova_power
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Study
-from studies.narrative.plan import PERCEIVED_LABELS, metric_label, planned_sentences, share
-from studies.plans import plan_from
+from studies.narrative.plan import (
+    can_be_significant,
+    metric_label,
+    perceived_labels,
+    planned_sentences,
+    primary_test_sentence,
+    share,
+    smallest_p_sentence,
+)
+from studies.plans import contrast_from, plan_from
 from studies.questionnaires.schema import BLOCKS
 from studies.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.selectors.literal_numbers import literal_number_warnings
+from studies.selectors.placeholders import asked_questions
 from studies.selectors.planning import MEDIUM, WISHED_POWER, method_sentence, planned_number
 from studies.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.usage_data import is_usage, taken_rule
@@ -68,7 +77,8 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
     settings = study.settings
     asked = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
     counts = ", ".join(f"{n} {block}" for block, n in asked.items() if n)
-    primary = settings["primary"]
+    primary, plan = settings["primary"], plan_from(settings)
+    labels = perceived_labels(asked_questions(study))
     offered = [language_name(code) for code in settings["languages"]]
     titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in settings["languages"]]
     facts = [
@@ -82,9 +92,10 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
         ("Texts", f"{'; '.join(titles)}, {digest_of(study.texts)[:12]}"),
         (
             "Primary pair",
-            f"{PERCEIVED_LABELS[primary['perceived']]} and {metric_label(primary['objective'], study.run.n)}",
+            f"{labels[primary['perceived']]} and {metric_label(primary['objective'], study.run.n)}",
         ),
-        ("Analysis plan", " ".join(planned_sentences(plan_from(settings)))),
+        ("Primary test", primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)),
+        ("Analysis plan", " ".join(planned_sentences(plan, labels))),
         ("Hypothesis", settings.get("hypothesis") or "none"),
         ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),
     ]
@@ -110,6 +121,10 @@ def _gaps(study: Study) -> list[Gap]:
             Gap("No secret seed: the seed of the assignment was given, so that every assignment can be predicted.")
         )
     gaps += _power_gaps(study)
+    k, alpha = study.conditions.count(), plan_from(study.settings).alpha
+    is_ranked = k > 1 and contrast_from(study.settings["primary"]) is None
+    if is_ranked and not can_be_significant(k, alpha):
+        gaps.append(Gap(smallest_p_sentence(k, alpha), "design"))
     if not study.settings.get("hypothesis"):
         gaps.append(Gap("No hypothesis: the preregistration text leaves its place open.", "design"))
     gaps += [Gap(text, "design") for text in literal_number_warnings(study)]
