@@ -42,7 +42,6 @@ class PrimaryTestFields(forms.Form):
         label="Planned contrast: sides of the test",
         required=False,
         coerce=int,
-        empty_value=2,
         choices=[(2, "Two-sided"), (1, "One-sided: only the expected direction counts")],
     )
 
@@ -78,7 +77,8 @@ class PrimaryTestFields(forms.Form):
 
     def _contrast(self) -> Contrast:
         said = self.cleaned_data
-        return Contrast(*(tuple(said[name]) for name in SETS.values()), said["contrast_sides"])
+        higher, lower = (tuple(said[name]) for name in SETS.values())
+        return Contrast(higher=higher, lower=lower, sides=said["contrast_sides"] or 2)
 
     def test_settings(self) -> dict[str, Any]:
         """What the settings hold of the primary test beside the primary pair; nothing for the rank correlation."""
