@@ -177,8 +177,8 @@ questionnaire import none {files}/list.yaml
 withdraw_participant none P1 --reason asked
 withdraw_participant none P1
 replay_allocation none
-erase_expired
-check_integrity
+withdraw_participant none ABC123 --reason asked
+withdraw_participant none
 up --port {port}
 up --port 70000
 up --port nonsense
