@@ -11,20 +11,21 @@ from django.conf import settings
 _held: list[IO[str]] = []
 
 
-def _lock_file() -> Path:
+def lock_file() -> Path:
+    """The file whose lock the workers of the default queue share."""
     return Path(settings.VAR_DIR) / f"{settings.CELERY_TASK_DEFAULT_QUEUE}-workers.lock"
 
 
 def hold_worker_lock() -> None:
     """Hold the lock until this process ends."""
-    file = _lock_file().open("a")
+    file = lock_file().open("a")
     fcntl.flock(file, fcntl.LOCK_SH)
     _held.append(file)
 
 
 def is_worker_running() -> bool:
     """Whether any process holds the lock."""
-    with _lock_file().open("a") as file:
+    with lock_file().open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

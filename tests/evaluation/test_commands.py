@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import io
 import json
 import os
@@ -29,6 +30,7 @@ from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run
+from evaluation.services.worker_lock import lock_file
 from evaluation.services.working import execute
 from evaluation.tables import share
 from tests.factories.catalog import make_items, make_parsed, make_version
@@ -210,7 +212,15 @@ def test_evaluate_ends_with_the_reason_when_the_run_failed(eager: None) -> None:
     assert EvaluationRun.objects.get().status == RunStatus.FAILED
 
 
-def test_evaluate_that_is_interrupted_cancels_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def running_worker() -> Iterator[None]:
+    """The lock of a worker that is running and takes nothing."""
+    with lock_file().open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+
+
+def test_evaluate_that_is_interrupted_cancels_its_run(running_worker: None, monkeypatch: pytest.MonkeyPatch) -> None:
     make_version()
 
     def interrupt(seconds: float) -> None:
@@ -218,7 +228,7 @@ def test_evaluate_that_is_interrupted_cancels_its_run(monkeypatch: pytest.Monkey
 
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(watching.time, "sleep", interrupt)
-    with pytest.raises(CommandError, match=r"was cancelled\. Go on .* evaluate --resume \d+") as ended:
+    with pytest.raises(CommandError, match=r"was cancelled\. Resume it with .* evaluate --resume \d+`") as ended:
         call("evaluate", "small", *ARGUMENTS)
     assert ended.value.returncode == 130
     assert signal.getsignal(signal.SIGTERM) is before
@@ -260,7 +270,8 @@ def test_evaluate_takes_up_a_run_whose_command_was_killed(request: pytest.Fixtur
     killed.parts.filter(pk=part.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
     call("evaluate", "--resume", str(killed.pk))
     killed.refresh_from_db()
-    assert (killed.status, killed.queue) == (RunStatus.SUCCEEDED, "")
+    assert killed.status == RunStatus.SUCCEEDED
+    assert killed.queue != "parallax-run-gone"
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
         call(tmp_path, "http://127.0.0.1:1/")
     make_version()
     for wrong, words in ((("--factors", "50"), "two whole numbers"), (("--per-condition", "1"), "at least 2"),
-                         (("--owner", "nobody@example.org"), "no researcher nobody@example.org")):  # fmt: skip
+                         (("--owner", "nobody@example.org"), "no active account")):  # fmt: skip
         with pytest.raises(CommandError, match=words):
             call(tmp_path, "http://127.0.0.1:1/", *wrong)
     (tmp_path / "file").write_text("")
