@@ -71,8 +71,9 @@ def answer_trust(study: Study) -> None:
     """Four participants of each condition, whose trust is planted; the last of TopPop has no calm."""
     for place, (label, given) in enumerate(TRUST.items()):
         for number, trust in enumerate(given):
+            ratings = [*(1 + (number + place + rank) % 5 for rank in range(4)), 1 + number**2 % 5]
             person = planted_person(
-                study, label, [1 + (number + place + rank) % 5 for rank in range(5)], 1 + (number + place) % 5,
+                study, label, ratings, 1 + (number + place) % 5,
                 n_watched=1 + (number + place) % 3, n_heard=number % 2,
             )  # fmt: skip
             said = [("trust_a", trust), ("trust_b", 6 - trust), ("views", {"again": trust, "never": 6 - trust})]
