@@ -177,8 +177,8 @@ questionnaire import none {files}/list.yaml
 withdraw_participant none P1 --reason asked
 withdraw_participant none P1
 replay_allocation none
-withdraw_participant none ABC123 --reason asked
-withdraw_participant none
+erase_expired
+check_integrity
 up --port {port}
 up --port 70000
 up --port nonsense
@@ -328,7 +328,7 @@ def test_a_reader_that_ends_early_is_no_fault(installed: Path) -> None:
 
 def test_without_the_environment_one_line_names_make_install() -> None:
     done = subprocess.run(
-        [sys.executable, "-S", "manage.py", "import_dataset"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-I", "-S", "manage.py", "import_dataset"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
