@@ -109,6 +109,9 @@ class AssignmentSeedSerializer(serializers.Serializer[Any]):
         allow_blank=True, help_text="Hash of the secret seed; empty where the seed is known."
     )
     seed = serializers.CharField(allow_null=True, help_text="In hexadecimal; null until the close.")
+    earlier = serializers.ListField(
+        child=serializers.CharField(), help_text="Seeds of earlier waves, revealed when the study closed before."
+    )
 
 
 class DesignFactsSerializer(serializers.Serializer[Any]):
@@ -133,6 +136,7 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
             "is_known": is_seed_known(study),
             "sha256": seed_commitment(study),
             "seed": study.assignment_seed or None if is_seed_revealed(study) else None,
+            "earlier": [seed for _n_lines, seed in study.earlier_seeds],
         }
 
     @extend_schema_field(ConditionSerializer(many=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import DataError
@@ -211,7 +211,9 @@ class Replay:
     holding: dict[Hashable, tuple[str, Slot]]
 
 
-def replay(method: Method, seed: Seed, lines: Iterable[Line]) -> Replay:
+def replay(
+    method: Method, seed: Seed, lines: Iterable[Line], *, later_seeds: Mapping[int, Seed] | None = None
+) -> Replay:
     """Make every assignment of a log again, and say where it differs.
 
     Only who came, left and returned, of which stratum and under which targets, is read from the log; places and
@@ -225,6 +227,8 @@ def replay(method: Method, seed: Seed, lines: Iterable[Line]) -> Replay:
         Its seed.
     lines : iterable of Line
         The log, in order. Each line of an arrival bears the same targets.
+    later_seeds : mapping of int to int or str, optional
+        The seeds of later waves, each by the number of lines before its wave.
 
     Returns
     -------
@@ -246,6 +250,7 @@ def replay(method: Method, seed: Seed, lines: Iterable[Line]) -> Replay:
     logged = list(lines)
     at = 0
     while at < len(logged):
+        ledger.seed = (later_seeds or {}).get(at, ledger.seed)
         head = logged[at]
         if head.kind not in (ASSIGNED, SKIPPED, RELEASED, RETAKEN):
             raise DataError(f"Line {at + 1} of the allocation log is of the unknown kind {head.kind!r}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -138,8 +139,9 @@ class Source:
 
     def allotted(self) -> Iterator[Allotted]:
         """The allocation log, in its order; excluded people stay in it, since the assignment is replayed by it."""
-        seeds = {mode: revealed_seed(self.study, mode) for mode in self.modes}
+        n_lines: Counter[str] = Counter()
         rows = Allocation.objects.filter(study=self.study, mode__in=self.modes).select_related("condition")
         for number, row in enumerate(rows.order_by("id").iterator(ROWS_AT_ONCE), start=1):
             public = self.ids.get(row.participant_id) if row.participant_id else None
-            yield Allotted(number, public, row, seeds[row.mode])
+            yield Allotted(number, public, row, revealed_seed(self.study, row.mode, n_lines[row.mode]))
+            n_lines[row.mode] += 1

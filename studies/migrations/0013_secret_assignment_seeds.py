@@ -24,8 +24,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="study",
-            name="seed_revealed_at",
-            field=models.DateTimeField(blank=True, null=True),
+            name="earlier_seeds",
+            field=models.JSONField(blank=True, default=list, editable=False),
         ),
         migrations.RunPython(draw_for_drafts, migrations.RunPython.noop),
     ]

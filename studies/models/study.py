@@ -53,7 +53,8 @@ class Study(TimeStampedModel):
     seed = models.BigIntegerField()  # of page orders, resampling and simulated participants; public
     # Of people's assignment: 128 bits in hexadecimal, secret until the close. Empty where `seed`, a known one, decides.
     assignment_seed = models.CharField(max_length=32, blank=True, editable=False)
-    seed_revealed_at = models.DateTimeField(null=True, blank=True)  # at the first close, for good
+    # Of each earlier wave: how many lines of people's allocation log came before the next one, and its revealed seed.
+    earlier_seeds = models.JSONField(default=list, blank=True, editable=False)
     settings = models.JSONField(default=dict)  # see studies/presets: ratings_asked, list_length, strata, ages, …
     questionnaire = models.JSONField(default=dict)  # blocks of questions, as the preset's YAML
     texts = models.JSONField(default=dict)  # consent, debriefing, … in Markdown, by language

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def commitment_sentence(commitment: str) -> str:
     """What a preregistration tells of a secret seed.
@@ -22,7 +24,7 @@ def commitment_sentence(commitment: str) -> str:
     )
 
 
-def revealed_sentence(commitment: str, seed: str, *, is_reopened: bool) -> str:
+def revealed_sentence(commitment: str, seed: str) -> str:
     """What is told of the seed once the study is closed.
 
     Parameters
@@ -31,18 +33,29 @@ def revealed_sentence(commitment: str, seed: str, *, is_reopened: bool) -> str:
         SHA-256 of the seed.
     seed : str
         The seed in hexadecimal.
-    is_reopened : bool
-        Whether participants are assigned by it again.
 
     Returns
     -------
     str
     """
-    later = " The study was reopened after that, so anyone can predict the later assignments." if is_reopened else ""
     return (
         f"Seed of the assignment: {seed}, secret until the study closed. Its preregistered SHA-256 hash: {commitment}."
-        f"{later}"
     )
+
+
+def earlier_sentence(seeds: Sequence[str]) -> str:
+    """What follows on the seeds of earlier waves; empty where there was none.
+
+    Parameters
+    ----------
+    seeds : sequence of str
+        The seeds in hexadecimal, the first wave's first.
+
+    Returns
+    -------
+    str
+    """
+    return f" Earlier waves of recruitment had seeds of their own, now revealed: {', '.join(seeds)}." if seeds else ""
 
 
 def known_sentence(seed: int) -> str:

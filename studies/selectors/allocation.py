@@ -14,7 +14,7 @@ from studies.assignment.quotas import Quota, held, quotas_from
 from studies.enums import HOLDS_SLOT, Mode
 from studies.models import Condition, Participant, Response, Study
 from studies.questionnaires.schema import plain_answer
-from studies.selectors.assignment_seed import assignment_seed
+from studies.selectors.assignment_seed import seeds_by_line
 from studies.selectors.compiled import Columns
 
 _held = Columns(
@@ -125,7 +125,8 @@ def replayed_log(study: Study, mode: str) -> ReplayedLog:
     """
     conditions = list(study.conditions.order_by("position"))
     lines = log_lines(study, mode, conditions)
-    found = replay(method_from(study.settings), assignment_seed(study, mode), lines)
+    seeds = seeds_by_line(study, mode)
+    found = replay(method_from(study.settings), seeds[0], lines, later_seeds=seeds)
     if found.difference is not None:
         part = found.difference
         problem = (

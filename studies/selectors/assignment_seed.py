@@ -9,7 +9,7 @@ from core.provenance import derived_seed
 from studies.assignment.draws import Seed
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
-from studies.narrative.seed import commitment_sentence, known_sentence, revealed_sentence
+from studies.narrative.seed import commitment_sentence, earlier_sentence, known_sentence, revealed_sentence
 
 KNOWN_SEED = "known seed, for simulations and demonstrations only"
 
@@ -19,8 +19,7 @@ def seed_state(study: Study) -> tuple[str, str]:
     if is_seed_known(study):
         return "Known", "for simulations and demonstrations only"
     if is_seed_revealed(study):
-        is_open = study.status != StudyStatus.CLOSED
-        return "Revealed", "later assignments can be predicted" if is_open else "the assignment can be replayed"
+        return "Revealed", "the assignment can be replayed"
     return "Secret", "revealed when the study closes"
 
 
@@ -29,16 +28,24 @@ def seed_sentence(study: Study) -> str:
     if is_seed_known(study):
         return known_sentence(study.seed)
     if is_seed_revealed(study):
-        is_open = study.status != StudyStatus.CLOSED
-        return revealed_sentence(seed_commitment(study), study.assignment_seed, is_reopened=is_open)
-    return commitment_sentence(seed_commitment(study))
+        sentence = revealed_sentence(seed_commitment(study), study.assignment_seed)
+    else:
+        sentence = commitment_sentence(seed_commitment(study))
+    return sentence + earlier_sentence([seed for _n_lines, seed in study.earlier_seeds])
 
 
 def assignment_seed(study: Study, mode: str) -> Seed:
-    """The seed of one mode's assignment, for assigning and replaying; `revealed_seed` is for anything shown."""
+    """The seed by which newcomers of one mode are assigned; `revealed_seed` is for anything shown."""
     if mode == Mode.LIVE and study.assignment_seed:
         return study.assignment_seed
     return derived_seed(study.seed, "assignment", mode)
+
+
+def seeds_by_line(study: Study, mode: str) -> dict[int, Seed]:
+    """The seed of each wave of one mode, by the number of lines of the allocation log before it; the first is 0."""
+    earlier = study.earlier_seeds if mode == Mode.LIVE else []
+    starts = [0, *(n_lines for n_lines, _seed in earlier)]
+    return dict(zip(starts, [*(seed for _n_lines, seed in earlier), assignment_seed(study, mode)], strict=True))
 
 
 def is_seed_known(study: Study) -> bool:
@@ -52,12 +59,19 @@ def seed_commitment(study: Study) -> str:
 
 
 def is_seed_revealed(study: Study) -> bool:
-    """Whether the seed may be shown: it was known all along, or the study has been closed."""
-    return is_seed_known(study) or study.seed_revealed_at is not None
+    """Whether the seed may be shown: it was known all along, or the study is closed."""
+    return is_seed_known(study) or study.status == StudyStatus.CLOSED
 
 
-def revealed_seed(study: Study, mode: str = Mode.LIVE) -> Seed | None:
-    """The seed of one mode's assignment as far as it may be shown; None while it is secret."""
+def revealed_seed(study: Study, mode: str = Mode.LIVE, line: int | None = None) -> Seed | None:
+    """The seed of a line of one mode's allocation log, counted from 0, as far as it may be shown; None while secret.
+
+    Without a line it is the seed of the current wave.
+    """
+    if line is not None and mode == Mode.LIVE:
+        for n_lines, seed in study.earlier_seeds:
+            if line < n_lines:
+                return str(seed)
     return assignment_seed(study, mode) if mode != Mode.LIVE or is_seed_revealed(study) else None
 
 
@@ -65,4 +79,9 @@ def seed_facts(study: Study) -> dict[str, Any]:
     """What is told of the seed wherever the study's data go, as plain JSON."""
     if is_seed_known(study):
         return {"seed": study.seed, "assignment_seed": KNOWN_SEED}
-    return {"assignment_seed_sha256": seed_commitment(study), "assignment_seed": revealed_seed(study)}
+    earlier = [seed for _n_lines, seed in study.earlier_seeds]
+    return {
+        "assignment_seed_sha256": seed_commitment(study),
+        "assignment_seed": revealed_seed(study),
+        **({"earlier_assignment_seeds": earlier} if earlier else {}),
+    }

@@ -297,7 +297,6 @@ def resume_study(*, study: Study, actor: Any = None) -> Study:
 def close_study(*, study: Study, actor: Any = None) -> Study:
     """End the study for good: no answers are taken any more. Raises `studies.not_closed`, `study.archived`."""
     refuse_archived(study)
-    now = timezone.now()
     move(
         study,
         to=StudyStatus.CLOSED,
@@ -305,7 +304,6 @@ def close_study(*, study: Study, actor: Any = None) -> Study:
         actor=actor,
         reason="Closed.",
         facts={} if is_seed_known(study) else {"assignment_seed": study.assignment_seed},  # revealed from now on
-        closed_at=now,
-        seed_revealed_at=study.seed_revealed_at or now,
+        closed_at=timezone.now(),
     )
     return study

@@ -12,6 +12,8 @@ from core.errors import NotAllowedInState, ParallaxError
 from core.transitions import move
 from studies.enums import STUDY_MOVES, Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
+from studies.models.study import new_assignment_seed
+from studies.selectors.assignment_seed import is_seed_known
 from studies.services.amending import next_version
 from studies.services.archiving import refuse_archived
 from studies.services.launch import model_problems
@@ -23,7 +25,8 @@ def reopen_study(*, study: Study, why: str, actor: Any = None) -> int:
     """Take participants in a closed study again; return the number of the design's new version.
 
     The design stays as it was; targets can be extended afterwards. Outcomes could be seen since the close, so they stay
-    open, and the record says since when. The retention limits count from the next close.
+    open, and the record says since when. The retention limits count from the next close. The seed of the assignment was
+    revealed at the close, so a new secret one is drawn.
 
     Raises `reopen.no_reason`, `reopen.not_closed`, `reopen.erased` where the retention limit has erased answers,
     `reopen.models` where a model cannot be used, `study.archived`.
@@ -61,6 +64,13 @@ def _reopened(study_id: int, why: str, actor: Any) -> int:
             "first. Duplicate the study instead.",
         )
     closed_at = current.closed_at
+    seeds: dict[str, Any] = {}
+    if not is_seed_known(current):
+        n_lines = current.allocations.filter(mode=Mode.LIVE).count()
+        seeds = {
+            "assignment_seed": new_assignment_seed(),
+            "earlier_seeds": [*current.earlier_seeds, [n_lines, current.assignment_seed]],
+        }
     move(
         current,
         to=StudyStatus.LIVE,
@@ -71,5 +81,6 @@ def _reopened(study_id: int, why: str, actor: Any) -> int:
         closed_at=None,
         reopened_at=timezone.now(),
         outcomes_opened_at=current.outcomes_opened_at or closed_at,
+        **seeds,
     )
     return next_version(study=current, why=why, actor=actor, reason="Recruitment reopened")

@@ -32,9 +32,10 @@ from studies.selectors.planning import preregistration_plan
 from studies.services.design import change_design, create_study
 from studies.services.duplicating import duplicate_study
 from studies.services.launch import close_study, design_snapshot, launch_study
+from studies.services.reopening import reopen_study
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import add_conditions, assigned, completed, make_study
+from tests.factories.studies import add_conditions, assigned, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -191,35 +192,29 @@ def test_the_migration_draws_for_drafts_and_leaves_launched_studies_their_known_
     assert HEX.fullmatch(draft.assignment_seed)
 
 
-def test_a_reopened_study_says_that_its_seed_is_public() -> None:
-    study = secret_study()
+def test_a_second_wave_has_a_secret_seed_of_its_own_and_both_waves_replay(tmp_path: Path) -> None:
+    study = secret_study(per_condition=4)
+    first = study.assignment_seed
+    for _ in range(4):
+        assigned(study)
     close_study(study=study)
+    n_lines = study.allocations.filter(mode="live").count()
+    reopen_study(study=study, why="More participants are needed.")
     study.refresh_from_db()
-    study.status = "live"
-    assert seed_state(study) == ("Revealed", "later assignments can be predicted")
-    assert "reopened" in seed_sentence(study)
-
-
-def test_nothing_shows_the_secret_seed_before_the_close_and_everything_reveals_it_after(tmp_path: Path) -> None:
-    study = secret_study(owner=UserFactory())
-    for number in range(2):
-        completed(study, number=number)
-    study.refresh_from_db()
-    secret, commitment = study.assignment_seed, seed_commitment(study)
-    before = _shown(study, tmp_path)
-    for place, text in before.items():
-        assert secret not in text, place
-    for place in ("detail", *FORMS, f"/api/v1/studies/{study.slug}/", "design-file", "replay_allocation"):
-        assert commitment in before[place], place
-    close_study(study=study)
-    after = _shown(study, tmp_path)
-    allocation = f"/api/v1/studies/{study.slug}/answers/allocation/"
-    for place in ("detail", f"/api/v1/studies/{study.slug}/", allocation, "replay_allocation", "log"):
-        assert secret in after[place], place
-    exports = [text for place, text in after.items() if place.endswith("_export.json")]
-    assert len(exports) == 2
-    assert all(secret in text and commitment in text for text in exports)
-    logs = [text for place, text in after.items() if place.endswith("allocation_data.csv")]
-    assert len(logs) == 2
-    for text in logs:
-        assert {row["allocation.seed"] for row in csv.DictReader(StringIO(text))} == {secret}
+    assert study.earlier_seeds == [[n_lines, first]]
+    assert HEX.fullmatch(study.assignment_seed)
+    assert study.assignment_seed != first
+    for _ in range(4):
+        assigned(study)
+    assert seed_state(study)[0] == "Secret"
+    assert first in seed_sentence(study)
+    assert study.assignment_seed not in seed_sentence(study)
+    assert study.versions.latest("number").snapshot["assignment_seed_sha256"] == seed_commitment(study)
+    assert replayed_log(study, Mode.LIVE).problem == ""
+    made = tmp_path / "export"
+    files = write_export(study, "psych-ds", made)
+    file = next(each for each in files if "allocation" in each.name and each.name.endswith(".csv"))
+    with (made / file.name).open(encoding="utf-8", newline="") as lines:
+        shown = [row["allocation.seed"] for row in csv.DictReader(lines)]
+    assert set(shown[:n_lines]) == {first}
+    assert set(shown[n_lines:]) == {""}
