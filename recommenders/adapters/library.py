@@ -36,7 +36,8 @@ class Library:
 
     def how_to_install(self) -> str:
         """The command that installs it."""
-        return f"pip install {f'-r {self.requirements}' if self.requirements else f'{self.package}=={self.tested}'}"
+        what = f"-r {self.requirements}" if self.requirements else f"{self.package}=={self.tested}"
+        return f".venv/bin/pip install {what}"
 
 
 IMPLICIT = Library("implicit", "0.7.3")

@@ -153,13 +153,15 @@ def test_all_left_out_by_the_rule(tmp_path: Path, client: Client) -> None:
     assert "The plan's rule left out 12: 12 too fast." in page
 
 
-def test_a_run_without_disliked_cases(tmp_path: Path, client: Client) -> None:
+def test_a_run_without_disliked_cases(tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has hidden what they disliked, so that fallout, precision and F have no value."""
     protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 3.0, "irrelevant": 1.0}
     split = {"name": "probe", "share": 0.01}
     run = make_run_at("succeeded", algorithms=ALGORITHMS, protocol=protocol, split=split)
     assert run.n_relevant
     assert not run.n_irrelevant
+    # Launched by a version that did not check whether the primary metric has a case.
+    monkeypatch.setattr("studies.services.launch.launch_problems", lambda study: [])
     study = make_study(run=run, settings={"primary": {"perceived": "accuracy", "objective": "fallout"}})
     plant(study, SPREAD)
     report = build_report(study=study)

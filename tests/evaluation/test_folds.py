@@ -212,7 +212,7 @@ def test_what_several_models_cannot_do_is_refused_in_words(tmp_path: Path) -> No
 
 
 def test_fold_that_cannot_be_fitted_is_named() -> None:
-    run = work_off(folded(algorithms="puresvd:factors=500"))
+    run = work_off(folded(algorithms="asysvd:factors=5,learning_rate=1e6"))
     assert run.status == RunStatus.FAILED
     assert "on fold 1 of 3" in run.error
 

@@ -328,7 +328,7 @@ def test_a_reader_that_ends_early_is_no_fault(installed: Path) -> None:
 
 def test_without_the_environment_one_line_names_make_install() -> None:
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "manage.py", "import_dataset"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-E", "-s", "-S", "manage.py", "import_dataset"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -49,8 +49,8 @@ def scored(model, ratings: Ratings) -> np.ndarray:
 @pytest.mark.parametrize(
     ("package", "words"),
     [
-        ("implicit", r"'implicit-als' is that of the library implicit, .*: pip install implicit==0\.7\.3"),
-        ("lenskit", r"'lenskit-als' is that of the library lenskit, .*: pip install -r requirements-lenskit\.txt"),
+        ("implicit", r"'implicit-als' is that of the library implicit, .*: \.venv/bin/pip install implicit==0\.7\.3"),
+        ("lenskit", r"'lenskit-als' is that of the library lenskit, .*: \.venv/bin/pip install -r requirements-lenskit\.txt"),
     ],
 )
 def test_without_its_library_a_key_is_not_listed_and_says_what_to_install(package, words, monkeypatch):
@@ -63,7 +63,7 @@ def test_without_its_library_a_key_is_not_listed_and_says_what_to_install(packag
 def test_a_library_that_is_nowhere_is_not_installed():
     library = type(IMPLICIT)("no_such_library_anywhere", "1.0")
     assert not library.is_installed
-    assert library.how_to_install() == "pip install no_such_library_anywhere==1.0"
+    assert library.how_to_install() == ".venv/bin/pip install no_such_library_anywhere==1.0"
 
 
 @pytest.mark.parametrize("library", [IMPLICIT, LENSKIT])

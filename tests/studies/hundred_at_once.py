@@ -48,6 +48,7 @@ from studies.selectors.allocation import replayed_log  # noqa: E402
 from studies.services import answers, consenting, enrolment, finishing, ratings, recommending, resuming  # noqa: E402
 from studies.services.idle import release_idle  # noqa: E402
 from studies.services.launch import launch_study  # noqa: E402
+from studies.services.recruiting import MOST_ENTERING, set_limits  # noqa: E402
 from tests.factories.studies import ABOUT, add_conditions, assigned, enter, items_of, make_study  # noqa: E402
 
 N = 100
@@ -137,6 +138,7 @@ def study_of_seven(slug: str, target: int, like: Study | None = None, **settings
     study = make_study(slug=slug, status="draft", per_condition=target, run=run, settings=settings)
     add_conditions(study, 7)
     launch_study(study=study)
+    set_limits(study=study, most_per_network=MOST_ENTERING, pause_at=MOST_ENTERING)  # a crowd is what is tested
     study.refresh_from_db()
     return study
 
