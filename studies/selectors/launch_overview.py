@@ -78,6 +78,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
     asked = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
     counts = ", ".join(f"{n} {block}" for block, n in asked.items() if n)
     primary, plan = settings["primary"], plan_from(settings)
+    test_sentence = primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)
     labels = perceived_labels(asked_questions(study))
     offered = [language_name(code) for code in settings["languages"]]
     titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in settings["languages"]]
@@ -94,7 +95,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
             "Primary pair",
             f"{labels[primary['perceived']]} and {metric_label(primary['objective'], study.run.n)}",
         ),
-        ("Primary test", primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)),
+        ("Primary test", test_sentence.removeprefix("Primary test: ")),
         ("Analysis plan", " ".join(planned_sentences(plan, labels))),
         ("Hypothesis", settings.get("hypothesis") or "none"),
         ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),

@@ -138,7 +138,7 @@ def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items
 
 def _method_sentence(method: Method) -> str:
     if method.name == PERMUTED_BLOCKS:
-        *most, last = ("once" if n == 1 else f"{n} times" for n in method.multiples)
+        *most, last = ({1: "once", 2: "twice"}.get(n, f"{n} times") for n in method.multiples)
         times = f"{', '.join(most)} or {last}" if most else last
         size = ", drawn at random for each block" if len(set(method.multiples)) > 1 else ""
         ratio = ":".join(map(str, method.weights))

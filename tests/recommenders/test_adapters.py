@@ -50,7 +50,10 @@ def scored(model, ratings: Ratings) -> np.ndarray:
     ("package", "words"),
     [
         ("implicit", r"'implicit-als' is that of the library implicit, .*: \.venv/bin/pip install implicit==0\.7\.3"),
-        ("lenskit", r"'lenskit-als' is that of the library lenskit, .*: \.venv/bin/pip install -r requirements-lenskit\.txt"),
+        (
+            "lenskit",
+            r"'lenskit-als' is that of the library lenskit, .*: \.venv/bin/pip install -r requirements-lenskit\.txt",
+        ),
     ],
 )
 def test_without_its_library_a_key_is_not_listed_and_says_what_to_install(package, words, monkeypatch):
