@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sqlite3
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery import current_app
+
+from evaluation.services.worker_lock import lock_file
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASET = """
@@ -141,3 +145,19 @@ def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
                 process.wait()
             if process.stdout is not None:
                 process.stdout.close()
+
+
+@pytest.fixture
+def running_worker() -> Iterator[None]:
+    """The lock of a worker that is running and takes nothing, so that commands start none."""
+    with lock_file().open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+
+
+@pytest.fixture
+def eager(running_worker: None) -> Iterator[None]:
+    """Tasks run where they are sent."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 
 import numpy as np
 import pytest
-from celery import current_app
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -26,14 +24,6 @@ from tests.factories.evaluation import make_run, work_off
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
 ONE_PLUS_RANDOM = {"name": "one-plus-random", "negatives": 1000, **LIMITS}
-
-
-@pytest.fixture
-def eager() -> Iterator[None]:
-    """Tasks run where they are sent."""
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 @pytest.fixture

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import io
 import json
 import os
 import re
 import signal
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from celery import current_app
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -30,7 +27,6 @@ from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run
-from evaluation.services.worker_lock import lock_file
 from evaluation.services.working import execute
 from evaluation.tables import share
 from tests.factories.catalog import make_items, make_parsed, make_version
@@ -102,14 +98,6 @@ DOCUMENT_KEYS = {
     "algorithms",
     "at_profile_length",
 }
-
-
-@pytest.fixture
-def eager() -> Iterator[None]:
-    """Tasks run where they are sent."""
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 def call(*arguments: str) -> str:
@@ -210,14 +198,6 @@ def test_evaluate_ends_with_the_reason_when_the_run_failed(eager: None) -> None:
     with pytest.raises(CommandError, match=r"AsySVD .* could not be fitted\. AsySVD diverged"):
         call("evaluate", "small", *ARGUMENTS, "--algorithms", "asysvd:factors=5,learning_rate=1e6")
     assert EvaluationRun.objects.get().status == RunStatus.FAILED
-
-
-@pytest.fixture
-def running_worker() -> Iterator[None]:
-    """The lock of a worker that is running and takes nothing."""
-    with lock_file().open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-        yield
 
 
 def test_evaluate_that_is_interrupted_cancels_its_run(running_worker: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from celery import current_app
 from django.core.management import CommandError, call_command
 
 from evaluation.enums import RunStatus
@@ -19,14 +17,6 @@ from tests.evaluation.test_experiments_reading import SMALL
 from tests.factories.catalog import make_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def eager() -> Iterator[None]:
-    """Tasks run where they are sent."""
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 @pytest.fixture
@@ -64,7 +54,7 @@ def test_own_experiment_is_run_written_and_not_run_again(eager: None, file: str,
 
 
 def test_interrupted_experiment_goes_on(
-    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    running_worker: None, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     make_version()
     arguments = [file, "--dataset", "small", "--out", str(tmp_path / "out")]

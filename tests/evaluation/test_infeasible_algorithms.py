@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
@@ -26,7 +25,6 @@ from evaluation.selectors.results import model_rows
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import fail_part, resume_run
 from evaluation.services.working import execute
-from parallax.celery import app
 from recommenders.puresvd import PureSVD
 from studies.services.design import create_study
 from tests.factories.catalog import make_version
@@ -122,14 +120,6 @@ def test_limit_counts_the_users_that_are_not_reserved() -> None:
     with pytest.raises(ParallaxError, match="largest possible value is 54"):
         make_run(version=version, algorithms="puresvd:factors=60", reserve=0.1)
     assert make_run(version=version, algorithms="puresvd:factors=60", reserve=0.0).pk
-
-
-@pytest.fixture
-def eager() -> Iterator[None]:
-    """Workers in this process: tasks run as soon as they are committed."""
-    app.conf.task_always_eager = True
-    yield
-    app.conf.task_always_eager = False
 
 
 def diverging(monkeypatch: pytest.MonkeyPatch) -> None:
