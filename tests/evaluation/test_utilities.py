@@ -104,11 +104,11 @@ def test_prices_of_a_list_serve_where_rows_have_none() -> None:
     features_of.__globals__["_features"].cache_clear()
 
 
-def test_data_that_say_nothing_of_worth_fail_the_run_with_what_to_do() -> None:
-    run = work_off(run_on(make_version(), relevant=4.0, irrelevant=2.0))
-    assert run.status == "failed"
-    assert "does not say what anything is worth" in run.error
-    assert item_utilities(run.version) is None
+def test_data_without_utilities_are_refused_before_the_run_with_what_to_do() -> None:
+    version = make_version()
+    with pytest.raises(ParallaxError, match="Add the table to the features, or take the mean rating"):
+        run_on(version, relevant=4.0, irrelevant=2.0)
+    assert item_utilities(version) is None
 
 
 def test_model_on_everything_learns_from_every_row() -> None:
