@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, distribution
 
 import pytest
 
@@ -158,3 +158,13 @@ def test_expected_utility_is_refused_what_its_scorer_is():
     size = TrainingSize(n_users=9, n_items=20)
     with pytest.raises(ParameterError, match=r"factors=10 .* possible value is 9"):
         registry.feasible_params("expected-utility", {"scorer": "puresvd:factors=10"}, size)
+
+
+def test_package_of_a_third_partys_algorithm_has_name_and_version(entry_point, monkeypatch):
+    installed = distribution("pytest")
+    (point, *_) = installed.entry_points
+    monkeypatch.setattr(registry, "entry_points", lambda group: installed.entry_points)
+    assert registry.package_of(point.name) == ("pytest", installed.version)
+    assert registry.package_of("toppop") is None
+    entry_point(("elsewhere", "elsewhere_package", "FromElsewhere"))  # of no distribution
+    assert registry.package_of("elsewhere") is None
