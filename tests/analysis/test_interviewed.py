@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 def _interviewed(study: Study) -> Participant:
     started = start_interview(study=study, interviewer=study.memberships.get(role=Role.INTERVIEWER).researcher)
-    entry = consenting.consent(study=study, entry_key=started.key)
+    entry = consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43)
     return enrolment.accept_about(participant=entry.participant, answers=ABOUT)
 
 
