@@ -69,7 +69,7 @@ def test_the_page_draws_the_interface_and_tries_it_without_breaking_the_policy(
     build.get_by_role("button", name="Try it out").click()
     build.locator("textarea").fill(f'{{"study": "{study.slug}"}}')
     build.get_by_role("button", name="Execute").click()  # by the session, with its guard against other sites
-    expect(build.locator(".live-responses-table .response-col_status").last).to_contain_text("201", timeout=60_000)
+    expect(build.locator(".live-responses-table .response-col_status").last).to_contain_text("202", timeout=60_000)
     assert (said, elsewhere) == ([], [])
     context.close()
 
