@@ -1,16 +1,16 @@
-# One image for web, worker and beat; docker-compose.yml says which command each runs.
+# One image for web, worker and beat; docker-compose.yml sets the command of each.
 FROM python:3.11-slim
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PARALLAX_VAR=/var/lib/parallax
 RUN apt-get update && apt-get install -y --no-install-recommends fonts-liberation && rm -rf /var/lib/apt/lists/* \
     && useradd --system --create-home --home-dir /var/lib/parallax parallax
 WORKDIR /srv/parallax
 COPY requirements.txt .
-# The environment is where a checkout has it, so that every command is written the same way.
+# The virtual environment is in the same place as in a checkout, so that all commands are the same.
 RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir -r requirements.txt
 ENV PATH=/srv/parallax/.venv/bin:$PATH
 COPY . .
 USER parallax
-# What is compiled lies beside the data; a new volume begins with it.
+# Compiled kernels are stored with the data; a new volume starts with them.
 RUN SECRET_KEY=at-build DEBUG=0 .venv/bin/python manage.py compile_kernels
 EXPOSE 8000
 HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/', timeout=5)"]

@@ -1,6 +1,6 @@
 # Three commands: `make install`, `make demo` and `make test`. `make help` lists the rest.
-# The first that can make an environment. A system's own is built with profile-guided optimisation, one that a version
-# manager has compiled is mostly not, and takes a tenth more of the processor's time over a page.
+# The first interpreter that can create an environment. A system Python is preferred: it is built with profile-guided
+# optimisation, unlike most builds of version managers, which need a tenth more processor time per page.
 PYTHON ?= $(or $(shell for each in /usr/bin/python3.11 python3.11; do \
 	$$each -c 'import ensurepip, venv' 2>/dev/null && echo $$each && break; done),python3.11)
 PORT ?= 8000
@@ -8,13 +8,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 TESTS ?= tests
+# Tests run side by side on every core; a file's tests stay together, as they share what the file sets up.
+PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile
+# Packages whose every branch a test reaches, and the least percentage of the whole.
+FULLY_COVERED := recommenders inference charting evaluation/metrics evaluation/protocols \
+	studies/instrument studies/allocation
+LEAST_COVERAGE := 95
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
 LENSKIT := .venv-lenskit
 STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
 STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
+# Compiling the numeric kernels takes half a minute: once, and not in every process of the tests.
+KERNELS = $(shell git ls-files '*kernels.py' '*/kernels/*.py' 2>/dev/null)
+STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
+STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install demo up test test-lenskit coverage lint format clean bench
+.PHONY: help install demo up quick test test-slow test-all test-lenskit test-kernels coverage coverage-check mutants lint lint-static format clean bench
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,8 +54,22 @@ demo: install ## Run the main job on the demo catalogue and serve it (PORT=8000,
 up: install ## Serve the site: web server and worker (PORT=8000)
 	@exec $(MANAGE) up --port $(PORT)
 
-test: $(STAMP_DEV) ## Run the tests (TESTS=path to run some)
-	@$(BIN)/python -m pytest $(TESTS) $(PYTEST_OPTIONS)
+$(STAMP_KERNELS): $(STAMP)
+	@echo "Compiling the numeric kernels (once) …"
+	@NUMBA_CACHE_DIR=var/numba $(MANAGE) compile_kernels >/dev/null
+	@rm -f var/numba/.compiled-*; touch $@
+
+quick: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the unit tests, within a minute (TESTS=path to run some)
+	@$(PYTEST) $(TESTS) -q -m "unit and not slow" $(PYTEST_OPTIONS)
+
+test: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are not marked slow, within five minutes (TESTS=path to run some)
+	@$(PYTEST) $(TESTS) -m "not slow" $(PYTEST_OPTIONS)
+
+test-slow: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are marked slow
+	@$(PYTEST) $(TESTS) -m slow $(PYTEST_OPTIONS)
+
+test-all: $(STAMP_DEV) $(STAMP_KERNELS) ## Run every test
+	@$(PYTEST) $(TESTS) $(PYTEST_OPTIONS)
 
 $(STAMP_LENSKIT): | $(BIN)/python
 	@echo "Installing LensKit and its own pins into $(LENSKIT) (once) …"
@@ -58,18 +82,45 @@ test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an 
 	@$(LENSKIT)/bin/python -m pytest tests/recommenders $(PYTEST_OPTIONS)
 
 # Compiled loops cannot be traced: here they run as plain Python, and what a compiled run kept stays out of the way.
-coverage: $(STAMP_DEV) ## Check that the tests of recommenders reach every branch, in the kernels too
+test-kernels: $(STAMP_DEV) ## Run the tests of the numeric kernels as plain Python
 	@NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(or $(TMPDIR),/tmp)/parallax-numba-plain \
-		$(BIN)/python -m pytest tests/recommenders -q -n 2 -m "not slow and not reference" \
-		--cov=recommenders --cov-branch --cov-report=term-missing --cov-fail-under=100
+		$(PYTEST) tests/recommenders tests/evaluation/test_protocols* -q -m "not slow and not reference" $(PYTEST_OPTIONS)
 
-lint: $(STAMP_DEV) ## Check style, types, import contracts, migrations and templates
+coverage: ## Run the tests that are not slow, the kernels' as plain Python too, and check which branches they reach
+	@rm -rf var/coverage
+	@for each in test test-kernels; do COVERAGE_FILE=var/coverage/run-$$each \
+		$(MAKE) --no-print-directory $$each PYTEST_OPTIONS="--cov --cov-report= $(PYTEST_OPTIONS)" || exit 1; done
+	@$(MAKE) --no-print-directory coverage-check
+
+coverage-check: $(STAMP_DEV) # Of the runs that left their data in var/coverage
+	@$(BIN)/coverage combine --keep --quiet --data-file=var/coverage/all var/coverage/run-*
+	@for each in $(FULLY_COVERED); do \
+		$(BIN)/coverage report --data-file=var/coverage/all --include="$$each/*" --fail-under=100 || exit 1; done
+	@$(BIN)/coverage report --data-file=var/coverage/all --fail-under=$(LEAST_COVERAGE)
+
+mutants: $(STAMP_DEV) ## Change the statistics, metrics, protocols and allocation one line at a time: do tests notice?
+	@$(BIN)/mutmut run $(MUTANTS)
+	@$(BIN)/mutmut results
+
+$(STAMP_NODE): package.json
+	@npm install --no-package-lock --no-fund --no-audit --loglevel=error
+	@touch $@
+
+lint-static: ## Check scripts and style sheets, where there is Node.js
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(STAMP_NODE) && \
+		node_modules/.bin/biome lint --error-on-warnings; \
+	elif [ -n "$(PARALLAX_REQUIRE_TOOLS)" ]; then echo "npm is not installed, and PARALLAX_REQUIRE_TOOLS makes it mandatory"; exit 1; \
+	else echo "Scripts and style sheets are not checked: npm is not installed (apt-get install npm)"; fi
+
+lint: $(STAMP_DEV) lint-static ## Check style, types, import contracts, migrations, templates, scripts and style sheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy .
 	$(MANAGE) makemigrations --check --dry-run
 	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --check --target-version 5.2
+	@git ls-files -z 'templates/*.html' | xargs -0 awk \
+		'length > 160 { print FILENAME ":" FNR ": " length " characters; at most 160"; long = 1 } END { exit long }'
 	$(BIN)/codespell
 
 format: $(STAMP_DEV) ## Format code and templates
@@ -81,5 +132,5 @@ bench: $(STAMP_DEV) ## Run the benchmarks, ten minutes, into one table (var/benc
 	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
 
 clean: ## Remove all that these commands made
-	rm -rf $(VENV) $(LENSKIT) var .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	rm -rf $(VENV) $(LENSKIT) var node_modules mutants .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

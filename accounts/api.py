@@ -1,4 +1,4 @@
-"""The account behind a token."""
+"""The REST endpoint for the account of a token."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from accounts.serializers import MeSerializer
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the interface's description says that a token is sent."""
+    """Describes token authentication in the OpenAPI schema."""
 
     target_class = "accounts.permissions.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """A bearer token in the header."""
-        return {"type": "http", "scheme": "bearer", "description": "An access token of your account's page."}
+        return {"type": "http", "scheme": "bearer", "description": "An access token, created on your account page."}
 
 
 class MeView(APIView):
-    """Who asks."""
+    """The account and token of the request."""
 
-    @extend_schema(operation_id="me", tags=["account"], summary="Whose token this is", responses=MeSerializer)
+    @extend_schema(
+        operation_id="me", tags=["account"], summary="Account and scope of this token", responses=MeSerializer
+    )
     def get(self, request: Request) -> Response:
-        """Tell a program whose token it holds, what the token may do, and when it ends."""
+        """Return the token's account, scope and expiry."""
         return Response(MeSerializer(request.user, context={"request": request}).data)

@@ -1,4 +1,4 @@
-"""What Django needs to know of this app."""
+"""Configuration of the accounts app."""
 
 from __future__ import annotations
 

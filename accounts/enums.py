@@ -1,4 +1,4 @@
-"""What a token may do."""
+"""Scopes of access tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Scope(TextChoices):
-    """Reading is in every scope."""
+    """The actions that a token allows; every scope includes reading."""
 
     READ = "read", _("Read")
     REPORT = "report", _("Read, and build reports")

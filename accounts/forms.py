@@ -19,12 +19,12 @@ class SignInForm(AuthenticationForm):
     )
 
     def clean_username(self) -> str:
-        """Addresses are kept in lower case."""
+        """Addresses are stored in lower case."""
         return str(self.cleaned_data["username"]).lower()
 
 
 class NameForm(forms.ModelForm[User]):
-    """How a researcher is named to others."""
+    """The name shown to other researchers."""
 
     class Meta:
         model = User
@@ -32,17 +32,17 @@ class NameForm(forms.ModelForm[User]):
 
 
 class TokenForm(forms.Form):
-    """A new access token: what it is for, what it may do, how long."""
+    """A new access token: purpose, scope and validity."""
 
     name = forms.CharField(
-        label=_("What it is for"),
+        label=_("Purpose"),
         max_length=LONGEST_NAME,
-        help_text=_("So that you know it again: a script, a machine."),
+        help_text=_("The script or machine that uses it."),
     )
-    scope = forms.ChoiceField(label=_("What it may do"), choices=Scope.choices, initial=Scope.READ)
+    scope = forms.ChoiceField(label=_("Scope"), choices=Scope.choices, initial=Scope.READ)
     days = forms.TypedChoiceField(
-        label=_("How long"),
-        choices=[("30", _("30 days")), ("90", _("90 days")), ("365", _("A year")), ("", _("Until it is revoked"))],
+        label=_("Valid for"),
+        choices=[("30", _("30 days")), ("90", _("90 days")), ("365", _("1 year")), ("", _("Until revoked"))],
         initial="90",
         coerce=int,
         empty_value=None,

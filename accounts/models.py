@@ -1,4 +1,4 @@
-"""The researcher's account, and the tokens by which their programs ask in their name."""
+"""Researchers' accounts and access tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.models import LogEntry
 
 
 class ResearcherManager(UserManager["User"]):
-    """Makes accounts that sign in by e-mail address."""
+    """Creates accounts that sign in by e-mail address."""
 
     def _create(self, email: str, password: str | None, **fields: Any) -> User:
         user = self.model(email=self.normalize_email(email).lower(), **fields)
@@ -24,11 +24,11 @@ class ResearcherManager(UserManager["User"]):
         return user
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
-        """Make an ordinary account."""
+        """Create an ordinary account."""
         return self._create(email, password, **{"is_staff": False, "is_superuser": False, **fields})
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
-        """Make an account that may do everything."""
+        """Create an administrator."""
         return self._create(email, password, **{"is_staff": True, "is_superuser": True, **fields})
 
 
@@ -53,14 +53,14 @@ class User(AbstractUser):
         return self.name or self.email
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Write the account; a new password ends its tokens, as it ends its sessions, by whatever way it was set."""
+        """Save the account; a new password revokes its tokens, as it ends its sessions, however it was set."""
         # What set_password leaves for save, which clears it; an account that is new has no tokens.
         is_new_password = getattr(self, "_password", None) is not None
         with transaction.atomic():
             super().save(*args, **kwargs)
             if is_new_password:
                 for token in self.tokens.filter(revoked_at=None):
-                    token.revoke(actor=self, reason="Token ended by a new password.")
+                    token.revoke(actor=self, reason="Token revoked by a new password.")
 
     def get_full_name(self) -> str:
         return str(self)
@@ -70,7 +70,7 @@ class User(AbstractUser):
 
 
 class Token(models.Model):
-    """A researcher's access token for programs: kept as its SHA-256 alone, told by its first characters."""
+    """A researcher's access token for programs; only its SHA-256 digest and first characters are stored."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(_("name"), max_length=80)
@@ -90,18 +90,18 @@ class Token(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Whether its time is over."""
+        """Whether the token has expired."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
     def revoke(self, *, actor: User, reason: str) -> None:
-        """End the token for good; recorded. Done twice, the first time counts."""
+        """Revoke the token and log it; a second call changes nothing."""
         now = timezone.now()
         if Token.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now):
             self.revoked_at = now
             self.record(actor, "valid", "revoked", reason)
 
     def record(self, actor: User, before: str, after: str, reason: str) -> None:
-        """Log what became of the token."""
+        """Log a change of the token."""
         LogEntry.objects.create(
             actor=actor,
             kind="accounts.token",
@@ -114,5 +114,5 @@ class Token(models.Model):
 
     @property
     def is_valid(self) -> bool:
-        """Whether it opens anything now."""
+        """Whether the token is valid now."""
         return self.revoked_at is None and not self.is_expired

@@ -1,4 +1,4 @@
-"""Who asks by the programs' interface, what they may do there, and how often."""
+"""Authentication, permissions and rate limits of the REST API."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from accounts.selectors import token_of
 from accounts.services import note_use
 
 KEYWORD = "Bearer"
-REFUSED = "This token is unknown, revoked or expired. Make another on your account's page of access tokens."
+REFUSED = "This token is unknown, revoked or expired. Create a new one on the access tokens page of your account."
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer plx_…`; without that header somebody else is asked who it is."""
+    """`Authorization: Bearer plx_…`; without that header the next authentication class is tried."""
 
     def authenticate(self, request: Request) -> tuple[User, Token] | None:
         """The researcher and their token; None where no token is presented."""
@@ -40,19 +40,19 @@ class TokenAuthentication(BaseAuthentication):
         return token.owner, token
 
     def authenticate_header(self, request: Request) -> str:
-        """What a 401 tells a program to send."""
+        """The authentication scheme that a 401 response names."""
         return KEYWORD
 
 
-class MayAsk(BasePermission):
-    """Whoever has an account may read; a token writes where its scope says so."""
+class ScopePermission(BasePermission):
+    """Any account may read; a token may write if its scope includes the action."""
 
     message = (
         "The scope of this token does not include this. Create a token with the scope that the documentation names."
     )
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Whether the request may reach the view; which rows it finds there is the view's own question."""
+        """Whether the request may reach the view; the view decides which rows it may see."""
         if not request.user.is_authenticated:
             return False
         token = request.auth
@@ -63,16 +63,16 @@ class MayAsk(BasePermission):
 
 
 class TokenThrottle(SimpleRateThrottle):
-    """So many requests of one token, or of one researcher who is signed in; never of an address."""
+    """Limits requests per token, or per signed-in researcher; never per address."""
 
     scope = "token"
 
     def get_rate(self) -> str:
-        """As the settings say now."""
+        """The rate of the current settings."""
         return str(settings.API_RATE)
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
-        """What the requests are counted under."""
+        """The key under which requests are counted."""
         if isinstance(request.auth, Token):
             return f"api.token.{request.auth.digest}"
         return f"api.researcher.{request.user.pk}" if request.user.is_authenticated else None

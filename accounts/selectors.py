@@ -1,4 +1,4 @@
-"""Tokens: those of a researcher, and whose a presented one is."""
+"""Accounts, access tokens, and whether a request is signed in."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from accounts.models import Token, User
 
 
 def digest_of_token(text: str) -> str:
-    """What is kept of a token: it is long and drawn at random, so one round of SHA-256 is enough."""
+    """The stored digest of a token; a long random token needs only one round of SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def token_of(text: str) -> Token | None:
-    """The valid token of that text, with its owner; None where there is none, or the account is closed."""
-    found = Token.objects.select_related("owner").filter(digest=digest_of_token(text), owner__is_active=True).first()
-    return found if found is not None and found.is_valid else None
+    """The valid token with this text, with its owner; None if there is none or the account is inactive."""
+    token = Token.objects.select_related("owner").filter(digest=digest_of_token(text), owner__is_active=True).first()
+    return token if token is not None and token.is_valid else None
 
 
 def tokens_of(researcher: Any) -> QuerySet[Token]:
@@ -31,7 +31,7 @@ def tokens_of(researcher: Any) -> QuerySet[Token]:
 
 
 def default_owner() -> User | None:
-    """The owner of what a command creates where none is named: the newest administrator, else the newest account."""
+    """The default owner of what a command creates: the newest administrator, else the newest account."""
     return User.objects.filter(is_active=True).order_by("-is_superuser", "-pk").first()
 
 
@@ -46,7 +46,7 @@ def has_several_accounts() -> bool:
 
 
 def is_signed_in(cookie: str, authorization: str) -> bool:
-    """Whether these two headers of a request are those of an account: a session of one, or an access token."""
+    """Whether these two headers belong to an account, by its session or an access token."""
     keyword, _, text = authorization.partition(" ")
     if keyword.lower() == "bearer" and text.isascii() and token_of(text.strip()) is not None:
         return True

@@ -1,4 +1,4 @@
-"""What programs are told of an account."""
+"""Accounts and tokens in the REST API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accounts.models import Token, User
 
 
 class TokenSerializer(serializers.ModelSerializer[Token]):
-    """The token that asks; its text is told nowhere."""
+    """The token of the request; its text is never included."""
 
     class Meta:
         model = Token
@@ -19,7 +19,7 @@ class TokenSerializer(serializers.ModelSerializer[Token]):
 
 
 class MeSerializer(serializers.Serializer[Any]):
-    """Who asks, and by which token; null for somebody who is signed in."""
+    """The account and token of the request; the token is null for a signed-in session."""
 
     email = serializers.EmailField()
     name = serializers.CharField(allow_blank=True)

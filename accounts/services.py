@@ -1,4 +1,4 @@
-"""What changes accounts."""
+"""Create accounts, and create, revoke and record the use of access tokens."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from accounts.models import Token, User
 from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
 
-PREFIX = "plx_"  # tells people, and programs that look for leaked secrets, what it is
-TOLD = 8  # characters of a token that are shown again
+PREFIX = "plx_"  # identifies a token to people and to scanners for leaked secrets
+SHOWN_CHARACTERS = 8  # of a token, on the list of tokens
 LONGEST_NAME = 80
 LONGEST_DAYS = 3650
-USE_NOTED_SECONDS = 60  # a token's last use is exact to this; else every read of a program would be a write
+USE_NOTED_SECONDS = 60  # precision of a token's last use; without it every read by a program would also write
 
 
 @transaction.atomic
 def create_account(
     *, email: str, password: str | None = None, name: str = "", is_administrator: bool = False
 ) -> tuple[User, str]:
-    """Make an account and return it with its password, which is drawn where none is given.
+    """Create an account and return it with its password, which is generated if none is passed.
 
     Raises ParallaxError `account.bad_email`, `account.weak_password` or `account.exists`.
     """
@@ -49,19 +49,19 @@ def create_account(
         with transaction.atomic():
             user = make(email, password, name=name)
     except IntegrityError as problem:
-        raise ParallaxError("account.exists", f"There is an account for {email} already.") from problem
+        raise ParallaxError("account.exists", f"An account for {email} already exists.") from problem
     return user, password
 
 
 @transaction.atomic
 def create_token(*, owner: User, name: str, scope: str = Scope.READ, days: int | None = None) -> tuple[Token, str]:
-    """Make a token, and return it with its text, which is kept nowhere; recorded. Without `days` it does not end.
+    """Create a token, log it, and return it with its text, which is not stored. Without `days` it does not expire.
 
     Raises `token.no_name`, `token.unknown_scope`, `token.bad_days`.
     """
-    said = name.replace("\x00", "").strip()
-    if not said or len(said) > LONGEST_NAME:
-        raise ParallaxError("token.no_name", f"Name the token by its use, in {LONGEST_NAME} characters at most.")
+    label = name.replace("\x00", "").strip()
+    if not label or len(label) > LONGEST_NAME:
+        raise ParallaxError("token.no_name", f"Name the token after its purpose, in at most {LONGEST_NAME} characters.")
     if scope not in Scope.values:
         raise ParallaxError("token.unknown_scope", f"A scope is one of {', '.join(Scope.values)}; got {scope!r}.")
     if days is not None and not 1 <= days <= LONGEST_DAYS:
@@ -69,24 +69,24 @@ def create_token(*, owner: User, name: str, scope: str = Scope.READ, days: int |
     text = PREFIX + secrets.token_urlsafe(32)
     token = Token.objects.create(
         owner=owner,
-        name=said,
-        start=text[:TOLD],
+        name=label,
+        start=text[:SHOWN_CHARACTERS],
         digest=digest_of_token(text),
         scope=scope,
         expires_at=None if days is None else timezone.now() + timedelta(days=days),
     )
-    token.record(owner, "", "valid", "Token made.")
+    token.record(owner, "", "valid", "Token created.")
     return token, text
 
 
 @transaction.atomic
 def revoke_token(*, token: Token, actor: User) -> None:
-    """End a token for good; recorded. Done twice, the first time counts."""
+    """Revoke a token and log it; a second call changes nothing."""
     token.revoke(actor=actor, reason="Token revoked.")
 
 
 def note_use(*, token: Token) -> None:
-    """Keep when a token was last used, to the minute."""
+    """Record when a token was last used, to the minute."""
     now = timezone.now()
     before = now - timedelta(seconds=USE_NOTED_SECONDS)
     if token.last_used_at is None or token.last_used_at < before:

@@ -23,12 +23,12 @@ from core.networks import RateLimit, network_of, seconds_to_wait
 
 
 class LimitedByNetwork:
-    """A form that one network may send so many times: somebody who tries many accounts is not stopped by axes."""
+    """Limits how often one network may submit a form; axes does not stop attempts on many accounts."""
 
     limit: RateLimit
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Take the form, or say with status 429 when to try again."""
+        """Process the form, or respond with status 429 and the time to wait."""
         network = network_of(request.META["REMOTE_ADDR"])
         seconds = seconds_to_wait(self.limit, type(self).__name__, network)
         if seconds:
@@ -36,12 +36,12 @@ class LimitedByNetwork:
             response = render(request, "accounts/too_often.html", context, status=429)
             response.headers["Retry-After"] = str(seconds)
             return response
-        taken: HttpResponse = super().post(request, *args, **kwargs)  # type: ignore[misc]
-        return taken
+        answer: HttpResponse = super().post(request, *args, **kwargs)  # type: ignore[misc]
+        return answer
 
 
 class SignIn(LimitedByNetwork, auth_views.LoginView):
-    """Throttled by django-axes too: five wrong passwords for a name and address close it for fifteen minutes."""
+    """Also limited by django-axes: five wrong passwords for a name and address lock it for fifteen minutes."""
 
     limit = RateLimit(60, 900)
     template_name = "accounts/sign_in.html"
@@ -50,7 +50,7 @@ class SignIn(LimitedByNetwork, auth_views.LoginView):
 
 
 class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
-    """Sends a link; says the same whether or not the address has an account."""
+    """Sends a link; the response is the same whether or not the address has an account."""
 
     limit = RateLimit(12, 3600)
     template_name = "accounts/password_reset.html"
@@ -59,33 +59,33 @@ class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
     success_url = reverse_lazy("accounts:password_reset_sent")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Send the letter, with the site's own address where the installation says it."""
+        """Send the e-mail, with the configured site address if there is one."""
         self.extra_email_context = {"site_url": settings.SITE_URL}
         return super().form_valid(form)
 
 
 class PasswordResetSent(auth_views.PasswordResetDoneView):
-    """Says that a letter is on its way."""
+    """Confirms that an e-mail was sent."""
 
     template_name = "accounts/password_reset_sent.html"
 
 
 class PasswordResetConfirm(auth_views.PasswordResetConfirmView):
-    """Takes the new password."""
+    """Sets the new password."""
 
     template_name = "accounts/password_reset_confirm.html"
     success_url = reverse_lazy("accounts:sign_in")
 
 
 class PasswordChange(auth_views.PasswordChangeView):
-    """Changes the password of whoever is signed in."""
+    """Changes the password of the signed-in researcher."""
 
     template_name = "accounts/password_change.html"
     success_url = reverse_lazy("accounts:account")
 
 
 def account(request: HttpRequest) -> HttpResponse:
-    """Show and change one's own name."""
+    """Show the account and change its name."""
     form = NameForm(request.POST or None, instance=cast("User", request.user))
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -97,24 +97,24 @@ def account(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
-    """List one's access tokens and make new ones; the text of a new one is in the answer to the form alone."""
+    """List and create access tokens; only the response to the form contains the text of a new token."""
     researcher = cast("User", request.user)
     form = TokenForm(request.POST or None)
-    made, text = None, ""
+    token, text = None, ""
     if request.method == "POST" and form.is_valid():
         try:
-            made, text = create_token(owner=researcher, **form.cleaned_data)
+            token, text = create_token(owner=researcher, **form.cleaned_data)
         except ParallaxError as refusal:
             form.add_error(None, str(refusal))
         else:
             form = TokenForm()
-    context = {"form": form, "tokens": tokens_of(researcher), "made": made, "text": text}
+    context = {"form": form, "tokens": tokens_of(researcher), "created": token, "text": text}
     return render(request, "accounts/tokens.html", context)
 
 
 @require_POST
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """End one of one's own tokens."""
+    """Revoke one of the account's own tokens."""
     token = get_object_or_404(tokens_of(request.user), pk=pk)
     revoke_token(token=token, actor=cast("User", request.user))
     messages.success(request, _("The token %(name)s is revoked.") % {"name": token.name})

@@ -32,9 +32,9 @@ from analysis.serializers import (
     ReportSerializer,
     RequestSerializer,
 )
-from analysis.services import Given, ready_file
-from analysis.services.drawing import page_of
-from analysis.services.packages import give_package
+from analysis.services import Download, download_if_ready
+from analysis.services.packages import download_package
+from analysis.services.report_cache import page_of
 from analysis.services.requests import request_package, request_report, require_open_answers
 from core.errors import ParallaxError
 
@@ -45,17 +45,17 @@ FILE_TYPES = (
 
 
 class AsItIs(BaseContentNegotiation):
-    """A file is what its name says, whatever the request would rather have."""
+    """A file has the type of its name, whatever the request accepts."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        """Take the first, which nothing is rendered with but refusals."""
+        """Select the first renderer, which only errors use."""
         first = next(iter(renderers))
         return first, first.media_type
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
-        """A file is only read."""
+        """Select none: files are only read."""
 
 
 @extend_schema(tags=["reports"])
@@ -63,54 +63,55 @@ class AsItIs(BaseContentNegotiation):
     list=extend_schema(operation_id="reports", summary="Reports, newest first", parameters=[ReportQuerySerializer])
 )
 class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
-    """The reports of whoever asks."""
+    """The reports that the researcher may read."""
 
     serializer_class = ReportSerializer
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Report]:
-        """Those of studies whose outcomes the researcher may read."""
-        found = reports_of(self.request.user)
+        """Reports of studies whose outcomes the researcher may read."""
+        reports = reports_of(self.request.user)
         if self.action == "list":
-            asked = ReportQuerySerializer(data=self.request.query_params.dict())
-            asked.is_valid(raise_exception=True)
-            if "study" in asked.validated_data:
-                found = found.filter(study__slug=asked.validated_data["study"])
-        return found
+            query = ReportQuerySerializer(data=self.request.query_params.dict())
+            query.is_valid(raise_exception=True)
+            if "study" in query.validated_data:
+                reports = reports.filter(study__slug=query.validated_data["study"])
+        return reports
 
     @extend_schema(
         operation_id="report_build",
         summary="Build a report",
-        description="Asks a worker for the report, from the run the study was made on. The answer names the request: "
-        "ask for its `url` until `status` is `succeeded`, and `report_url` leads to the report, or `failed`, and "
-        "`error` says why. The same inputs give the report that exists already. While people's outcomes are blinded a "
-        "report on them is refused (409). Studies that you may not report, or that are not launched, are not there "
-        "(404). The token has to have the scope `report`.",
+        description="Requests the report from a worker, on the run that the study is based on. The response is the "
+        "request: poll its `url` until `status` is `succeeded`, when `report_url` is the report, or `failed`, when "
+        "`error` gives the reason. The same inputs give the existing report. While participants' outcomes are blinded, "
+        "a report on them is refused (409). Studies that you may not report, or that are not launched, are not found "
+        "(404). The token needs the scope `report`.",
         request=BuildSerializer,
         responses={202: RequestSerializer},
     )
     def create(self, request: Request) -> Response:
-        """Ask a worker for a report."""
-        asked = BuildSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        study = get_object_or_404(studies_to_report(request.user), slug=asked.validated_data["study"])
-        require_open_answers(study=study, mode=asked.validated_data.get("mode"))
-        row = request_report(study=study, mode=asked.validated_data.get("mode"), asked_by=request.user)
-        told = RequestSerializer(row, context={"request": request}).data
-        headers = {"Location": told["url"], "Retry-After": "5"}
-        return Response(told, status=status.HTTP_202_ACCEPTED, headers=headers)
+        """Request a report from a worker."""
+        body = BuildSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        study = get_object_or_404(studies_to_report(request.user), slug=body.validated_data["study"])
+        mode = body.validated_data.get("mode")
+        require_open_answers(study=study, mode=mode)
+        row = request_report(study=study, mode=mode, asked_by=request.user)
+        state = RequestSerializer(row, context={"request": request}).data
+        headers = {"Location": state["url"], "Retry-After": "5"}
+        return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
 
     @extend_schema(
         operation_id="report_request", summary="The state of a requested report", responses=RequestSerializer
     )
     def requested(self, request: Request, pk: int) -> Response:
-        """Tell where a report stands that the researcher asked for."""
+        """Return the state of a report that the researcher requested."""
         row = get_object_or_404(requests_of(request.user).filter(kind=RequestKind.REPORT), pk=pk)
         return Response(RequestSerializer(row, context={"request": request}).data)
 
     @extend_schema(operation_id="report", summary="One report and its files", responses=ReportDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Tell what a report was made from, and the addresses of its files."""
+        """Return the inputs of a report, and the addresses of its files."""
         report = self.get_object()
         context = {"request": request, "files": page_of(report).files}
         return Response(ReportDetailSerializer(report, context=context).data)
@@ -123,22 +124,22 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     )
     @action(detail=True)
     def numbers(self, request: Request, pk: str) -> Response:
-        """Give plan, provenance and results."""
+        """Return plan, provenance and results."""
         return Response(json.loads(report_json(self.get_object())))
 
     @extend_schema(
         operation_id="report_file",
         summary="A file of a report",
         description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, … "
-        "The study package, `report.html` and `report.pdf` are made by a worker: asked for the first time, and until "
-        "the file is there, the answer is 202; why a package could not be made is told for a minute (409).",
+        "A worker creates the study package, `report.html` and `report.pdf`: until the file is ready, the "
+        "response is 202. The error of a failed package is returned for a minute (409).",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
         ],
         responses={
             (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, description="The file."),
             (202, "application/json"): OpenApiResponse(
-                OpenApiTypes.OBJECT, description="A worker is making the file: ask again in some seconds."
+                OpenApiTypes.OBJECT, description="A worker is creating the file: try again in a few seconds."
             ),
             **{
                 (200, content_type): OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
@@ -147,36 +148,36 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
         },
     )
     def file(self, request: Request, pk: int, name: str) -> HttpResponse:
-        """Give a file of a report."""
+        """Return a file of a report."""
         report = self.get_object()
         if name == PACKAGE and report.is_pilot:
             raise NotFound("A pilot report has no study package.")
         if name == PACKAGE:
-            ready = give_package(report=report, actor=request.user)
-            return self._asked(report, request.user) if ready is None else self._sent(ready)
+            package = download_package(report=report, actor=request.user)
+            return self._request_package(report, request.user) if package is None else self._download(package)
         try:
-            given = ready_file(report=report, name=name, actor=request.user)
+            file = download_if_ready(report=report, name=name, actor=request.user)
         except ParallaxError as refused:
             if refused.code == "report.no_such_file":
                 raise NotFound(str(refused)) from refused
             raise
-        return self._under_way("report.file_under_way", f"The file {name}") if given is None else self._sent(given)
+        return self._pending("report.file_under_way", f"The file {name}") if file is None else self._download(file)
 
-    def _asked(self, report: Report, researcher: Any) -> Response:
-        """A worker makes it: where it stands, and when to ask again."""
-        asked = request_package(report=report, asked_by=researcher)
-        if asked.status == RequestStatus.FAILED:
-            raise ParallaxError("report.package_failed", asked.error)
-        state = {"status": asked.status, "activity": asked.activity}
-        return self._under_way("report.package_under_way", "The study package", **state)
+    def _request_package(self, report: Report, researcher: Any) -> Response:
+        """The state of the request to a worker, and when to try again."""
+        row = request_package(report=report, asked_by=researcher)
+        if row.status == RequestStatus.FAILED:
+            raise ParallaxError("report.package_failed", row.error)
+        state = {"status": row.status, "activity": row.activity}
+        return self._pending("report.package_under_way", "The study package", **state)
 
-    def _under_way(self, code: str, what: str, **state: str) -> Response:
-        message = f"{what} is being made. Ask for the same address again in some seconds."
-        told = {"code": code, "message": message, "extra": state}
-        return Response(told, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})
+    def _pending(self, code: str, subject: str, **state: str) -> Response:
+        message = f"{subject} is being created. Try the same address again in a few seconds."
+        body = {"code": code, "message": message, "extra": state}
+        return Response(body, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})
 
-    def _sent(self, given: Given) -> HttpResponse:
-        response = HttpResponse(given.content, content_type=given.content_type)
-        response["Content-Disposition"] = f'attachment; filename="{given.filename}"'
+    def _download(self, file: Download) -> HttpResponse:
+        response = HttpResponse(file.content, content_type=file.content_type)
+        response["Content-Disposition"] = f'attachment; filename="{file.filename}"'
         response["Cache-Control"] = "private, no-store"
         return response

@@ -1,24 +1,22 @@
-"""What a report compares: the variables that people answer for, and the metrics that a run measures."""
+"""The variables and metrics that a report compares, and the states of its requests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from studies.plans import SCALE_PREFIX, in_text
 
 
 class RequestKind(StrEnum):
-    """What a worker is asked for."""
+    """What a worker creates."""
 
     REPORT = "report"
     PACKAGE = "package"
 
 
 class RequestStatus(StrEnum):
-    """Where something stands that a worker is to make."""
+    """The state of a request to a worker."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -29,7 +27,7 @@ class RequestStatus(StrEnum):
 
 REQUEST_MOVES: dict[str, frozenset[str]] = {
     RequestStatus.QUEUED: frozenset({RequestStatus.RUNNING, RequestStatus.CANCELLED}),
-    # Back in the queue when the worker is gone, or was told to stop.
+    # Back in the queue when the worker is gone or stopping.
     RequestStatus.RUNNING: frozenset(
         {RequestStatus.QUEUED, RequestStatus.SUCCEEDED, RequestStatus.FAILED, RequestStatus.CANCELLED}
     ),
@@ -91,21 +89,6 @@ VARIABLES = (
     Variable("satisfaction", "Global satisfaction", "satisfaction", False, 1, 5, 5, "satisfying", "1 to 5", True),
 )
 VARIABLE_OF = {variable.key: variable for variable in VARIABLES}
-
-
-def described_in_results(*variables: Variable) -> dict[str, Any]:
-    """What a result about these variables holds beside their keys, for `variable_of`; nothing for the four."""
-    found = {
-        one.key: {"name": one.name, "low": one.low, "high": one.high, "in_steps": one.in_steps}
-        for one in variables
-        if one.scale
-    }
-    return {"scale_variables": found} if found else {}
-
-
-def variable_of(key: str, result: Mapping[str, Any]) -> Variable:
-    """The variable that a result names: one of the four, or a scale that the result describes."""
-    return VARIABLE_OF.get(key) or Variable.of_scale(key, **result["scale_variables"][key])
 
 
 @dataclass(frozen=True)

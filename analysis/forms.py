@@ -9,8 +9,8 @@ from django import forms
 from analysis.enums import VARIABLES
 from analysis.selectors.reports import studies_to_report
 from analysis.services.plans import Overrides
-from studies import flags
 from studies.enums import Mode
+from studies.instrument import flags
 from studies.models import Study
 from studies.plans import HIGHEST_ALPHA, LOWEST_ALPHA
 
@@ -18,14 +18,14 @@ AS_PLANNED, TAKE_ALL, BY_HAND, OTHER = "planned", "everybody", "by_hand", "flags
 
 
 class ReportForm(forms.Form):
-    """Which study, whose answers, and what is to be otherwise than planned.
+    """The study, the participants, and deviations from the plan.
 
     A study that the researcher may not report is not among the choices.
     """
 
     study = forms.ModelChoiceField(queryset=Study.objects.none(), to_field_name="slug", empty_label=None)
     mode = forms.ChoiceField(
-        label="Whose answers",
+        label="Answers of",
         required=False,
         choices=[
             ("", "Participants, if any have completed; else simulated ones"),
@@ -34,12 +34,11 @@ class ReportForm(forms.Form):
         ],
     )
     alpha = forms.FloatField(
-        label="Another level α",
+        label="Level α",
         required=False,
         min_value=LOWEST_ALPHA,
         max_value=HIGHEST_ALPHA,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Empty for the plan's. All tests and orders follow.",
+        help_text="Empty: the plan's level. It applies to all tests and orders.",
     )
     leave_out = forms.MultipleChoiceField(
         label="Variables to leave out",
@@ -48,13 +47,13 @@ class ReportForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
     exclusions = forms.ChoiceField(
-        label="Who is left out",
+        label="Exclusions",
         required=False,
         choices=[
             (AS_PLANNED, "As planned: by hand, and by the plan's rule"),
-            (TAKE_ALL, "Nobody: everybody who completed is analysed"),
-            (BY_HAND, "Only those excluded by hand"),
-            (OTHER, "By hand, and whoever has one of the flags below"),
+            (TAKE_ALL, "None: all participants who completed are analysed"),
+            (BY_HAND, "By hand only"),
+            (OTHER, "By hand, and participants with one of the flags below"),
         ],
         initial=AS_PLANNED,
     )
@@ -69,41 +68,41 @@ class ReportForm(forms.Form):
 
     def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        chosen = self.fields["study"]
-        if isinstance(chosen, forms.ModelChoiceField):
-            chosen.queryset = studies_to_report(researcher)
+        field = self.fields["study"]
+        if isinstance(field, forms.ModelChoiceField):
+            field.queryset = studies_to_report(researcher)
 
     @property
     def plain(self) -> list[forms.BoundField]:
-        """The fields that deviate from no plan."""
+        """The fields that do not deviate from the plan."""
         return [field for field in self if field.name not in self.DEVIATING]
 
     @property
     def deviating(self) -> list[forms.BoundField]:
-        """The fields that do."""
+        """The fields that deviate from the plan."""
         return [self[name] for name in self.DEVIATING]
 
     @property
     def has_deviations(self) -> bool:
-        """Whether one of them is filled in, or was refused."""
+        """Whether one of those is filled in or has an error."""
         return self.is_bound and any(name in self.errors or name in self.changed_data for name in self.DEVIATING)
 
     def clean(self) -> dict[str, Any]:
         """Refuse flags without the choice that uses them, and that choice without flags."""
-        said: dict[str, Any] = super().clean() or self.cleaned_data
-        if bool(said.get("exclude")) != (said.get("exclusions") == OTHER):
-            self.add_error("exclude", "Tick flags where they decide who is left out, and only there.")
-        if set(said.get("leave_out", ())) == {variable.key for variable in VARIABLES}:
-            self.add_error("leave_out", "Leave at least one variable in.")
-        return said
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if bool(data.get("exclude")) != (data.get("exclusions") == OTHER):
+            self.add_error("exclude", "Select flags if they decide the exclusions, and only then.")
+        if set(data.get("leave_out", ())) == {variable.key for variable in VARIABLES}:
+            self.add_error("leave_out", "Keep at least one variable.")
+        return data
 
     def overrides(self) -> Overrides:
-        """What was chosen otherwise than the plan."""
-        said = self.cleaned_data
-        exclusions = said["exclusions"] or AS_PLANNED
+        """The chosen deviations from the plan."""
+        data = self.cleaned_data
+        exclusions = data["exclusions"] or AS_PLANNED
         return Overrides(
-            alpha=said["alpha"],
-            leave_out=tuple(said["leave_out"]),
-            exclude={TAKE_ALL: (), BY_HAND: (), OTHER: tuple(said["exclude"])}.get(exclusions),
+            alpha=data["alpha"],
+            leave_out=tuple(data["leave_out"]),
+            exclude={TAKE_ALL: (), BY_HAND: (), OTHER: tuple(data["exclude"])}.get(exclusions),
             by_hand=False if exclusions == TAKE_ALL else None,
         )

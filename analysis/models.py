@@ -1,4 +1,4 @@
-"""Reports: computed once, stored as data, drawn from that."""
+"""Reports, computed once and stored as data; their drawings; requests to workers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from django.db import models
 from django.urls import reverse
 
 from analysis.enums import RequestKind, RequestStatus
-from core.models import Leased, TimeStampedModel
+from analysis.results.codec import decode
+from analysis.results.plan import ReportPlan
+from analysis.results.provenance import Provenance
+from analysis.results.report import Results
+from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun
+from jobs.models import JobModel
 from studies.enums import Mode
 from studies.models import Study
 
@@ -40,15 +45,27 @@ class Report(TimeStampedModel):
     def __str__(self) -> str:
         return f"Report {self.number} of {self.study}"
 
+    def read_results(self) -> Results:
+        """Every number with its test."""
+        return decode(Results, self.results)
+
+    def read_plan(self) -> ReportPlan:
+        """The plan that it follows."""
+        return decode(ReportPlan, self.plan)
+
+    def read_provenance(self) -> Provenance:
+        """The inputs behind its numbers."""
+        return decode(Provenance, self.provenance)
+
     def get_absolute_url(self) -> str:
         """Its page in the console."""
         return reverse("analysis:detail", args=[self.pk])
 
 
 class Drawing(TimeStampedModel):
-    """Something that was drawn from a report's results: the document, the page, a file. It can always be drawn again.
+    """A drawing of a report's results: the document, the page, a file. It can always be drawn again.
 
-    `version` is of the code that drew it; what other code drew is drawn again.
+    `version` is of the code that drew it; drawings of other versions are drawn again.
     """
 
     report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="drawings")
@@ -63,20 +80,22 @@ class Drawing(TimeStampedModel):
         return f"{self.name} of {self.report}"
 
 
-class ReportRequest(TimeStampedModel, Leased):
-    """What a worker makes because it takes longer than a page should: a report, or the package of one.
+class ReportRequest(TimeStampedModel, JobModel):
+    """A request to a worker for what takes too long for a page: a report, or the package of one.
 
-    While it runs it is under a lease; one that ran out puts it back in the queue.
+    While it runs it is under a lease; an expired lease returns it to the queue.
     """
 
     kind = models.CharField(
-        max_length=12, choices=[(one.value, one.value) for one in RequestKind], default=RequestKind.REPORT.value
+        max_length=12, choices=[(kind.value, kind.value) for kind in RequestKind], default=RequestKind.REPORT.value
     )
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="report_requests")
     mode = models.CharField(max_length=12, choices=Mode, blank=True)
     overrides = models.JSONField(default=dict)
     status = models.CharField(
-        max_length=12, choices=[(one.value, one.value) for one in RequestStatus], default=RequestStatus.QUEUED.value
+        max_length=12,
+        choices=[(status.value, status.value) for status in RequestStatus],
+        default=RequestStatus.QUEUED.value,
     )
     activity = models.CharField(max_length=200, blank=True)
     file = models.CharField(max_length=200, blank=True)  # of a package, in the default storage
@@ -90,5 +109,5 @@ class ReportRequest(TimeStampedModel, Leased):
         return f"{self.kind.capitalize()} of {self.study}, {self.status}"
 
     def get_absolute_url(self) -> str:
-        """Where its progress shows."""
+        """The page with its progress."""
         return reverse("analysis:request", args=[self.pk])

@@ -1,4 +1,4 @@
-"""What programs are told of reports, and what they ask for."""
+"""Reports and requests in the REST API."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from studies.serializers import REPORTED
 
 
 class ReportSerializer(serializers.ModelSerializer[Report]):
-    """A report and what it was made from; `is_out_of_date` when somebody withdrew or was excluded, or recruitment was
-    reopened, since.
+    """A report and its inputs; `is_out_of_date` once a participant withdrew or was excluded, or recruitment reopened.
 
     `is_pilot`: of a draft and simulated participants; out of date once the design changed or the study was launched.
     """
@@ -32,12 +31,12 @@ class ReportSerializer(serializers.ModelSerializer[Report]):
 
 
 class RequestSerializer(serializers.ModelSerializer[ReportRequest]):
-    """A report that a worker builds: where it stands, and the report's address once it is there."""
+    """A report that a worker builds: its state, and the address of the report once it is built."""
 
     study = serializers.SlugField(source="study.slug")
-    url = serializers.SerializerMethodField(help_text="This request: ask again until its status is final.")
+    url = serializers.SerializerMethodField(help_text="This request: poll it until its status is final.")
     report_url = serializers.SerializerMethodField(help_text="The report; null until it is built.")
-    error = serializers.CharField(help_text="Why no report was built; empty where nothing failed.")
+    error = serializers.CharField(help_text="Why no report was built; empty if nothing failed.")
 
     class Meta:
         model = ReportRequest
@@ -45,20 +44,20 @@ class RequestSerializer(serializers.ModelSerializer[ReportRequest]):
         read_only_fields = fields
 
     @extend_schema_field(serializers.URLField())
-    def get_url(self, asked: ReportRequest) -> str:
+    def get_url(self, request: ReportRequest) -> str:
         """Its own address."""
-        return reverse("api:reports-request", kwargs={"pk": asked.pk}, request=self.context["request"])
+        return reverse("api:reports-request", kwargs={"pk": request.pk}, request=self.context["request"])
 
     @extend_schema_field(serializers.URLField(allow_null=True))
-    def get_report_url(self, asked: ReportRequest) -> str | None:
+    def get_report_url(self, request: ReportRequest) -> str | None:
         """The report's address."""
-        if asked.status != RequestStatus.SUCCEEDED or asked.report_id is None:
+        if request.status != RequestStatus.SUCCEEDED or request.report_id is None:
             return None
-        return reverse("api:reports-detail", kwargs={"pk": asked.report_id}, request=self.context["request"])
+        return reverse("api:reports-detail", kwargs={"pk": request.report_id}, request=self.context["request"])
 
 
 class FileSerializer(serializers.Serializer[Any]):
-    """A file that a report is given as."""
+    """A file of a report."""
 
     name = serializers.CharField()
     content_type = serializers.CharField()
@@ -98,7 +97,7 @@ class ReportQuerySerializer(serializers.Serializer[Any]):
 
 
 class BuildSerializer(serializers.Serializer[Any]):
-    """Which study, and whose answers; without a mode people, if any have completed, else simulated participants."""
+    """The study and the mode; without a mode, participants if any have completed, else simulated participants."""
 
     study = serializers.SlugField(max_length=Study._meta.get_field("slug").max_length)
     mode = serializers.ChoiceField(choices=REPORTED, required=False, allow_null=True)

@@ -1,4 +1,4 @@
-"""Reports and packages that take longer than a page should."""
+"""Reports and packages that take too long for a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from celery import shared_task
 
 from analysis.models import Report
 from analysis.services import requests
-from analysis.services.giving import give_file
+from analysis.services.downloads import download
 
 
 @shared_task(
@@ -18,19 +18,19 @@ from analysis.services.giving import give_file
     ignore_result=True,
 )
 def make_requested(request_id: int) -> None:
-    """Make what was asked for; the message is only a hint that something was."""
+    """Create what was requested; the message is only a hint, and the request is the truth."""
     requests.make_requested(request_id=request_id)
 
 
 @shared_task(name="analysis.draw_file", ignore_result=True)
 def draw_file(report_id: int, file: str) -> None:
-    """Draw a file of a report that somebody asked for; drawn already, or of a report that is gone, it does nothing."""
+    """Draw a requested file of a report; does nothing if it is drawn already or the report is gone."""
     report = Report.objects.filter(pk=report_id).first()
     if report is not None:
-        give_file(report=report, name=file)
+        download(report=report, name=file)
 
 
 @shared_task(name="analysis.sweep", ignore_result=True)
 def sweep() -> None:
-    """Bring back what dead workers left."""
+    """Requeue the requests of dead workers."""
     requests.sweep()

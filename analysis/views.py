@@ -12,11 +12,11 @@ from analysis.enums import REQUEST_OPEN, RequestKind
 from analysis.forms import ReportForm
 from analysis.models import Report
 from analysis.package import PACKAGE
-from analysis.selectors.answering import mode_to_report
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
-from analysis.services import Given, build_report, ready_file
-from analysis.services.drawing import page_of
-from analysis.services.packages import give_package
+from analysis.selectors.responses import mode_to_report
+from analysis.services import Download, build_report, download_if_ready
+from analysis.services.packages import download_package
+from analysis.services.report_cache import page_of
 from analysis.services.requests import (
     cancel_request,
     request_package,
@@ -25,7 +25,7 @@ from analysis.services.requests import (
     takes_long,
 )
 from core.errors import NotAllowedInState, ParallaxError
-from studies.selectors.outcomes import are_outcomes_shut
+from studies.monitoring.selectors.outcomes import are_outcomes_shut
 
 
 @require_safe
@@ -45,7 +45,7 @@ def report_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def report_new(request: HttpRequest) -> HttpResponse:
-    """Build a report: at once where it takes seconds, else by a worker."""
+    """Build a report: at once where it takes seconds, else on a worker."""
     if request.method == "GET":
         form = ReportForm(researcher=request.user, initial={"study": request.GET.get("study")})
         return render(request, "analysis/new.html", {"form": form})
@@ -66,59 +66,62 @@ def report_new(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def report_request(request: HttpRequest, pk: int) -> HttpResponse:
-    """How far a worker is; once a report is there, the report, and once a package is, where it can be taken."""
-    asked = get_object_or_404(requests_of(request.user), pk=pk)
-    if asked.kind == RequestKind.REPORT and asked.report is not None:
+    """The progress of a worker; then the report, or the download of the package."""
+    worker_request = get_object_or_404(requests_of(request.user), pk=pk)
+    if worker_request.kind == RequestKind.REPORT and worker_request.report is not None:
         if request.headers.get("HX-Request"):
-            return HttpResponse(headers={"HX-Redirect": asked.report.get_absolute_url()})
-        return redirect(asked.report)
+            return HttpResponse(headers={"HX-Redirect": worker_request.report.get_absolute_url()})
+        return redirect(worker_request.report)
     part = "parts/_request" if request.headers.get("HX-Request") else "request"
-    return render(request, f"analysis/{part}.html", {"asked": asked, "is_open": asked.status in REQUEST_OPEN})
+    context = {"worker_request": worker_request, "is_open": worker_request.status in REQUEST_OPEN}
+    return render(request, f"analysis/{part}.html", context)
 
 
 @require_POST
 def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Stop what the researcher asked for."""
-    asked = get_object_or_404(requests_of(request.user), pk=pk)
+    """Cancel a request of the researcher."""
+    worker_request = get_object_or_404(requests_of(request.user), pk=pk)
     try:
-        cancel_request(request=asked, actor=request.user)
+        cancel_request(request=worker_request, actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
-    return redirect(asked)
+    return redirect(worker_request)
 
 
 @require_safe
 def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a report, and what it is given as."""
+    """Show a report and its files."""
     report = _own(request, pk)
     return render(request, "analysis/detail.html", {"report": report, "page": page_of(report)})
 
 
 @require_safe
 def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Give one file of the report; the study package, unless one is kept, is asked of a worker first."""
+    """Download one file of the report; a worker creates the study package first, unless one is stored."""
     report = _own(request, pk)
     if name == PACKAGE and report.is_pilot:
         raise Http404("A pilot report has no study package.")
     if name == PACKAGE:
-        ready = give_package(report=report, actor=request.user)
-        return redirect(request_package(report=report, asked_by=request.user)) if ready is None else _sent(ready)
+        package = download_package(report=report, actor=request.user)
+        if package is None:
+            return redirect(request_package(report=report, asked_by=request.user))
+        return _response(package)
     try:
-        given = ready_file(report=report, name=name, actor=request.user)
+        file = download_if_ready(report=report, name=name, actor=request.user)
     except ParallaxError as refused:
         if refused.code == "report.no_such_file":
             raise Http404(str(refused)) from refused
         messages.error(request, str(refused))
         return redirect("analysis:detail", pk=report.pk)
-    if given is None:
+    if file is None:
         messages.info(request, f"A worker is drawing {name}. Select it again in a few seconds.")
         return redirect("analysis:detail", pk=report.pk)
-    return _sent(given)
+    return _response(file)
 
 
-def _sent(given: Given) -> HttpResponse:
-    response = HttpResponse(given.content, content_type=given.content_type)
-    response["Content-Disposition"] = f'attachment; filename="{given.filename}"'
+def _response(file: Download) -> HttpResponse:
+    response = HttpResponse(file.content, content_type=file.content_type)
+    response["Content-Disposition"] = f'attachment; filename="{file.filename}"'
     patch_cache_control(response, private=True, no_store=True)
     return response
 

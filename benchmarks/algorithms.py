@@ -1,4 +1,4 @@
-"""Fits, lists for everybody and one unseen person, against the peers and against the machine.
+"""Fits, and lists for all users and for one unseen user, compared with peers and machine limits.
 
     python benchmarks/algorithms.py [--shapes w1,w2] [--repetitions 5] [--threads 2] [--out FILE]
     python benchmarks/algorithms.py --table [--shape w1]     time and peak memory of every algorithm's fit
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ from peers import CACHE, Peer
 from table import Row, in_turn, write_rows
 from threadpoolctl import threadpool_limits
 
-from recommenders import lazy, registry
+from recommenders import registry
 from recommenders.baseline import Baseline
 from recommenders.data import Profiles, Ratings
+from recommenders.kernels.asysvd import descend
 from recommenders.ranking import top_n_all
 from recommenders.threads import using
 
@@ -44,13 +46,13 @@ def timed(work: Callable[[], object]) -> dict[str, float]:
 def fit(data: Ratings, specification: str) -> Any:
     """A model of a specification, such as ``puresvd:factors=50``."""
     ((key, params),) = registry.parse_many(specification)
-    found = registry.algorithm(key)
-    cast = features(data.n_items) if found.needs_features else None
-    return found.fit(data, params, features=cast, rng=np.random.default_rng(1))
+    algorithm = registry.algorithm(key)
+    cast = features(data.n_items) if algorithm.needs_features else None
+    return algorithm.fit(data, params, features=cast, rng=np.random.default_rng(1))
 
 
-def fits_anew(data: Ratings, *specifications: str) -> dict[str, float]:
-    """Time fits on ratings wrapped anew, which is not counted: the peers' matrix is there before the clock starts."""
+def time_fits(data: Ratings, *specifications: str) -> dict[str, float]:
+    """Time fits on newly wrapped ratings; wrapping is excluded, because the peers' matrix exists before timing too."""
     ratings = Ratings(data.user_items, data.scale)
     return timed(lambda: [fit(ratings, specification) for specification in specifications])
 
@@ -62,7 +64,7 @@ def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
     with Peer("implicit", folder, threads) as peer:
         name = f"implicit {peer.versions['implicit']}"
         ours, theirs = in_turn(
-            lambda: fits_anew(data, "nncosngr:neighbourhood=item"),
+            lambda: time_fits(data, "nncosngr:neighbourhood=item"),
             lambda: peer.do("cosine_fit"),
             repetitions,
         )
@@ -107,7 +109,7 @@ def w1_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
             ("svds_pair", 0.18, f"scipy {peer.versions['scipy']} svds", 1),
         ):
             ours, theirs = in_turn(
-                lambda: fits_anew(data, "puresvd:factors=50", "puresvd:factors=300"),
+                lambda: time_fits(data, "puresvd:factors=50", "puresvd:factors=300"),
                 lambda: peer.do(task),  # noqa: B023 (called at once)
                 most,
             )
@@ -122,13 +124,13 @@ def w2_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
     pair_sums = machine.pair_sums(np.diff(data.user_items.indptr), data.n_items, 2, 4)
     with Peer("sklearn", folder, threads) as peer:
         ours, theirs = in_turn(
-            lambda: fits_anew(data, "puresvd:factors=50"), lambda: peer.do("randomized"), repetitions
+            lambda: time_fits(data, "puresvd:factors=50"), lambda: peer.do("randomized"), repetitions
         )
         words = f"scikit-learn {peer.versions['scikit-learn']} randomised"
         yield Row("PureSVD 50, W2, exact", ours, words, theirs, 1.1)
     with Peer("surprise", folder, threads) as peer:
         words, most = f"Surprise {peer.versions['scikit-surprise']}", min(repetitions, 3)
-        ours, theirs = in_turn(lambda: fits_anew(data, "corngr"), lambda: peer.do("pearson_fit"), most)
+        ours, theirs = in_turn(lambda: time_fits(data, "corngr"), lambda: peer.do("pearson_fit"), most)
         yield Row(
             "CorNgr fit, W2", ours, f"{words} pearson_baseline", theirs, 0.02,
             pair_sums, 2.5, "two additions for each pair of a user's ratings, or dense rows multiplied", most,
@@ -142,8 +144,8 @@ def w2_rows(data: Ratings, folder: Path, threads: int, repetitions: int) -> Iter
 
 
 def median_of(work: Callable[[], dict[str, float]], repetitions: int) -> dict[str, float]:
-    found = [work() for _ in range(repetitions)]
-    return {key: float(np.median([one[key] for one in found])) for key in found[0]}
+    runs = [work() for _ in range(repetitions)]
+    return {key: float(np.median([run[key] for run in runs])) for key in runs[0]}
 
 
 def epoch(data: Ratings) -> dict[str, float]:
@@ -152,8 +154,7 @@ def epoch(data: Ratings) -> dict[str, float]:
     residuals = Baseline.fit(data, reg_item=25.0, reg_user=10.0).residuals(data.user_items)
     factors = [rng.normal(0.0, 0.04, (data.n_items, 50)), *(np.zeros((data.n_items, 50)) for _ in range(2))]
     side = data.user_items.indptr.astype(np.int64), data.user_items.indices.astype(np.int32), residuals
-    kernel = lazy.asysvd_kernels().descend
-    return timed(lambda: kernel(rng.permutation(data.n_users), *side, *factors, 0.01, 0.02))
+    return timed(lambda: descend(rng.permutation(data.n_users), *side, *factors, 0.01, 0.02))
 
 
 def cold(model: Any, folder: Path) -> dict[str, float]:
@@ -178,24 +179,23 @@ def arrays(name: str) -> tuple[Ratings, Path]:
 def compare(shapes: list[str], threads: int, repetitions: int, out: Path, rows_to: Path | None) -> None:
     lines = [f"# Fits, lists and unseen people\n\n{description(threads)}.", ""]
     with threadpool_limits(threads), using(threads):
-        for load in (lazy.neighbour_kernels, lazy.similarity_kernels, lazy.krylov_kernels, lazy.ranking_kernels):
-            load()
-        lazy.asysvd_kernels()
+        for module in ("neighbours", "similarities", "krylov", "ranking"):
+            import_module(f"recommenders.kernels.{module}")
         lines += [
             f"The machine: {rates(threads)}. Medians of n repetitions, ours and the peer's in turn.",
             "",
             Row.HEAD,
         ]
         print("\n".join(lines), flush=True)
-        found = []
+        rows = []
         for name in shapes:
             data, folder = arrays(name)
             for row in {"w1": w1_rows, "w2": w2_rows}[name](data, folder, threads, repetitions):
-                found.append(row)
+                rows.append(row)
                 lines.append(row.text(repetitions))
                 print(lines[-1], flush=True)
-        words = f"fits, lists and one unseen person: {description(threads)}; {rates(threads)}"
-    write_rows(rows_to, words, found, repetitions)
+        words = f"fits, lists and one unseen user: {description(threads)}; {rates(threads)}"
+    write_rows(rows_to, words, rows, repetitions)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("\n".join(lines) + "\n")
 
@@ -226,8 +226,8 @@ def measure(shape: str, algorithms: list[str], threads: int, out: Path) -> None:
         program = ONE.format(paths=paths, threads=threads, shape=shape, algorithm=algorithm)
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
         if done.returncode:
-            said = done.stderr.strip().splitlines()[-1:] or [f"ended by signal {-done.returncode}"]
-            line = f"| {algorithm} | {said[0]} | | | | |"
+            message = done.stderr.strip().splitlines()[-1:] or [f"ended by signal {-done.returncode}"]
+            line = f"| {algorithm} | {message[0]} | | | | |"
         else:
             wall, cpu, peak, above, size = json.loads(done.stdout.splitlines()[-1])
             line = f"| {algorithm} | {wall:.2f} | {cpu:.2f} | {peak:,.0f} | {above:,.0f} | {size:,.1f} |"

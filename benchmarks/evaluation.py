@@ -33,9 +33,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from evaluation.protocols.blocks import joined, measure_block
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.hits import one_plus_random
+from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.registry import protocol
-from evaluation.splitting.probe import probe
+from evaluation.splitting.holdout import share_of_all
+from evaluation.splitting.rows import RatingRows
 from recommenders import registry
 from recommenders.data import Profiles, Ratings
 from recommenders.threads import each, numeric_threads, one_library_thread, using
@@ -53,7 +54,7 @@ SAMPLING_SECONDS = 0.25
 
 
 def machine(threads: int) -> str:
-    """What the numbers depend on."""
+    """Return a description of the machine and the versions."""
     blas = next((pool for pool in threadpool_info() if pool["user_api"] == "blas"), {})
     return (
         f"numpy {np.__version__}, {blas.get('internal_api')} {blas.get('version')} {blas.get('architecture')}, "
@@ -63,7 +64,8 @@ def machine(threads: int) -> str:
 
 def prepared(data: Ratings) -> tuple[Ratings, Cases]:
     """The training side and the cases, candidates drawn."""
-    split = probe(data.user_items, share=SHARE, seed=1)
+    rows = RatingRows.of(data.user_items)
+    split = share_of_all(rows, share=SHARE, seed=1, purpose="probe").split(data.user_items)
     hidden = (split.hidden_users, split.hidden_items, split.hidden_values)
     cases = make_cases(split.train, *hidden, relevant=5, irrelevant=1, seed=1)
     return Ratings(split.train, data.scale), cases
@@ -81,7 +83,7 @@ def measured(model: Any, train: Ratings, cases: Cases) -> tuple[float, float]:
         before = time.perf_counter()
         scores = model.score(Profiles.of(train, block))
         scoring.append(time.perf_counter() - before)
-        return measure_block(settings, cases, rows, scores, block, model.popularity, longest=20)
+        return measure_block(settings, cases, rows, scores, block, popularity=model.popularity, longest=20)
 
     started = time.perf_counter()
     with one_library_thread():
@@ -121,8 +123,8 @@ def rows(shape: Shape, repeats: int, threads: int, rows_to: Path | None) -> None
             kind = registry.algorithm(key)
             model = kind.fit(train, params, features=None, rng=np.random.default_rng(1))
             model.score(Profiles.of(train, np.arange(2)))
-            found = [measured(model, train, cases) for _ in range(repeats)]
-            whole, scoring = (statistics.median(column) for column in zip(*found, strict=True))
+            timings = [measured(model, train, cases) for _ in range(repeats)]
+            whole, scoring = (statistics.median(column) for column in zip(*timings, strict=True))
             words = f"one plus random, sampled and exact, {len(cases):,} cases, {kind.label(params)}, {shape.name[:2]}"
             of_limit = (floor, 3, "the scores' multiplications, one reading") if key == "puresvd" else ()
             left.append(Row(words, {"seconds": whole}, "", None, None, *of_limit))
@@ -186,15 +188,15 @@ class Memory:
 
 
 def _family(pid: int) -> list[int]:
-    found = [pid]
+    pids = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
             children = task.read_text().split()
         except OSError:
             continue
         for child in children:
-            found += _family(int(child))
-    return found
+            pids += _family(int(child))
+    return pids
 
 
 def _megabytes(pid: int) -> float:
@@ -227,12 +229,12 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
             [sys.executable, *command], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
         )
         memory = Memory(process.pid)
-        said, _ = process.communicate()
+        output, _ = process.communicate()
         seconds, peak, after = time.perf_counter() - started, memory.stop(), os.times()
         used = after.children_user + after.children_system - before.children_user - before.children_system
         if process.returncode:
-            raise SystemExit(said)
-        print(said[said.index("\nalgorithm") :].rstrip())
+            raise SystemExit(output)
+        print(output[output.index("\nalgorithm") :].rstrip())
         parts = sum(row["fit_seconds"] for row in json.loads(file.read_text())["algorithms"])
         print(
             f"{seconds:.1f} s (goal {GOAL_SECONDS}); {used:.1f} s of processor, fits took {parts:.1f} s; "

@@ -1,4 +1,4 @@
-"""A flood, slow connections and honest participants at once: what the honest ones notice of it.
+"""Response times of honest participants during a flood of requests and slow connections.
 
     python benchmarks/flood.py [--seconds 60] [--walkers 20] [--slow 50] [--connections 32] [--database URL]
 
@@ -6,9 +6,9 @@ Creates the demo's study of 210 places and starts the web server that `manage.py
 floods the study by many connections: it opens the consent page, gives consent with keys of its own, fills the form
 about the person, declines. Fifty other connections send a head or a body byte by byte. Meanwhile honest participants
 walk through the whole study, each from an address of their own, with 0.5 to 1.5 s before each request and the batches
-of events that the pages' script sends. All clients stand on 127.0.0.0/8, on the same cores as the server; nothing else
-is ever called. The goals: the honest participants' p95 is at most 500 ms, none of them is lost, no answer of theirs is
-lost, and places are left.
+of events that the pages' script sends. All clients use addresses of 127.0.0.0/8, on the same cores as the server;
+nothing else is ever called. The goals: the honest participants' p95 is at most 500 ms, none of them is lost, no answer
+of theirs is lost, and places are left.
 """
 
 # ruff: noqa: PLC0415 -- Django is set up once the options are read, and what needs it is imported after that
@@ -33,7 +33,7 @@ MOST_SECONDS, MOST_CONNECTIONS = 300.0, 500  # it stays a benchmark
 THINKS = (0.5, 1.5)
 FLOOD_ADDRESS, SLOW_ADDRESS = "127.0.0.2", "127.0.0.3"
 ABOUT = {
-    "not_met_before": "yes", "no_technical_knowledge": "yes", "age": "33", "gender": "woman", "education": "master",
+    "first_visit": "yes", "recommender_experience": "no", "age": "33", "gender": "woman", "education": "master",
     "movies_per_month": "3_to_5",
 }  # fmt: skip
 
@@ -93,9 +93,9 @@ async def _flood(chosen: argparse.Namespace, number: int, until: float, answers:
                 )
                 answers[f"consent {status}"] += 1
                 if status == 302:
-                    place = head.lower().partition("location: ")[2].split("\r\n")[0]
-                    at = head.lower().find(place)
-                    status, _head, _body = await ask("POST", f"{head[at : at + len(place)]}about/", ABOUT)
+                    location = head.lower().partition("location: ")[2].split("\r\n")[0]
+                    at = head.lower().find(location)
+                    status, _head, _body = await ask("POST", f"{head[at : at + len(location)]}about/", ABOUT)
                     answers[f"about {status}"] += 1
                 form["entry_key"] += "-no"
                 status, _head, _body = await ask("POST", entry, {**form, "choice": "no"}, csrf)
@@ -137,10 +137,10 @@ async def _dawdle(chosen: argparse.Namespace, number: int, until: float, answers
                 writer.write(b"X")
                 await writer.drain()
                 try:
-                    told = await asyncio.wait_for(reader.read(4096), 1.0)
+                    response = await asyncio.wait_for(reader.read(4096), 1.0)
                 except TimeoutError:
                     continue
-                answers[f"slow {told[9:12].decode('latin1') if told else 'hung up on'}"] += 1
+                answers[f"slow {response[9:12].decode('latin1') if response else 'hung up on'}"] += 1
                 break
             writer.close()
         except OSError:
@@ -154,69 +154,30 @@ async def _dawdle(chosen: argparse.Namespace, number: int, until: float, answers
 def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     import httpx
     import numpy as np
-    from study_load import events_batch, integrity_findings
+    from study_load import integrity_findings
+    from timed_browser import Answers, TimedBrowser, TimedTransport, lost_answers
 
     from core.provenance import rng_for
-    from studies.answer_model import SimulatedPerson, demographics
     from studies.enums import HOLDS_SLOT
-    from studies.models import Response
-    from studies.services import source_users
-    from studies.walker.walk import Walker
+    from studies.simulation.services import source_users
 
     study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
     pool = source_users.pool_of(study)
     took: list[float] = []
-    answered: dict[tuple[str, str, str], Any] = {}
+    answered: Answers = {}
     finished: list[str] = []
     problems: list[str] = []
-
-    class Patient(httpx.HTTPTransport):
-        """Waits before every request of a person, and measures the answer to its last byte."""
-
-        def __init__(self, rng: np.random.Generator, address: str) -> None:
-            super().__init__(local_address=address)
-            self.rng = rng
-            self.is_script = False
-
-        def handle_request(self, request: httpx.Request) -> httpx.Response:
-            if not self.is_script:
-                time.sleep(self.rng.uniform(*THINKS))
-            before = time.perf_counter()
-            response = super().handle_request(request)
-            response.read()
-            took.append(time.perf_counter() - before)
-            return response
-
-    class Browser(Walker):
-        """A walker that keeps what it answered, and sends what the pages' script would."""
-
-        def _answer(self, page: Any, key: str, answer: Any) -> None:
-            super()._answer(page, key, answer)
-            rank = page.url.rstrip("/").rpartition("/")[2] if "/films/" in page.url else "0"
-            answered[self.walk.code, rank, key] = answer.value
-
-        def _page(self, response: httpx.Response) -> Any:
-            page = super()._page(response)
-            body = page.tree.xpath("//body[@data-events]")
-            if body:
-                self.client._transport.is_script = True
-                try:
-                    self.client.post(body[0].get("data-events"), json=events_batch(body[0])).raise_for_status()
-                finally:
-                    self.client._transport.is_script = False
-            return page
 
     def walk(number: int) -> None:
         rng = rng_for(chosen.seed, "flood", study.slug, number)
         time.sleep(rng.uniform(0, 5))
-        facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
-        person = SimulatedPerson(pool.users[int(rng.integers(len(pool.users)))], pool.training, rng)
-        transport = Patient(rng, f"127.0.1.{1 + number % 250}")
+        transport = TimedTransport(
+            lambda: time.sleep(rng.uniform(*THINKS)),
+            lambda _request, _is_script, seconds: took.append(seconds),
+            local_address=f"127.0.1.{1 + number % 250}",
+        )
         with httpx.Client(base_url=url, timeout=60, transport=transport) as client:
-            walker = Browser(
-                client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
-                item_titles=pool.item_titles, item_ids=pool.item_ids, ratings_asked=pool.ratings_asked, rng=rng,
-            )  # fmt: skip
+            walker = TimedBrowser(client, study, pool, number, rng=rng, answered=answered)
             try:
                 walker.run()
                 finished.append(walker.walk.code)
@@ -240,15 +201,9 @@ def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     study.refresh_from_db()
     people = study.participants.filter(mode="live")
     honest = people.filter(code__in=finished, status="completed").count()
-    stored = {
-        (code, str(rank), key): value
-        for code, rank, key, value in Response.objects.filter(participant__study=study).values_list(
-            "participant__code", "rank", "question", "value"
-        )
-    }
-    lost = [key for key, value in answered.items() if stored.get(key) != value]
-    held = people.filter(status__in=HOLDS_SLOT).count()
-    places = sum(study.conditions.values_list("target", flat=True))
+    lost = lost_answers(study, answered)
+    n_slots_taken = people.filter(status__in=HOLDS_SLOT).count()
+    n_slots = sum(study.conditions.values_list("target", flat=True))
     p50, p95, p99 = (1000 * float(value) for value in np.percentile(took, [50, 95, 99]))
     flooded = sum(n for name, n in answers.items() if not name.startswith("slow"))
     print(
@@ -262,11 +217,11 @@ def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
         f"{1000 * max(took):.0f} ms; problems: {problems[:3] or 'none'}"
     )
     print(
-        f"answers given {len(answered)}, lost or different {len(lost)}; places held {held} of {places}, "
-        f"{held - honest} by the flood; declines counted {study.n_declined}; study {study.status}"
+        f"answers given {len(answered)}, lost or different {len(lost)}; places taken {n_slots_taken} of {n_slots}, "
+        f"{n_slots_taken - honest} by the flood; declines counted {study.n_declined}; study {study.status}"
     )
     print(f"check_integrity: {integrity_findings()} findings")
-    return p95 <= GOAL_P95_MS and honest == chosen.walkers and not lost and not problems and held < places
+    return p95 <= GOAL_P95_MS and honest == chosen.walkers and not lost and not problems and n_slots_taken < n_slots
 
 
 if __name__ == "__main__":

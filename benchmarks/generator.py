@@ -91,8 +91,8 @@ def _draw(rng: np.random.Generator, popularity: np.ndarray, wanted: np.ndarray) 
     missing = wanted
     while missing.sum() > 0.02 * wanted.sum():
         rows = np.repeat(np.arange(len(wanted)), missing)
-        drawn = np.minimum(np.searchsorted(popularity, rng.random(len(rows))), n_items - 1)
-        pairs = np.union1d(pairs, rows * np.int64(n_items) + drawn)
+        items = np.minimum(np.searchsorted(popularity, rng.random(len(rows))), n_items - 1)
+        pairs = np.union1d(pairs, rows * np.int64(n_items) + items)
         missing = wanted - np.bincount(pairs // n_items, minlength=len(wanted))
     return pairs
 
@@ -102,8 +102,8 @@ def cached(shape: Shape, folder: Path) -> Ratings:
     names = ("data", "indices", "indptr", "shape")
     if not (folder / "shape.npy").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        drawn = ratings(shape).user_items
+        matrix = ratings(shape).user_items
         for name in names:
-            np.save(folder / f"{name}.npy", getattr(drawn, name))
+            np.save(folder / f"{name}.npy", getattr(matrix, name))
     data, indices, indptr, size = (np.load(folder / f"{name}.npy") for name in names)
     return Ratings(sparse.csr_array((data, indices, indptr), shape=tuple(size)), Scale(1, 5, 1))

@@ -82,8 +82,8 @@ def write_set(folder: Path, n_ratings: int, *, seed: int = 1) -> int:
     with (folder / "ratings.csv").open("w") as file:
         file.write("userId,movieId,rating,timestamp\n")
         for user in range(n_users):
-            drawn = np.unique(np.searchsorted(rising, rng.random(int(wished[user] * 1.3))))
-            movies = np.sort(ranked[np.minimum(drawn, N_MOVIES - 1)])
+            picks = np.unique(np.searchsorted(rising, rng.random(int(wished[user] * 1.3))))
+            movies = np.sort(ranked[np.minimum(picks, N_MOVIES - 1)])
             ratings = rng.integers(1, 11, len(movies)) / 2
             times = rng.integers(800_000_000, 1_575_000_000) + rng.integers(0, 100_000, len(movies))
             rows = zip(movies.tolist(), ratings.tolist(), times.tolist(), strict=True)
@@ -113,7 +113,7 @@ def measured(file: Path, what: str, warm: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Make the file, measure each part in turn, print the table."""
+    """Create the file, measure each part in turn, and print the table."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--ratings", type=int, default=5_000_000)
     arguments.add_argument("--turns", type=int, default=3)
@@ -135,14 +135,15 @@ def main() -> None:
             f"{os.getloadavg()[0]:.1f}, median of {chosen.turns} in turn"
         )
         parts = {name: what for name, what in PARTS.items() if name in ("pandas", *chosen.parts.split(","))}
-        found: dict[str, list[dict[str, float]]] = {name: [] for name in parts}
+        measurements: dict[str, list[dict[str, float]]] = {name: [] for name in parts}
         for _ in range(chosen.turns):
             for name, what in parts.items():
-                found[name].append(measured(file, what, warm))
+                measurements[name].append(measured(file, what, warm))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{'':<14}{'seconds':>9}{'ratio':>7}{'processor s':>13}{'ratio':>7}{'peak MB':>9}")
     middle = {
-        name: {key: statistics.median(one[key] for one in turns) for key in turns[0]} for name, turns in found.items()
+        name: {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+        for name, runs in measurements.items()
     }
     for name, figures in middle.items():
         wall, cpu = (figures[key] / middle["pandas"][key] for key in ("wall", "cpu"))

@@ -1,4 +1,4 @@
-"""What the machine can do at most: measured rates that the limits of the tables are made of."""
+"""Measured peak rates of the machine, from which the limits in the tables are computed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def seconds(work: Callable[[], object], repetitions: int = 3) -> float:
 
 
 @numba.njit(nogil=True)
-def _scatter(places, row, times):
+def _scatter(columns, row, times):
     for _ in range(times):
-        for t in range(np.uint64(places.shape[0])):
-            row[places[t]] += np.uint64(3)
+        for t in range(np.uint64(columns.shape[0])):
+            row[columns[t]] += np.uint64(3)
 
 
 @numba.njit(nogil=True)
@@ -46,7 +46,7 @@ class Rates:
     gemm: float  # floating-point operations of a float64 matrix product
     single: float  # the same of a float32 product
     gemv: float  # the same of a matrix times a vector, which memory limits
-    scatter: float  # additions to places of a row that is in the first cache
+    scatter: float  # additions to columns of a row that is in the first cache
     axpy: float  # multiply-adds of vectors of 50 that are in the second cache
 
     def __str__(self) -> str:
@@ -74,19 +74,22 @@ def rates(n_threads: int) -> Rates:
     a = rng.random((1500, 1500))
     half = a.astype(np.float32)
     large, vector = rng.random((4000, 4000)), rng.random(4000)
-    # As in a user's ratings no place comes twice nearby: an addition would have to wait for the one before.
+    # As in a user's ratings, no column repeats nearby, so that additions need not wait for each other.
     runs = [np.sort(rng.choice(2000, size=128, replace=False)) for _ in range(128)]
-    places = np.concatenate(runs).astype(np.uint32)
+    columns = np.concatenate(runs).astype(np.uint32)
     vectors = rng.random((2000, 50))
     rows, outs = np.zeros((n_threads, 2000), dtype=np.uint64), np.zeros((n_threads, 50))
-    _scatter(places, rows[0], 1)
+    _scatter(columns, rows[0], 1)
     _axpy(vectors, outs[0], 1)
     every = range(n_threads)
     return Rates(
         gemm=2 * 1500**3 / seconds(lambda: a @ a),
         single=2 * 1500**3 / seconds(lambda: half @ half),
         gemv=2 * 4000**2 / seconds(lambda: large @ vector),
-        scatter=n_threads * 200 * places.size / seconds(lambda: each(lambda n: _scatter(places, rows[n], 200), every)),
+        scatter=n_threads
+        * 200
+        * columns.size
+        / seconds(lambda: each(lambda n: _scatter(columns, rows[n], 200), every)),
         axpy=n_threads * 200 * vectors.size / seconds(lambda: each(lambda n: _axpy(vectors, outs[n], 200), every)),
     )
 

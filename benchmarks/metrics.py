@@ -1,4 +1,4 @@
-"""Precision, recall, nDCG and MAP at 10 over all users, from lists and hidden ratings to means, beside pytrec_eval.
+"""Precision, recall, nDCG and MAP at 10 over all users, computed from lists, compared with pytrec_eval.
 
     python benchmarks/metrics.py [--shape small|w2|w1] [--rounds 5]
 
@@ -28,8 +28,8 @@ from machine import description
 from peers import CACHE, environment
 from table import Row, write_rows
 
-from evaluation.metrics.listed import overall
-from evaluation.metrics.ranks import find_ranks
+from evaluation.metrics.list_values import overall
+from evaluation.metrics.ranks import Ranks
 from evaluation.metrics.registry import metric
 
 HERE = Path(__file__).resolve().parent
@@ -61,7 +61,10 @@ def clocks() -> np.ndarray:
 
 def ours(lists: np.ndarray, users: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
     started = clocks()
-    ranks = find_ranks(lists, users, items)
+    pairs, columns = np.divmod(np.flatnonzero(lists[users] == items[:, None]), DEPTH)
+    found_at = np.zeros(len(users), dtype=np.int64)
+    found_at[pairs] = columns + 1
+    ranks = Ranks.of(users, found_at, n_listed=np.full(len(lists), DEPTH))
     means = {name: float(overall(metric(name), ranks).value or 0.0) for name in NAMES}
     return clocks() - started, means
 
@@ -116,8 +119,8 @@ def main() -> None:
     )
     print("  ".join(f"{name} {value:.6f}" for name, value in means.items()) + f"  (agree to {apart:.0e})")
     print(f"{'':<11}{'ours ms':>9}{'peer ms':>9}{'limit ms':>10}{'ours/peer':>11}{'ours/limit':>12}")
-    for place, clock in enumerate(("wall clock", "processor")):
-        mine, theirs, least = (median[who][place] for who in ("ours", "peer", "limit"))
+    for index, clock in enumerate(("wall clock", "processor")):
+        mine, theirs, least = (median[who][index] for who in ("ours", "peer", "limit"))
         print(
             f"{clock:<11}{1e3 * mine:>9.1f}{1e3 * theirs:>9.1f}{1e3 * least:>10.1f}"
             f"{mine / theirs:>11.4f}{mine / least:>12.2f}"

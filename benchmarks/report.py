@@ -1,11 +1,11 @@
-"""How long a report takes, and how much memory: computed, drawn as a page, and written as files.
+"""Time and memory of a report: computing it, rendering its page, and writing its files.
 
     python benchmarks/report.py [--per-condition 30,3000] [--database URL] [--profile] [--var DIR]
 
-Makes a study of the demo's seven algorithms with that many simulated participants in each, in process: every one
-stands on a reserved user, gets the list that the condition's model serves for a profile drawn from that user's
-ratings, and answers by the model of answers. No page is walked and no request made. Beyond the number of reserved
-users, several participants stand on the same one. Then the report is built with every interval and permutation that
+Makes a study of the demo's seven algorithms with that many simulated participants in each, in process: each uses
+the ratings of a reserved user, gets the list that the condition's model serves for a profile drawn from them, and
+answers by the answer model. No page is opened and no request made. With more participants than reserved users, several
+participants use the same user. Then the report is built with every interval and permutation that
 it prints, drawn, and written to a temporary folder. What is prepared is kept in --var, so that a second run begins
 at once.
 """
@@ -80,9 +80,9 @@ def _study(per_condition: int, seed: int) -> Any:
     from studies.models import Study
 
     slug = f"report-{per_condition}-{seed}"
-    found = Study.objects.filter(slug=slug).first()
-    if found is not None and found.participants.count() == per_condition * found.conditions.count():
-        return found
+    study = Study.objects.filter(slug=slug).first()
+    if study is not None and study.participants.count() == per_condition * study.conditions.count():
+        return study
     owner = User.objects.order_by("pk").first() or create_account(email="bench@example.org", name="Benchmark")[0]
     version = DatasetVersion.objects.filter(dataset__name="demo-films").first()
     version = version or load_demo_dataset(seed=1, owner=owner)
@@ -95,7 +95,7 @@ def _study(per_condition: int, seed: int) -> Any:
                 stdout=nowhere,
             )  # fmt: skip
         run = newest_succeeded_run(version)
-        if found is None:
+        if study is None:
             call_command(
                 "create_study", slug, template="cremonesi-2011", dataset="demo-films", run=run.pk,
                 per_condition=30, seed=seed, owner=owner.email, stdout=nowhere,
@@ -111,7 +111,7 @@ def _study(per_condition: int, seed: int) -> Any:
 def _people(study: Any, per_condition: int, seed: int) -> None:
     """Simulated participants who have completed, written by the hundred."""
     from core.provenance import rng_for
-    from studies.services.source_users import pool_of
+    from studies.simulation.services.source_users import pool_of
 
     pool, length = pool_of(study), study.settings["list_length"]
     conditions = list(study.conditions.select_related("model").order_by("position"))
@@ -147,29 +147,29 @@ def _write(people: list[tuple[Any, Any]]) -> None:
     from studies.models import Participant, RecommendationList, RecommendedItem, Response
 
     with transaction.atomic():
-        made = Participant.objects.bulk_create([participant for participant, _ in people])
+        participants = Participant.objects.bulk_create([participant for participant, _ in people])
         walked = [_answers(*how) for _, how in people]
         lists = RecommendationList.objects.bulk_create(
             RecommendationList(participant=participant, model_digest=how[0].model_digest, seconds=0.0)
-            for participant, (_, how) in zip(made, people, strict=True)
+            for participant, (_, how) in zip(participants, people, strict=True)
         )
         RecommendedItem.objects.bulk_create(
-            RecommendedItem(recommendation_list=one, rank=rank, item_id=item, score=score, is_filled=is_filled)
-            for one, (slots, _) in zip(lists, walked, strict=True)
+            RecommendedItem(recommendation_list=shown, rank=rank, item_id=item, score=score, is_filled=is_filled)
+            for shown, (slots, _) in zip(lists, walked, strict=True)
             for rank, (item, score, is_filled) in enumerate(slots, start=1)
         )
         Response.objects.bulk_create(
             Response(participant=participant, question=question, rank=rank, value=answer.value,
                      provenance=answer.provenance)
-            for participant, (_, given) in zip(made, walked, strict=True)
-            for question, rank, answer in given
+            for participant, (_, answers) in zip(participants, walked, strict=True)
+            for question, rank, answer in answers
         )  # fmt: skip
 
 
 def _answers(condition: Any, pool: Any, length: int, rng: np.random.Generator) -> tuple[list[Any], list[Any]]:
     """One participant's list, and what they answer about it."""
     from evaluation.services.serving import recommend
-    from studies.answer_model import SimulatedPerson
+    from studies.simulation.answer_model import SimulatedPerson
 
     user = pool.users[int(rng.integers(len(pool.users)))]
     person = SimulatedPerson(user, pool.training, rng)
@@ -182,12 +182,12 @@ def _answers(condition: Any, pool: Any, length: int, rng: np.random.Generator) -
         (pool.item_ids[item], score, is_filled)
         for item, score, is_filled in zip(served.items, served.scores, served.is_filled, strict=True)
     ]
-    given = [
+    answers = [
         (question, rank, answer)
         for rank, item in enumerate(served.items, start=1)
         for question, answer in person.about_item(item).items()
     ]
-    return slots, [*given, ("satisfaction", 0, person.satisfaction())]
+    return slots, [*answers, ("satisfaction", 0, person.satisfaction())]
 
 
 COLD = """
@@ -211,8 +211,8 @@ print(time.perf_counter() - began)
 
 def _in_a_fresh_process(pk: int) -> float:
     """Seconds that a view of a report takes where nothing has been drawn or read yet."""
-    said = subprocess.run([sys.executable, "-c", COLD.format(pk=pk)], capture_output=True, text=True, check=True)
-    return float(said.stdout.split()[-1])
+    done = subprocess.run([sys.executable, "-c", COLD.format(pk=pk)], capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
 
 
 def _measured(per_condition: int, chosen: argparse.Namespace) -> bool:
@@ -220,7 +220,7 @@ def _measured(per_condition: int, chosen: argparse.Namespace) -> bool:
     from analysis.models import Drawing, Report
     from analysis.package import write_report
     from analysis.services import build_report
-    from analysis.services.drawing import page_of
+    from analysis.services.report_cache import page_of
 
     study = _study(per_condition, chosen.seed)
     Report.objects.filter(study=study).delete()
@@ -269,15 +269,15 @@ class _Steps:
         self._doing, self._since = words, now
 
 
-def _timed(what: str, work: Callable[[], Any], is_profiled: bool) -> tuple[Any, float]:
+def _timed(label: str, work: Callable[[], Any], is_profiled: bool) -> tuple[Any, float]:
     profile = cProfile.Profile() if is_profiled else None
     started, processor = time.perf_counter(), time.process_time()
-    made = profile.runcall(work) if profile else work()
+    result = profile.runcall(work) if profile else work()
     seconds = time.perf_counter() - started
-    print(f"  {what:<22}{seconds:8.2f} s  ({time.process_time() - processor:.2f} s of processors)", flush=True)
+    print(f"  {label:<22}{seconds:8.2f} s  ({time.process_time() - processor:.2f} s of processors)", flush=True)
     if profile:
         pstats.Stats(profile).sort_stats("cumulative").print_stats(SLOWEST)
-    return made, seconds
+    return result, seconds
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
     python benchmarks/study_load.py planted [--shift 0.8] [--per-condition 30]
 
 All make the demo's study, start the web server that `manage.py up` starts, and load it from this process, on the
-same cores. `walk` counts that nobody is lost, that every condition stands at its target and that exports are
+same cores. `walk` checks that no participant is lost, that every condition reaches its target and that exports are
 complete. `open` lets that many people stay on the pages with 3 to 8 s between two requests of theirs, each after
 the script's batch of events, and compares every answer that the server took with what is stored. `planted` has one
 and the same model in all conditions and shifts perceived accuracy in one: its report has to find that one, maximal.
@@ -29,7 +29,7 @@ from typing import Any
 ARRIVE_SECONDS = 30.0  # in which the open participants come; measured too
 THINKS = (3.0, 8.0)  # seconds between two requests of an open participant
 DEMO_ALGORITHMS = "toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa"
-GOAL_WALK_SECONDS, GOAL_P95_MS, LEAST_REQUESTS = 30.0, 150.0, 40
+GOAL_WALK_SECONDS, GOAL_P95_MS, LEAST_REQUESTS = 60.0, 100.0, 40
 
 
 def main() -> None:
@@ -77,10 +77,10 @@ def study_and_server(chosen: argparse.Namespace) -> Any:
     from evaluation.selectors import newest_succeeded_run
     from parallax.children import Children
     from studies.models import Study
-    from studies.services.recruiting import set_limits
+    from studies.recruitment.services.recruitment import set_limits
 
     @contextmanager
-    def made() -> Any:
+    def prepared() -> Any:
         call_command("migrate", verbosity=0, interactive=False)
         owner = User.objects.order_by("pk").first() or create_account(email="load@example.org", name="Load")[0]
         version = DatasetVersion.objects.filter(dataset__name="demo-films").first()
@@ -105,7 +105,7 @@ def study_and_server(chosen: argparse.Namespace) -> Any:
             first = conditions.order_by("position").first()
             conditions.update(model=first.model, model_digest=first.model_digest)
         call_command("launch_study", slug, **quiet)
-        if chosen.what == "open":  # everybody comes at once, from one network
+        if chosen.what == "open":  # all participants come at once, from one network
             set_limits(study=Study.objects.get(slug=slug), most_per_network=100_000, pause_at=100_000)
         with Children(port=chosen.port, workers=0) as children:
             print(
@@ -116,7 +116,7 @@ def study_and_server(chosen: argparse.Namespace) -> Any:
             )
             yield Study.objects.get(slug=slug), children.url
 
-    return made()
+    return prepared()
 
 
 def _database_version(connection: Any) -> str:
@@ -127,18 +127,18 @@ def _database_version(connection: Any) -> str:
 
 
 def integrity_findings() -> int:
-    from parallax.integrity.checking import findings
+    from parallax.integrity.all_checks import findings
 
-    found = list(findings(lambda words: None))
-    for finding in found:
+    problems = list(findings(lambda words: None))
+    for finding in problems:
         print(f"  {finding.code} in {finding.where}: {finding.what}")
-    return len(found)
+    return len(problems)
 
 
 def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
+    from studies.data.exports import Options, write_export
     from studies.enums import Mode
-    from studies.exports import Options, write_export
-    from studies.services import pilot
+    from studies.simulation.services import pilot
 
     walks: list[Any] = []
     walk_one = pilot._walk_one
@@ -150,7 +150,7 @@ def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     )  # fmt: skip
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     people = study.participants.filter(mode=Mode.SIMULATED)
-    held = Counter(people.filter(status="completed").values_list("condition__label", flat=True))
+    completed = Counter(people.filter(status="completed").values_list("condition__label", flat=True))
     requests = sorted(walk.n_requests for walk in walks)
     looked = [people_events(study, walk.code) for walk in walks]
     with tempfile.TemporaryDirectory() as name:
@@ -162,12 +162,12 @@ def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     )
     print(
         f"requests each: {requests[0]} to {requests[-1]} (at least {LEAST_REQUESTS}); searches and details each: at "
-        f"least {min(looked)}; rows exported: {n_rows}; by condition: {dict(held)}"
+        f"least {min(looked)}; rows exported: {n_rows}; by condition: {dict(completed)}"
     )
     print(f"check_integrity: {integrity_findings()} findings")
     return (
         end.finished == end.total == n_rows == people.count()
-        and set(held.values()) == {chosen.per_condition}
+        and set(completed.values()) == {chosen.per_condition}
         and requests[0] >= LEAST_REQUESTS
         and min(looked) >= 5
         and seconds <= GOAL_WALK_SECONDS
@@ -176,8 +176,8 @@ def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
 
 def _planted(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     from analysis.services import build_report
-    from studies.planted_effects import Effect
-    from studies.services import pilot
+    from studies.simulation.planted_effects import Effect
+    from studies.simulation.services import pilot
 
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     shifted = labels[len(labels) // 2]
@@ -186,7 +186,7 @@ def _planted(study: Any, url: str, chosen: argparse.Namespace) -> bool:
         tell=lambda progress: None, effects={shifted: Effect(accuracy=chosen.shift)},
     )  # fmt: skip
     report = build_report(study=study, mode="simulated")
-    accuracy = next(one for one in report.results["variables"] if one["key"] == "accuracy")
+    accuracy = next(variable for variable in report.results["variables"] if variable["key"] == "accuracy")
     means = {name: accuracy["described"][name]["mean"] for name in labels}
     order, anova = accuracy["orders"]["tukey"], accuracy["anova"]
     print(f"planted in {shifted}: perceived accuracy {chosen.shift:+g}; all conditions serve one model")
@@ -208,73 +208,37 @@ def people_events(study: Any, code: str) -> int:
 def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     import httpx
     import numpy as np
+    from timed_browser import Answers, TimedBrowser, TimedTransport, lost_answers
 
     from core.provenance import rng_for
-    from studies.answer_model import SimulatedPerson, demographics
-    from studies.models import ProfileRating, Response
-    from studies.services import source_users
-    from studies.walker.walk import Walker
+    from studies.models import ProfileRating
+    from studies.simulation.services import source_users
 
     study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
     pool = source_users.pool_of(study)
     took: dict[str, list[float]] = defaultdict(list)
-    answered: dict[tuple[str, str, str], Any] = {}
+    answered: Answers = {}
     problems: list[str] = []
     over = threading.Event()
 
     class Over(Exception):
         """The measurement has ended."""
 
-    class Patient(httpx.HTTPTransport):
-        """Waits as long as a person before every request, and measures the answer to its last byte."""
-
-        def __init__(self, rng: np.random.Generator) -> None:
-            super().__init__()
-            self.rng = rng
-            self.is_script = False
-
-        def handle_request(self, request: httpx.Request) -> httpx.Response:
-            if not self.is_script and over.wait(self.rng.uniform(*THINKS)):
-                raise Over
-            before = time.perf_counter()
-            response = super().handle_request(request)
-            response.read()
-            kind = "events" if self.is_script else f"{request.method} {_page_of(request.url.path)}"
-            took[kind].append(time.perf_counter() - before)
-            return response
-
-    class Browser(Walker):
-        """A walker that keeps what it answered, and sends what the pages' script would."""
-
-        def _answer(self, page: Any, key: str, answer: Any) -> None:
-            super()._answer(page, key, answer)
-            rank = page.url.rstrip("/").rpartition("/")[2] if "/films/" in page.url else "0"
-            answered[self.walk.code, rank, key] = answer.value
-
-        def _page(self, response: httpx.Response) -> Any:
-            page = super()._page(response)
-            body = page.tree.xpath("//body[@data-events]")
-            if body:
-                self.client._transport.is_script = True
-                try:
-                    self.client.post(body[0].get("data-events"), json=events_batch(body[0])).raise_for_status()
-                finally:
-                    self.client._transport.is_script = False
-            return page
+    def record(request: httpx.Request, is_script: bool, seconds: float) -> None:
+        took["events" if is_script else f"{request.method} {_page_of(request.url.path)}"].append(seconds)
 
     def stay(number: int) -> None:
         """One browser: people come one after the other, until the measurement ends."""
         rng = rng_for(chosen.seed, "open", study.slug, number)
+
+        def pause() -> None:
+            if over.wait(rng.uniform(*THINKS)):
+                raise Over
+
         over.wait(rng.uniform(0, ARRIVE_SECONDS))
         while not over.is_set():
-            facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
-            user = pool.users[int(rng.integers(len(pool.users)))]
-            person = SimulatedPerson(user, pool.training, rng)
-            with httpx.Client(base_url=url, timeout=60, transport=Patient(rng)) as client:
-                walker = Browser(
-                    client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code, one=person: one,
-                    item_titles=pool.item_titles, item_ids=pool.item_ids, ratings_asked=pool.ratings_asked, rng=rng,
-                )  # fmt: skip
+            with httpx.Client(base_url=url, timeout=60, transport=TimedTransport(pause, record)) as client:
+                walker = TimedBrowser(client, study, pool, number, rng=rng, answered=answered)
                 try:
                     walker.run()
                 except Over:
@@ -292,15 +256,9 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     for thread in threads:
         thread.join(timeout=70)
     seconds = time.perf_counter() - started
-    stored = {
-        (code, str(rank), key): value
-        for code, rank, key, value in Response.objects.filter(participant__study=study).values_list(
-            "participant__code", "rank", "question", "value"
-        )
-    }
-    lost = [key for key, value in answered.items() if stored.get(key) != value]
+    lost = lost_answers(study, answered)
     ratings = ProfileRating.objects.filter(participant__study=study).count()
-    everything = np.array([one for kind, times in took.items() if kind != "events" for one in times])
+    everything = np.array([duration for kind, times in took.items() if kind != "events" for duration in times])
     offered = chosen.participants / (sum(THINKS) / 2)
     print(
         f"{chosen.participants} open participants who came within {ARRIVE_SECONDS:g} s, {THINKS[0]:g} to "
@@ -329,20 +287,6 @@ def _page_of(path: str) -> str:
     return (
         parts[3] if parts[:2] == ["s", "p"] and len(parts) > 3 else "resume" if parts[:2] == ["s", "p"] else "consent"
     )
-
-
-def events_batch(body: Any) -> dict[str, Any]:
-    """What the script of a page sends when the next one opens."""
-    import uuid
-
-    now = time.time() * 1000
-    return {
-        "events": [
-            {"id": str(uuid.uuid4()), "kind": "page_shown", "page": body.get("data-step"), "at": now},
-            {"id": str(uuid.uuid4()), "kind": "page_left", "page": body.get("data-step"), "at": now,
-             "seconds": 5.0, "hidden_seconds": 0.0},
-        ]
-    }  # fmt: skip
 
 
 if __name__ == "__main__":

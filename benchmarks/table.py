@@ -50,23 +50,23 @@ class Row:
         return f"| {' | '.join([*cells, str(self.repetitions or repetitions)])} |"
 
     @staticmethod
-    def _judged(ours: float, other: float | None, goal: float | None) -> list[str]:
-        if other is None or goal is None:
+    def _judged(ours: float, reference: float | None, goal: float | None) -> list[str]:
+        if reference is None or goal is None:
             return ["", ""]
-        return [f"≤ {goal:g}", "reached" if ours / other <= goal else "missed"]
+        return [f"≤ {goal:g}", "reached" if ours / reference <= goal else "missed"]
 
 
 def write_rows(file: Path | None, description: str, rows: Sequence[Row], repetitions: int) -> None:
-    """Leave rows for the table of all benchmarks (`benchmarks/bench.py`), if a file is given."""
+    """Store rows for the table of all benchmarks (`benchmarks/bench.py`), if a file is given."""
     if file is not None:
-        found = [{**asdict(row), "repetitions": row.repetitions or repetitions} for row in rows]
-        file.write_text(json.dumps({"description": description, "rows": found}))
+        records = [{**asdict(row), "repetitions": row.repetitions or repetitions} for row in rows]
+        file.write_text(json.dumps({"description": description, "rows": records}))
 
 
 def read_rows(file: Path) -> tuple[str, list[Row]]:
-    """What was left in a file, and a word on how it was measured."""
-    found = json.loads(file.read_text())
-    return str(found["description"]), [Row(**row) for row in found["rows"]]
+    """Read the description and rows of a file."""
+    stored = json.loads(file.read_text())
+    return str(stored["description"]), [Row(**row) for row in stored["rows"]]
 
 
 def in_turn(
@@ -74,5 +74,5 @@ def in_turn(
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Medians of ours and theirs, one after the other, so that both meet the same machine."""
     pairs = [(ours(), theirs()) for _ in range(repetitions)]
-    medians = [{key: statistics.median(one[side][key] for one in pairs) for key in pairs[0][side]} for side in (0, 1)]
+    medians = [{key: statistics.median(pair[side][key] for pair in pairs) for key in pairs[0][side]} for side in (0, 1)]
     return medians[0], medians[1]

@@ -1,4 +1,4 @@
-"""The catalogue in Django's admin: to look at, since versions never change."""
+"""The catalogue in Django's admin, read-only because versions never change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Datasets for programs: every researcher sees them all, as in the console."""
+"""REST API endpoints for datasets, which every researcher can read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from catalog.serializers import DatasetSerializer
     retrieve=extend_schema(operation_id="dataset", summary="One dataset with its versions"),
 )
 class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Dataset]):
-    """Datasets and their versions; the ratings themselves stay where they are."""
+    """Datasets and their versions, without the ratings themselves."""
 
     serializer_class = DatasetSerializer
     lookup_field = "name"
@@ -25,5 +25,5 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     ordering = "name"
 
     def get_queryset(self) -> QuerySet[Dataset]:
-        """Every dataset."""
+        """Return all datasets."""
         return datasets_with_versions()

@@ -1,4 +1,4 @@
-"""Which charts a dataset's page shows, and the tables beside them. Pure; `charting` draws."""
+"""The charts of a dataset's page with their data tables. Pure; `charting` draws them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ratings_per_value(values: Sequence[tuple[float, int]]) -> Figure:
     """How often each rating was given: (value, count) from the lowest."""
     total = sum(count for _, count in values)
     commonest, most = max(values, key=lambda pair: pair[1])
-    title = f"The commonest rating is {commonest:g}: {100 * most / total:.0f} % of all"
+    title = f"The commonest rating is {commonest:g}: {100 * most / total:.0f}% of all"
     return Figure(
         key="values",
         title=title,
@@ -58,12 +58,12 @@ def tail(counts: Sequence[int], shares: Sequence[tuple[int, float, float]], half
 
 
 def ratings_by_mean(bins: Sequence[tuple[float, float, int, float]]) -> Figure:
-    """Are well-liked items rated more? (lowest mean, highest mean, items, ratings an item) from the lowest.
+    """Ratings per item by mean rating: (lowest mean, highest mean, items, ratings per item) from the lowest.
 
-    The first figure of Gunawardana & Shani (2009), whose answer tells that ratings are not missing at random.
+    After the first figure of Gunawardana & Shani (2009), which shows whether ratings are missing at random.
     """
     names = [f"{low:g} to {high:g}" for low, high, _, _ in bins]
-    most = max(range(len(bins)), key=lambda place: bins[place][3])
+    most = max(range(len(bins)), key=lambda index: bins[index][3])
     title = f"Items with a mean of {names[most]} have the most ratings: {bins[most][3]:,.1f} each"
     means = {name: (ratings, ratings, ratings) for name, (_, _, _, ratings) in zip(names, bins, strict=True)}
     chart = bars(

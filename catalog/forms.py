@@ -1,4 +1,4 @@
-"""Forms of the catalogue's pages."""
+"""Forms of the catalogue pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORDER_WORDS = {
     "popularity": "Most rated first",
     "title": "By title",
     "strata": "Popular and rare in turn",
-    "random": "Shuffled",
+    "random": "Random",
 }
 
 
@@ -45,32 +45,32 @@ class BrowseForm(forms.Form):
         ]
 
     def clean_order(self) -> str:
-        """The order asked for, by popularity unless one was."""
+        """The chosen order; by default popularity."""
         return self.cleaned_data["order"] or POPULARITY
 
     def clean_page(self) -> int:
-        """The page asked for, the first unless one was."""
+        """The chosen page; by default the first."""
         return self.cleaned_data["page"] or 1
 
 
 class MetadataForm(forms.Form):
-    """A file of facts about a version's items; what it says is checked by the service."""
+    """An uploaded file of item metadata; the service checks its content."""
 
     file = forms.FileField(
-        label="File of facts",
+        label="Metadata file",
         help_text=(
-            "A table with a row a fact (item, kind, value), a table with a row an item (plot, genres, people, image, "
-            "trailer), or JSON Lines; also gzipped. Ids are those of the dataset."
+            "A table with one fact per row (item, kind, value) or one item per row (plot, genres, people, image, "
+            "trailer), or JSON Lines; also gzipped. Item ids are those of the dataset."
         ),
     )
     images = forms.FileField(
         label="Pictures",
         required=False,
-        help_text="A ZIP archive of the JPEG, PNG, GIF or WebP files that the facts name as images, if they name any.",
+        help_text="A ZIP archive of the JPEG, PNG, GIF or WebP files that the metadata name as images, if any.",
     )
     on_bad_row = forms.ChoiceField(
-        label="Rows that cannot be taken",
-        choices=[("refuse", "Refuse the file"), ("drop", "Leave them out and count them")],
+        label="Invalid rows",
+        choices=[("refuse", "Reject the file"), ("drop", "Exclude and count them")],
     )
 
     def clean_file(self) -> Any:
@@ -85,7 +85,7 @@ class MetadataForm(forms.Form):
 def _checked(upload: Any, most: int) -> Any:
     if upload is not None and upload.size > most:
         raise forms.ValidationError(
-            f"The file has {filesizeformat(upload.size)}; a page takes {filesizeformat(most)}. "
-            "Use the command add_metadata for larger ones."
+            f"The file has {filesizeformat(upload.size)}; the limit for uploads is {filesizeformat(most)}. "
+            "Use the command add_metadata for larger files."
         )
     return upload

@@ -12,7 +12,7 @@ from core.provenance import digest_of
 
 
 class Dataset(TimeStampedModel):
-    """A named source of ratings; what is used is one of its versions."""
+    """A named source of ratings; runs and studies use one of its versions."""
 
     name = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=200)
@@ -56,7 +56,7 @@ class DatasetVersion(TimeStampedModel):
         return f"{self.dataset} · version {self.number}"
 
     def get_absolute_url(self) -> str:
-        """Its page in the console."""
+        """The address of its console page."""
         return reverse("catalog:version", args=[self.dataset.name, self.number])
 
 
@@ -90,12 +90,12 @@ class Item(models.Model):
 
     @property
     def poster_key(self) -> str:
-        """What its drawn poster follows from: the same item looks the same in every version."""
+        """The key of its generated poster, which is the same in every version."""
         return f"{self.external_id} {self.title}"
 
     @cached_property
     def poster_url(self) -> str:
-        """Its poster, by an address that changes when the poster would, because browsers keep it for a year."""
+        """The address of its poster, which changes with the poster, because browsers cache it for a year."""
         changes_with = digest_of([self.poster_key, self.year, *([self.image] if self.image else [])])[:12]
         return f"{reverse('catalog:poster', args=[self.pk])}?v={changes_with}"
 

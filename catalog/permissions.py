@@ -1,4 +1,4 @@
-"""Who may change what in the catalogue."""
+"""Permissions for changes to the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs are told of datasets."""
+"""Datasets in the REST API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from catalog.models import Dataset, DatasetVersion
 
 
 class VersionSerializer(serializers.ModelSerializer[DatasetVersion]):
-    """One version: it never changes, and its content hash names it."""
+    """One version: it never changes and is identified by its content hash."""
 
     dataset = serializers.SlugField(source="dataset.name")
 

@@ -47,7 +47,7 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def newest(request: HttpRequest, name: str) -> HttpResponse:
-    """Lead on to the dataset's newest version."""
+    """Redirect to the dataset's newest version."""
     try:
         return redirect(newest_version(name))
     except ParallaxError as unknown:
@@ -84,25 +84,25 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 @require_POST
 def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Retire a version; its dataset's owner and administrators may."""
+    """Retire a version; allowed for the dataset's owner and administrators."""
     version = _version(name, number)
     if not may_retire(request.user, version):
         raise PermissionDenied("Only the dataset's owner or an administrator can retire a version.")
     retire_version(version=version, actor=request.user)
-    messages.success(request, f"Version {version.number} is retired: it is offered for nothing new.")
+    messages.success(request, f"Version {version.number} is retired and no longer offered for new runs and studies.")
     return redirect(version)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def add_facts(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Add facts about the items from a file; the result is the dataset's next version."""
+def add_item_metadata(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Add item metadata from a file; the result is the dataset's next version."""
     version = _version(name, number)
     if not may_add_metadata(request.user, version):
-        raise PermissionDenied("Only the dataset's owner or staff can add facts, and only to a version in use.")
+        raise PermissionDenied("Only the dataset's owner or staff can add metadata, and only to a version in use.")
     form = MetadataForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            kept = add_uploaded_metadata(
+            new_version = add_uploaded_metadata(
                 version=version,
                 upload=form.cleaned_data["file"],
                 actor=request.user,
@@ -112,28 +112,28 @@ def add_facts(request: HttpRequest, name: str, number: int) -> HttpResponse:
         except ParallaxError as refusal:
             form.add_error("file", str(refusal))
         else:
-            changed = kept.report["metadata"][-1]["items_changed"]
-            messages.success(request, f"Version {kept.number} has new facts about {changed:,} items.")
-            return redirect(kept)
+            changed = new_version.report["metadata"][-1]["items_changed"]
+            messages.success(request, f"Version {new_version.number} has new metadata for {changed:,} items.")
+            return redirect(new_version)
     return render(request, "console/catalog/metadata.html", {"version": version, "form": form})
 
 
 @require_safe
 def item_grid(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Search and browse the items; htmx is given the results alone."""
+    """Search and browse the items; htmx requests get only the results."""
     version = _version(name, number)
     form = BrowseForm(request.GET, genres=genres_of(version), decades=decades_of(version))
-    found = None
+    results = None
     page = 1
     if form.is_valid():
-        asked = form.cleaned_data
-        page = asked["page"]
-        found = search_items(
+        filters = form.cleaned_data
+        page = filters["page"]
+        results = search_items(
             version,
-            asked["q"],
-            genre=asked["genre"] or None,
-            decade=asked["decade"],
-            order=asked["order"],
+            filters["q"],
+            genre=filters["genre"] or None,
+            decade=filters["decade"],
+            order=filters["order"],
             offset=(page - 1) * ITEMS_ON_A_PAGE,
             limit=ITEMS_ON_A_PAGE,
         )
@@ -142,7 +142,7 @@ def item_grid(request: HttpRequest, name: str, number: int) -> HttpResponse:
     response = render(
         request,
         "console/catalog/_results.html" if is_part else "console/catalog/items.html",
-        {"version": version, "form": form, "found": found, "page": page},
+        {"version": version, "form": form, "results": results, "page": page},
     )
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -159,7 +159,7 @@ def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpR
 @login_not_required
 @require_safe
 def poster(request: HttpRequest, item_id: int) -> HttpResponse:
-    """The item's picture, or its drawn poster: open to all, as participants have no account, and kept for a year."""
+    """The item's picture or generated poster: public, as participants have no account, and cached for a year."""
     item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image"), pk=item_id)
     if item.image:
         response = HttpResponse(picture_of(item), content_type=MEDIA_TYPES[item.image.rpartition(".")[2]])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.estimates import Estimate, checked_estimates, checked_shares, same_names
 from charting.frame import Width, finished, layered, number, rows
 from charting.keys import Entry, key, width_of_names
-from charting.lazy import altair as alt
 from charting.lines import line_axis, line_scale
+from charting.positions import positions
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 from core.errors import ParameterError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = {1: 30, 2: 46}
 # Upper and lower edge of each bar around its row, in shares of a row.
@@ -39,25 +42,14 @@ def bars(
     ----------
     series : mapping of str to mapping of str to (value, low, high)
         One or two series by name, each with the same algorithms; drawn in the order of the first.
-    title : str
-        The finding.
     x_title : str
         The metric and its unit.
     side : {"perceived", "objective", "neutral"}
         Which meaning the metric has.
     decimals : int
         Digits of the printed numbers.
-    is_share : bool
-        True for what cannot exceed 1: printed without a leading zero.
     description : str, optional
         What a screen reader says; made from the values by default.
-    width, height : int
-        Pixels; the height follows the number of algorithms by default.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -71,10 +63,10 @@ def bars(
     >>> spec = bars({"as measured": {"PureSVD50": (0.29, 0.28, 0.30), "LSA": (0.01, 0.0, 0.02)}},
     ...             title="PureSVD50 finds most", x_title="Recall at 5")
     >>> spec["usermeta"]["description"]
-    'Bars, Recall at 5, as measured. PureSVD50: .29 (.28 to .30). LSA: .01 (.00 to .02).'
+    'Bar chart, Recall at 5, as measured. PureSVD50: .29 [.28, .30]. LSA: .01 [.00, .02].'
     """
     if len(series) not in _ROW:
-        raise ParameterError(f"A bar chart draws one or two series; {len(series)} came.")
+        raise ParameterError(f"A bar chart draws one or two series; got {len(series)}.")
     checked = {word: checked_estimates(values, what=f"{x_title} ({word})") for word, values in series.items()}
     first, last = next(iter(checked.values())), list(checked.values())[-1]
     same_names(first, last, what="Two series of bars")
@@ -117,42 +109,36 @@ def _layers(
     decimals: int,
     is_share: bool,
 ) -> alt.LayerChart:
+    import altair as alt
+
     colour = colour_of(side)
     x_scale = alt.Scale(domain=list(ends), nice=False, zero=True)
     label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"
     x_axis = alt.Axis(title=None, grid=True, tickCount=4, format=f".{decimals}f", labelExpr=label, labelFlush=False)
     y_scale = line_scale(len(names))
     y_axis = line_axis(names)
-
-    def along(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def row_at(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     looks: list[dict[str, Any]] = [
         {"fill": colour, "stroke": colour, "strokeWidth": 1},
         {"fill": wash_of(side), "stroke": colour, "strokeWidth": 1.2},
     ]
     layers: list[alt.Chart] = []
     for look, edges, (word, values) in zip(looks, _EDGES[len(series)], series.items(), strict=False):
-        drawn = alt.Chart(rows(_bar_rows(values, names, edges, word, decimals, is_share=is_share)))
+        bars = alt.Chart(rows(_bar_rows(values, names, edges, word, decimals, is_share=is_share)))
         tooltip = [
             alt.Tooltip("algorithm", type="nominal"),
             alt.Tooltip("series", type="nominal", title="measured"),
             alt.Tooltip("text", type="nominal", title="value"),
-            alt.Tooltip("interval", type="nominal", title="95 % interval"),
+            alt.Tooltip("interval", type="nominal", title="95% CI"),
         ]
         layers += [
-            drawn.mark_rect(**look).encode(
-                x=along("start"), x2="value", y=row_at("upper"), y2="lower", tooltip=tooltip
-            ),
+            bars.mark_rect(**look).encode(x=along("start"), x2="value", y=row_at("upper"), y2="lower", tooltip=tooltip),
             # The interval has a rim, or it would vanish on the bar it crosses.
-            drawn.mark_rule(color=LIGHT.paper, strokeWidth=4, aria=False).encode(
+            bars.mark_rule(color=LIGHT.paper, strokeWidth=4, aria=False).encode(
                 x=along("low"), x2="high", y=row_at("middle")
             ),
-            drawn.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(x=along("low"), x2="high", y=row_at("middle")),
-            drawn.mark_text(align="left", baseline="middle", dx=7, fontSize=SMALL_TEXT_SIZE).encode(
+            bars.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(x=along("low"), x2="high", y=row_at("middle")),
+            bars.mark_text(align="left", baseline="middle", dx=7, fontSize=SMALL_TEXT_SIZE).encode(
                 x=along("far"), y=row_at("middle"), text=alt.Text("text", type="nominal")
             ),
         ]
@@ -171,10 +157,10 @@ def _bar_rows(
     *,
     is_share: bool,
 ) -> list[dict[str, Any]]:
-    made = []
+    bars = []
     for row, name in enumerate(names):
         value, low, high = values[name]
-        made.append(
+        bars.append(
             {
                 "algorithm": name,
                 "series": word,
@@ -190,21 +176,21 @@ def _bar_rows(
                 "interval": _interval(values[name], decimals, is_share=is_share),
             }
         )
-    return made
+    return bars
 
 
 def _interval(estimate: Estimate, decimals: int, *, is_share: bool) -> str:
     low = number(estimate.low, decimals, is_share=is_share)
-    return f"{low} to {number(estimate.high, decimals, is_share=is_share)}"
+    return f"[{low}, {number(estimate.high, decimals, is_share=is_share)}]"
 
 
 def _description(series: Mapping[str, Mapping[str, Estimate]], x_title: str, decimals: int, *, is_share: bool) -> str:
     sentences = []
     for word, values in series.items():
-        said = " ".join(
+        summary = " ".join(
             f"{name}: {number(estimate.value, decimals, is_share=is_share)} "
-            f"({_interval(estimate, decimals, is_share=is_share)})."
+            f"{_interval(estimate, decimals, is_share=is_share)}."
             for name, estimate in values.items()
         )
-        sentences.append(f"{x_title}, {word}. {said}")
-    return f"Bars, {' '.join(sentences)}"
+        sentences.append(f"{x_title}, {word}. {summary}")
+    return f"Bar chart, {' '.join(sentences)}"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.frame import Width, finished, label_expression, layered, rows, when_narrow
-from charting.lazy import altair as alt
+from charting.positions import positions
 from charting.quartiles import box_of
 from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 from charting.values import box_tooltip, checked_values, described_boxes
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 # Horizontal layout of one condition, in shares of its slot around the whole number it stands at.
 _BOX = (-0.36, -0.06)
@@ -36,7 +39,7 @@ def box_plot(
     The box goes from the first to the third quartile, its line is the median, its dot the mean, the whiskers
     end at the last value within 1.5 interquartile ranges, open circles are values beyond. To the right of
     each box stands every participant as a point; points of (nearly) one height lie side by side, so their
-    number can be seen and nothing is moved at random. Of large conditions each point stands for several
+    number can be seen and nothing is moved at random. In large conditions each point represents several
     participants, and the subtitle says for how many.
 
     Parameters
@@ -44,25 +47,12 @@ def box_plot(
     values : mapping of str to sequence of float
         Values of each condition, in the order of drawing; finite, within `domain`. An empty condition keeps
         its place and says that it has no values.
-    title : str
-        The finding.
     y_title : str
         The measure and its unit.
-    domain : (float, float)
-        Ends of the scale of measurement.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the measure has.
     letters : mapping of str to str, optional
         Compact letters by condition, printed above the boxes.
     description : str, optional
         What a screen reader says; made from the means by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -76,13 +66,13 @@ def box_plot(
     >>> spec = box_plot({"TopPop": [3.2, 4.0], "LSA": [2.0]}, title="TopPop is liked better",
     ...                 y_title="Perceived accuracy, 1 to 5", domain=(1, 5))
     >>> spec["usermeta"]["description"]
-    'Box plot, Perceived accuracy, 1 to 5. TopPop: n = 2, mean 3.60, median 3.60. LSA: n = 1, mean 2.00, \
-median 2.00.'
+    'Box plot, Perceived accuracy, 1 to 5. TopPop: n = 2, M = 3.60, Mdn = 3.60. LSA: n = 1, M = 2.00, \
+Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=y_title)
     unknown = sorted(set(letters or {}) - set(checked))
     if unknown:
-        raise DataError(f"Letters came for conditions that are not drawn: {', '.join(unknown)}.")
+        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
     names = list(checked)
     summaries, outliers, points = _drawn_rows(checked, domain, letters or {})
     chart = _layers(
@@ -113,8 +103,8 @@ def _drawn_rows(
     outliers: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
     per_point = values_per_point(map(len, values.values()))
-    for place, (name, own) in enumerate(values.items()):
-        row: dict[str, Any] = {"place": place, "condition": name, "participants": len(own)}
+    for column, (name, own) in enumerate(values.items()):
+        row: dict[str, Any] = {"place": column, "condition": name, "participants": len(own)}
         if not own:
             summaries.append({**row, "says": "no values"})
             continue
@@ -122,11 +112,11 @@ def _drawn_rows(
         summaries.append(
             row
             | {
-                "centre": place + _CENTRE,
-                "left": place + _BOX[0],
-                "right": place + _BOX[1],
-                "cap_left": place + _CENTRE - 0.07,
-                "cap_right": place + _CENTRE + 0.07,
+                "centre": column + _CENTRE,
+                "left": column + _BOX[0],
+                "right": column + _BOX[1],
+                "cap_left": column + _CENTRE - 0.07,
+                "cap_right": column + _CENTRE + 0.07,
                 "mean": box.mean,
                 "median": box.median,
                 "q1": box.first_quartile,
@@ -136,9 +126,9 @@ def _drawn_rows(
                 "letters": letters.get(name, ""),
             }
         )
-        outliers.extend({"x": place + _CENTRE, "y": value, "condition": name} for value in box.outliers)
+        outliers.extend({"x": column + _CENTRE, "y": value, "condition": name} for value in box.outliers)
         points.extend(
-            {"x": place + across, "y": value, "condition": name}
+            {"x": column + across, "y": value, "condition": name}
             for across, value in swarm(own, domain, _SWARM, per_point=per_point)
         )
     return summaries, outliers, points
@@ -155,8 +145,10 @@ def _layers(
     side: Side,
     has_letters: bool,
 ) -> alt.LayerChart:
+    import altair as alt
+
     colour, wash = colour_of(side), wash_of(side)
-    drawn = rows(row for row in summaries if "mean" in row)
+    means = rows(row for row in summaries if "mean" in row)
     x_axis = alt.Axis(
         values=list(range(len(names))),
         labelExpr=label_expression([f"{name}\nn = {count}" for name, count in zip(names, counts, strict=True)], names),
@@ -170,15 +162,9 @@ def _layers(
     x_scale = alt.Scale(domain=[-0.5, len(names) - 0.5], nice=False, zero=False)
     y_scale = alt.Scale(domain=list(domain), nice=False, zero=False, padding=7)
     y_axis = alt.Axis(title=None, grid=True, tickCount=5)
-
-    def at(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def height_of(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    at, height_of = positions(x_scale, x_axis, y_scale, y_axis)
     tooltip = box_tooltip()
-    base = alt.Chart(drawn)
+    base = alt.Chart(means)
     layers: list[alt.Chart] = [
         base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("centre"), y=height_of("lower"), y2="upper"),
         base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("cap_left"), x2="cap_right", y=height_of("lower")),

@@ -1,4 +1,4 @@
-"""Where the conditions of a Hasse diagram stand beside each other."""
+"""Columns of the conditions of a Hasse diagram."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def named_over(nodes: Mapping[str, Estimate], positions: Mapping[str, float], *,
     over: set[str] = set()
     for name in sorted(nodes, key=lambda name: (positions[name], name)):
         tip = nodes[name].high if higher_is_better else nodes[name].low
-        for other in over:
-            other_tip = nodes[other].high if higher_is_better else nodes[other].low
-            room = (positions[name] - positions[other]) * pitch
-            needed = (len(name) + len(other)) / 2 * CHARACTER_WIDTH + 6
+        for upper in over:
+            other_tip = nodes[upper].high if higher_is_better else nodes[upper].low
+            room = (positions[name] - positions[upper]) * pitch
+            needed = (len(name) + len(upper)) / 2 * CHARACTER_WIDTH + 6
             if room < needed and abs(tip - other_tip) < 0.07 * span:
                 break
         else:
@@ -92,35 +92,33 @@ def _arranged(names: Sequence[str], nodes: Mapping[str, Estimate], pairs: Sequen
         improved = True
         while improved:
             improved = False
-            for one in range(len(order)):
-                for other in range(one + 1, len(order)):
-                    order[one], order[other] = order[other], order[one]
+            for left in range(len(order)):
+                for right in range(left + 1, len(order)):
+                    order[left], order[right] = order[right], order[left]
                     changed = _cost(order, nodes, pairs)
                     if changed < cost - 1e-9:
                         cost, improved = changed, True
                     else:
-                        order[one], order[other] = order[other], order[one]
+                        order[left], order[right] = order[right], order[left]
         if best is None or cost < best[0] - 1e-9:
             best = (cost, order)
     return best[1] if best else []
 
 
 def _cost(order: Sequence[str], nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]]) -> float:
-    place = {name: float(column) for column, name in enumerate(order)}
+    column_of = {name: float(column) for column, name in enumerate(order)}
     span = max(node.high for node in nodes.values()) - min(node.low for node in nodes.values()) or 1.0
     cost = 0.0
     for index, (upper, lower) in enumerate(pairs):
-        ends = (place[upper], nodes[upper].value, place[lower], nodes[lower].value)
-        cost += abs(place[upper] - place[lower])
+        ends = (column_of[upper], nodes[upper].value, column_of[lower], nodes[lower].value)
+        cost += abs(column_of[upper] - column_of[lower])
         for other_upper, other_lower in pairs[index + 1 :]:
             if not {upper, lower} & {other_upper, other_lower}:
-                cost += 12 * _cross(
-                    ends,
-                    (place[other_upper], nodes[other_upper].value, place[other_lower], nodes[other_lower].value),
-                )
+                first, second = ((column_of[name], nodes[name].value) for name in (other_upper, other_lower))
+                cost += 12 * _cross(ends, (*first, *second))
         for name in order:
-            if name not in (upper, lower) and min(ends[0], ends[2]) < place[name] < max(ends[0], ends[2]):
-                share = (place[name] - ends[0]) / (ends[2] - ends[0])
+            if name not in (upper, lower) and min(ends[0], ends[2]) < column_of[name] < max(ends[0], ends[2]):
+                share = (column_of[name] - ends[0]) / (ends[2] - ends[0])
                 height = ends[1] + share * (ends[3] - ends[1])
                 is_hit = nodes[name].low <= height <= nodes[name].high + 0.06 * span
                 cost += 5 * is_hit + 40 * (abs(height - nodes[name].value) < 0.04 * span)
@@ -131,8 +129,14 @@ def _cost(order: Sequence[str], nodes: Mapping[str, Estimate], pairs: Sequence[t
     return cost
 
 
-def _cross(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    def turn(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> float:
-        return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+def _cross(first: tuple[float, float, float, float], second: tuple[float, float, float, float]) -> bool:
+    """Whether two segments cross: the ends of each lie on different sides of the other."""
 
-    return turn(*one, *other[:2]) * turn(*one, *other[2:]) < 0 and turn(*other, *one[:2]) * turn(*other, *one[2:]) < 0
+    def side(segment: tuple[float, float, float, float], point: tuple[float, float]) -> float:
+        ax, ay, bx, by = segment
+        return (bx - ax) * (point[1] - ay) - (by - ay) * (point[0] - ax)
+
+    def divides(segment: tuple[float, float, float, float], ends: tuple[float, float, float, float]) -> bool:
+        return side(segment, ends[:2]) * side(segment, ends[2:]) < 0
+
+    return divides(first, second) and divides(second, first)

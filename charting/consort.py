@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from charting.frame import Width, finished, layered, rows
-from charting.lazy import altair as alt
+from charting.positions import positions
 from charting.theme import LIGHT, TEXT_SIZE, Spec
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _LINE = 16
 _PAD = 9
@@ -40,18 +43,9 @@ def consort(
     Parameters
     ----------
     stages : sequence of Stage
-        From the first step to the last; counts >= 0. Reasons that nobody had are not drawn.
-    title : str
-        The finding.
-    description : str, optional
-        What a screen reader says; made from the counts by default.
+        From the first step to the last; counts >= 0. Reasons with a count of 0 are not drawn.
     width : int
         Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -67,7 +61,7 @@ def consort(
     --------
     >>> spec = consort([Stage("Consented", 12, {"Screened out": 2}), Stage("Assigned", 10, {})], title="10 of 12")
     >>> spec["usermeta"]["description"]
-    'Flow of participants. Consented: 12; left then: Screened out 2. Assigned: 10.'
+    'Flow of participants. Consented: 12; excluded: Screened out 2. Assigned: 10.'
     """
     if not stages:
         raise DataError("There is no step of the flow to draw.")
@@ -79,8 +73,8 @@ def consort(
     return finished(
         _layers(boxes, words, arrows, height),
         title=title,
-        subtitle="Participants at each step, and those who left",
-        description=description or f"Flow of participants. {' '.join(map(_said, stages))}",
+        subtitle="Participants at each step and exclusions",
+        description=description or f"Flow of participants. {' '.join(map(_stage_text, stages))}",
         side="neutral",
         width=width,
         height=height,
@@ -88,9 +82,9 @@ def consort(
     )
 
 
-def _said(stage: Stage) -> str:
+def _stage_text(stage: Stage) -> str:
     left = ", ".join(f"{reason} {n}" for reason, n in stage.left.items() if n)
-    return f"{stage.name}: {stage.n}" + (f"; left then: {left}." if left else ".")
+    return f"{stage.name}: {stage.n}" + (f"; excluded: {left}." if left else ".")
 
 
 def _lines_of(reason: str, n: int) -> list[str]:
@@ -104,15 +98,15 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
     arrows: list[dict[str, Any]] = []
 
     def box(
-        ends: tuple[float, float], top: float, lines: Sequence[str], is_first_bold: bool, said: tuple[str, str]
+        ends: tuple[float, float], top: float, lines: Sequence[str], *, is_first_bold: bool, tooltip: tuple[str, str]
     ) -> float:
         bottom = top + len(lines) * _LINE + 2 * _PAD
-        boxes.append(
-            {"left": ends[0], "right": ends[1], "top": top, "bottom": bottom, "step": said[0], "participants": said[1]}
-        )
-        for place, line in enumerate(lines):
-            y = top + _PAD + (place + 0.5) * _LINE
-            words.append({"x": ends[0] + 0.02, "y": y, "text": line, "bold": is_first_bold and place == 0})
+        step, participants = tooltip
+        edges = {"left": ends[0], "right": ends[1], "top": top, "bottom": bottom}
+        boxes.append({**edges, "step": step, "participants": participants})
+        for index, line in enumerate(lines):
+            y = top + _PAD + (index + 0.5) * _LINE
+            words.append({"x": ends[0] + 0.02, "y": y, "text": line, "bold": is_first_bold and index == 0})
         return bottom
 
     top = 0.0
@@ -121,7 +115,7 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
         if before is not None:
             arrows.append({"x": _MIDDLE, "x2": _MIDDLE, "y": before, "y2": top, "is_down": True})
         words_of_step = [f"{stage.n:,}", *textwrap.wrap(stage.name, _CHARACTERS)]
-        before = box(_MAIN, top, words_of_step, True, (stage.name, f"{stage.n:,}"))
+        before = box(_MAIN, top, words_of_step, is_first_bold=True, tooltip=(stage.name, f"{stage.n:,}"))
         top = before + _GAP
         lines = [line for reason, n in stage.left.items() if n for line in _lines_of(reason, n)]
         if lines:
@@ -129,22 +123,19 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
             middle = start + (len(lines) * _LINE + 2 * _PAD) / 2
             arrows.append({"x": _MIDDLE, "x2": _SIDE[0], "y": middle, "y2": middle, "is_down": False})
             left = ", ".join(f"{reason} {n:,}" for reason, n in stage.left.items() if n)
-            top = box(_SIDE, start, lines, False, (f"Left after: {stage.name}", left)) + _GAP / 2
+            top = box(_SIDE, start, lines, is_first_bold=False, tooltip=(f"Left after: {stage.name}", left))
+            top += _GAP / 2
     return boxes, words, arrows
 
 
 def _layers(
     boxes: list[dict[str, Any]], words: list[dict[str, Any]], arrows: list[dict[str, Any]], height: int
 ) -> alt.LayerChart:
+    import altair as alt
+
     x_scale = alt.Scale(domain=[0, 1], nice=False, zero=False)
     y_scale = alt.Scale(domain=[height, 0], nice=False, zero=False)
-
-    def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=None)
-
-    def down(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=None)
-
+    across, down = positions(x_scale, None, y_scale, None)
     heads = [{"x": arrow["x2"], "y": arrow["y2"], "angle": 180 if arrow["is_down"] else 90} for arrow in arrows]
     layers = [
         alt.Chart(rows(arrows)).mark_rule(stroke=LIGHT.quiet, aria=False).encode(
@@ -160,11 +151,10 @@ def _layers(
     ]  # fmt: skip
     for is_bold in (True, False):
         own = [word for word in words if word["bold"] == is_bold]
-        if own:
-            layers.append(
-                alt.Chart(rows(own)).mark_text(
-                    align="left", baseline="middle", fontSize=TEXT_SIZE, color=LIGHT.ink,
-                    fontWeight="bold" if is_bold else "normal",
-                ).encode(x=across("x"), y=down("y"), text=alt.Text("text", type="nominal"))
-            )  # fmt: skip
+        layers.append(
+            alt.Chart(rows(own)).mark_text(
+                align="left", baseline="middle", fontSize=TEXT_SIZE, color=LIGHT.ink,
+                fontWeight="bold" if is_bold else "normal",
+            ).encode(x=across("x"), y=down("y"), text=alt.Text("text", type="nominal"))
+        )  # fmt: skip
     return layered(layers if arrows else layers[2:])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from charting.estimates import checked_number
 from charting.frame import Width, finished, label_expression, layered, rows, when_narrow, whole_ticks
 from charting.keys import Entry, key, width_of_names
-from charting.lazy import altair as alt
 from charting.lines import line_axis, line_scale
+from charting.positions import positions
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = 34
 _SHARES_ON_A_PHONE = 11
@@ -53,17 +56,6 @@ def progress(
         Participants of each condition, in the order of drawing; >= 0.
     targets : mapping of str to int
         Participants wished for in each condition, >= 1.
-    title : str
-        The finding.
-    description : str, optional
-        What a screen reader says; made from the counts by default.
-    width, height : int
-        Pixels; the height follows the number of conditions by default.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -82,8 +74,8 @@ def progress(
         if min(own) < 0:
             raise DataError(f"Condition {name} has a count below 0.")
         if targets.get(name, 0) < 1:
-            raise DataError(f"Condition {name} has no target to be drawn against.")
-    said = " ".join(
+            raise DataError(f"Condition {name} has no target.")
+    summary = " ".join(
         f"{name}: {own.completed} of {targets[name]} completed, {own.active} active, {own.started} started, "
         f"{own.abandoned} abandoned."
         for name, own in counts.items()
@@ -92,7 +84,7 @@ def progress(
         _progress_layers(counts, targets),
         title=title,
         subtitle="",
-        description=description or f"Participants by condition. {said}",
+        description=description or f"Participants by condition. {summary}",
         side="neutral",
         width=width,
         height=height or _ROW * len(counts),
@@ -117,21 +109,10 @@ def histogram(
     counts : mapping of float to int
         Occurrences of each value, drawn in ascending order of value; values that could occur and do not come
         with 0.
-    title : str
-        The finding.
     x_title : str
         The values and their unit.
     y_title : str
         What is counted.
-    description : str, optional
-        What a screen reader says; made from the counts by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -142,33 +123,35 @@ def histogram(
     --------
     >>> spec = histogram({1: 5, 2: 15}, title="Most ratings are high", x_title="Rating")
     >>> spec["usermeta"]["description"]
-    'Histogram, Rating. 1: 5 (25 %), 2: 15 (75 %).'
+    'Histogram, Rating. 1: 5 (25%), 2: 15 (75%).'
     """
+    import altair as alt
+
     if not counts:
         raise DataError(f"There is no {x_title} to count.")
     ordered = sorted((checked_number(value, what=x_title), int(count)) for value, count in counts.items())
     if min(count for _, count in ordered) < 0:
         raise DataError(f"A value of {x_title} occurs less than 0 times.")
     total = sum(count for _, count in ordered)
-    drawn = [
+    bars = [
         {
-            "place": place,
+            "place": index,
             "value": f"{value:g}",
             "count": count,
-            "share": f"{100 * count / total:.0f} %" if total else "0 %",
+            "share": f"{100 * count / total:.0f}%" if total else "0%",
             "start": 0,
-            "left": round(place - 0.4, 6),
-            "right": round(place + 0.4, 6),
+            "left": round(index - 0.4, 6),
+            "right": round(index + 0.4, 6),
         }
-        for place, (value, count) in enumerate(ordered)
+        for index, (value, count) in enumerate(ordered)
     ]
     highest = max(count for _, count in ordered) or 1
-    x_scale = alt.Scale(domain=[-0.5, len(drawn) - 0.5], nice=False, zero=False)
+    x_scale = alt.Scale(domain=[-0.5, len(bars) - 0.5], nice=False, zero=False)
     y_scale = alt.Scale(domain=[0, highest], nice=False)
-    values = [str(row["value"]) for row in drawn]
+    values = [str(row["value"]) for row in bars]
     x_axis = alt.Axis(
         title=x_title,
-        values=list(range(len(drawn))),
+        values=list(range(len(bars))),
         labelExpr=label_expression(values),
         labelAngle=0,
         labelOverlap=True,
@@ -176,14 +159,8 @@ def histogram(
         labelColor=LIGHT.ink,
     )
     y_axis = alt.Axis(title=None, grid=True, values=whole_ticks(0, highest), format=",d")
-
-    def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def up(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
-    base = alt.Chart(rows(drawn))
+    across, up = positions(x_scale, x_axis, y_scale, y_axis)
+    base = alt.Chart(rows(bars))
     chart = layered(
         [
             base.mark_rect(fill=LIGHT.quiet).encode(
@@ -202,17 +179,17 @@ def histogram(
                 dy=-4,
                 fontSize=alt.ExprRef(when_narrow("10", str(SMALL_TEXT_SIZE))),
                 # More shares than a phone has room for: its table says them.
-                opacity=alt.ExprRef(when_narrow("0", "1")) if len(drawn) > _SHARES_ON_A_PHONE else 1,
+                opacity=alt.ExprRef(when_narrow("0", "1")) if len(bars) > _SHARES_ON_A_PHONE else 1,
                 color=LIGHT.quiet,
             ).encode(x=across("place"), y=up("count"), text=alt.Text("share", type="nominal")),
         ]
     )
-    said = ", ".join(f"{row['value']}: {row['count']:,} ({row['share']})" for row in drawn)
+    summary = ", ".join(f"{row['value']}: {row['count']:,} ({row['share']})" for row in bars)
     return finished(
         chart,
         title=title,
         subtitle=y_title,
-        description=description or f"Histogram, {x_title}. {said}.",
+        description=description or f"Histogram, {x_title}. {summary}.",
         side="neutral",
         width=width,
         height=height,
@@ -220,6 +197,8 @@ def histogram(
 
 
 def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -> alt.LayerChart:
+    import altair as alt
+
     names = list(counts)
     parts: list[dict[str, Any]] = []
     sums: list[dict[str, Any]] = []
@@ -255,19 +234,13 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
     x_axis = alt.Axis(title=None, grid=True, values=whole_ticks(0, longest, about=6), format="d", labelFlush=False)
     y_scale = line_scale(len(names))
     y_axis = line_axis(names)
-
-    def along(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def row_at(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     layers = []
     for word, look in _LOOKS.items():
-        drawn = [part for part in parts if part["standing"] == word and part["participants"]]
-        if drawn:
+        segments = [part for part in parts if part["standing"] == word and part["participants"]]
+        if segments:
             layers.append(
-                alt.Chart(rows(drawn))
+                alt.Chart(rows(segments))
                 .mark_rect(strokeWidth=1, **look)
                 .encode(
                     x=along("from"),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from charting.estimates import checked_number, checked_shares
 from charting.frame import Width, finished, layered, number, rows, whole_ticks
 from charting.labels import spread
-from charting.lazy import altair as alt
+from charting.positions import positions
 from charting.theme import LIGHT, TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
@@ -43,8 +47,6 @@ def curves(
     ----------
     by_n : mapping of str to sequence of float
         Values of each algorithm, one for each of `n_values`; finite.
-    title : str
-        The finding.
     y_title : str
         The metric and its unit.
     n_values : sequence of int, optional
@@ -57,21 +59,12 @@ def curves(
         Algorithms whose lines are heavy.
     side : {"perceived", "objective", "neutral"}
         Which meaning the metric has.
-    is_share : bool
-        True for what cannot exceed 1: printed without a leading zero.
     is_from_zero : bool
         Whether the vertical axis begins at 0; not for what has no meaning there.
     decimals : int
         Digits of the values in tooltips and description.
     description : str, optional
         What a screen reader says; made from the last values by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -85,11 +78,11 @@ def curves(
     >>> spec = curves({"TopPop": [0.05, 0.09], "LSA": [0.0, 0.01]}, title="TopPop finds more than LSA",
     ...               y_title="Recall")
     >>> spec["usermeta"]["description"]
-    'Lines, Recall by length of the list, 1 to 2. At 2: TopPop .09, LSA .01.'
+    'Line chart, Recall by length of the list, 1 to 2. At 2: TopPop .09, LSA .01.'
     """
     lengths = _lengths(by_n, n_values)
     if at_n is not None and not lengths[0] <= at_n <= lengths[-1]:
-        raise ParameterError(f"The lengths drawn go from {lengths[0]} to {lengths[-1]}; {at_n} is not among them.")
+        raise ParameterError(f"The lengths in the chart are {lengths[0]} to {lengths[-1]}; {at_n} is not among them.")
     unknown = sorted(set(emphasised) - set(by_n))
     if unknown:
         raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
@@ -111,12 +104,12 @@ def curves(
         x_title=x_title,
     )
     ends = ", ".join(f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items())
-    said = f"Lines, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
+    summary = f"Line chart, {y_title} by length of the list, {lengths[0]} to {lengths[-1]}. At {lengths[-1]}: {ends}."
     return finished(
         chart,
         title=title,
         subtitle=y_title,
-        description=description or said,
+        description=description or summary,
         side=side,
         width=width,
         height=height,
@@ -133,7 +126,7 @@ def _lengths(by_n: Mapping[str, Sequence[float]], n_values: Sequence[int] | None
         if count != len(lengths) or not count:
             raise DataError(f"The line of {name} has {count} values for {len(lengths)} lengths of the list.")
     if any(after <= before for before, after in itertools.pairwise(lengths)):
-        raise ParameterError("The lengths of the list must ascend.")
+        raise ParameterError("The lengths of the list must be in ascending order.")
     return lengths
 
 
@@ -150,6 +143,8 @@ def _curve_layers(
     decimals: int,
     x_title: str,
 ) -> alt.LayerChart:
+    import altair as alt
+
     colour = colour_of(side)
     top = max(max(values) for values in lines.values())
     bottom = min(min(values) for values in lines.values())
@@ -164,13 +159,7 @@ def _curve_layers(
     label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"
     y_axis = alt.Axis(title=None, grid=True, tickCount=5, labelExpr=label)
     y_scale = alt.Scale(domain=[bottom, top], nice=False)
-
-    def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def up(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    across, up = positions(x_scale, x_axis, y_scale, y_axis)
     layers: list[alt.Chart] = []
     if at_n is not None:
         layers.append(
@@ -178,7 +167,7 @@ def _curve_layers(
         )
     heights = spread([values[-1] for values in lines.values()], (top - bottom) * _LABEL_HEIGHT / height)
     hovered = alt.selection_point(name="hovered", fields=["algorithm"], on="pointerover", clear="pointerout")
-    for place, ((name, values), label_at) in enumerate(zip(lines.items(), heights, strict=True)):
+    for index, ((name, values), label_at) in enumerate(zip(lines.items(), heights, strict=True)):
         line = alt.Chart(
             rows(
                 {
@@ -200,9 +189,9 @@ def _curve_layers(
         ]
         layers += [
             line.mark_line(
-                color=colour, strokeWidth=weight, strokeDash=list(_DASHES[place % len(_DASHES)]), strokeCap="butt"
+                color=colour, strokeWidth=weight, strokeDash=list(_DASHES[index % len(_DASHES)]), strokeCap="butt"
             ).encode(x=across("n"), y=up("value"), opacity=dim),
-            end.mark_point(shape=_SYMBOLS[place % len(_SYMBOLS)], filled=True, size=62, color=colour, opacity=1).encode(
+            end.mark_point(shape=_SYMBOLS[index % len(_SYMBOLS)], filled=True, size=62, color=colour, opacity=1).encode(
                 x=across("n"), y=up("value"), opacity=dim
             ),
             # A line has one tooltip; unseen points on it have one each. Files leave them out.

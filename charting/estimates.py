@@ -42,10 +42,10 @@ def checked_number(value: float, *, what: str) -> float:
     >>> checked_number(3, what="the mean of TopPop")
     3.0
     """
-    drawn = float(value)
-    if not math.isfinite(drawn):
-        raise DataError(f"A chart cannot draw {drawn} for {what}; leave it out, or say in words why there is no value.")
-    return drawn
+    converted = float(value)
+    if not math.isfinite(converted):
+        raise DataError(f"A chart cannot draw {converted} for {what}: omit it, or state why there is no value.")
+    return converted
 
 
 def checked_estimates(estimates: Mapping[str, Sequence[float]], *, what: str) -> dict[str, Estimate]:
@@ -78,7 +78,7 @@ def checked_estimates(estimates: Mapping[str, Sequence[float]], *, what: str) ->
     checked: dict[str, Estimate] = {}
     for name, numbers in estimates.items():
         if len(numbers) != 3:
-            raise DataError(f"The {what} of {name} needs a value and two ends; {len(numbers)} numbers came.")
+            raise DataError(f"The {what} of {name} needs a value and two ends; got {len(numbers)} numbers.")
         value, low, high = (checked_number(part, what=f"the {what} of {name}") for part in numbers)
         # Sums taken in another order may differ in the last digit.
         slack = 1e-9 * max(1.0, abs(value))
@@ -135,7 +135,7 @@ def known_names(pairs: Iterable[Sequence[str]], names: Iterable[str], *, what: s
     for first, second in pairs:
         for name in (first, second):
             if name not in known:
-                raise DataError(f"The {what} name {name}, which is not among the things drawn.")
+                raise DataError(f"The {what} name {name}, which is not in the chart.")
         if first == second:
             raise DataError(f"The {what} pair {first} with itself.")
         checked.append((first, second))
@@ -159,4 +159,4 @@ def checked_shares(values: Iterable[float], *, what: str) -> None:
     """
     for value in values:
         if abs(value) > 1 + 1e-9:
-            raise DataError(f"The {what} has the value {value:g}, which no share can have; pass is_share=False.")
+            raise DataError(f"The {what} has the value {value:g}, which is no proportion; pass is_share=False.")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from charting.estimates import checked_number
 from charting.frame import Width, finished, layered, number, rows, when_narrow
-from charting.lazy import altair as alt
 from charting.lines import line_axis, line_scale
+from charting.positions import positions
 from charting.theme import LIGHT, SHAPES, SMALL_TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = 23
 
 
 class Difference(NamedTuple):
-    """A difference ``a - b`` with its interval, its adjusted p as words, and whether the test declares it."""
+    """A difference ``a - b`` with its interval, its adjusted p as text, and whether it is significant."""
 
     a: str
     b: str
@@ -35,41 +38,30 @@ def forest(
     side: Side = "perceived",
     decimals: int = 2,
     is_share: bool = False,
-    interval_name: str = "simultaneous 95 % interval",
+    interval_name: str = "simultaneous 95% CI",
     description: str | None = None,
     width: Width = None,
     height: int | None = None,
 ) -> Spec:
-    """Draw pairwise differences, a row a pair, with a line at zero.
+    """Forest plot of pairwise differences, one row per pair, with a line at zero.
 
-    What the test declares different has a filled symbol, a heavy interval and bold words; the others are
-    hollow and light. Rows keep the order given.
+    Significant differences have a filled symbol, a heavy interval and bold text; the others are hollow and light.
+    Rows keep the order of the argument.
 
     Parameters
     ----------
     differences : sequence of Difference
         At least one; the interval holds the value.
-    title : str
-        The finding.
     x_title : str
-        What differs, in which unit, and what a value above 0 means.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the measure has.
+        The difference, its unit, and the meaning of a value above 0.
     decimals : int
         Digits of the printed numbers.
-    is_share : bool
-        True for what cannot exceed 1: printed without a leading zero.
     interval_name : str
         What the interval is called in tooltips.
     description : str, optional
         What a screen reader says; made from the pairs by default.
     width, height : int
         Pixels; the height follows the number of pairs by default.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -81,18 +73,18 @@ def forest(
     >>> spec = forest([Difference("TopPop", "LSA", 0.5, 0.1, 0.9, "= .004", True)],
     ...               title="TopPop and LSA differ", x_title="Difference in perceived accuracy")
     >>> spec["usermeta"]["description"]
-    'Forest plot, Difference in perceived accuracy. TopPop − LSA: 0.50 (0.10 to 0.90), p = .004, told apart.'
+    'Forest plot, Difference in perceived accuracy. TopPop − LSA: 0.50 [0.10, 0.90], p = .004, significant.'
     """
-    drawn = _rows(differences, decimals, is_share=is_share)
-    said = " ".join(f"{row['pair']}: {row['numbers']}, p {row['p']}, {row['verdict']}." for row in drawn)
+    table = _rows(differences, decimals, is_share=is_share)
+    summary = " ".join(f"{row['pair']}: {row['numbers']}, p {row['p']}, {row['verdict']}." for row in table)
     return finished(
-        _layers(drawn, side=side, decimals=decimals, is_share=is_share, interval_name=interval_name),
+        _layers(table, side=side, decimals=decimals, is_share=is_share, interval_name=interval_name),
         title=title,
         subtitle=x_title,
-        description=description or f"Forest plot, {x_title}. {said}",
+        description=description or f"Forest plot, {x_title}. {summary}",
         side=side,
         width=width,
-        height=height or _ROW * len(drawn),
+        height=height or _ROW * len(table),
         reading="down",
     )
 
@@ -100,52 +92,48 @@ def forest(
 def _rows(differences: Sequence[Difference], decimals: int, *, is_share: bool) -> list[dict[str, Any]]:
     if not differences:
         raise DataError("There is no difference to draw.")
-    made = []
-    for place, one in enumerate(differences):
-        pair = f"{one.a} − {one.b}"
-        value, low, high = (checked_number(part, what=f"the difference {pair}") for part in one[2:5])
+    table = []
+    for index, difference in enumerate(differences):
+        pair = f"{difference.a} − {difference.b}"
+        value, low, high = (checked_number(part, what=f"the difference {pair}") for part in difference[2:5])
         slack = 1e-9 * max(1.0, abs(value))
         if not low - slack <= value <= high + slack:
             raise DataError(f"The difference {pair} is {value:g}, outside its interval from {low:g} to {high:g}.")
         texts = [number(part, decimals, is_share=is_share) for part in (value, low, high)]
-        made.append(
+        table.append(
             {
                 "pair": pair,
-                "lines": f"{one.a}\n− {one.b}",
-                "row": place,
+                "lines": f"{difference.a}\n− {difference.b}",
+                "row": index,
                 "value": value,
                 "low": low,
                 "high": high,
-                "numbers": f"{texts[0]} ({texts[1]} to {texts[2]})",
+                "numbers": f"{texts[0]} [{texts[1]}, {texts[2]}]",
                 "value_text": texts[0],
-                "interval": f"{texts[1]} to {texts[2]}",
-                "p": one.p,
-                "is_significant": one.is_significant,
-                "verdict": "told apart" if one.is_significant else "not told apart",
+                "interval": f"[{texts[1]}, {texts[2]}]",
+                "p": difference.p,
+                "is_significant": difference.is_significant,
+                "verdict": "significant" if difference.is_significant else "not significant",
             }
         )
-    return made
+    return table
 
 
 def _layers(
-    drawn: list[dict[str, Any]], *, side: Side, decimals: int, is_share: bool, interval_name: str
+    differences: list[dict[str, Any]], *, side: Side, decimals: int, is_share: bool, interval_name: str
 ) -> alt.LayerChart:
+    import altair as alt
+
     colour = colour_of(side)
-    low = min(0.0, *(row["low"] for row in drawn))
-    high = max(0.0, *(row["high"] for row in drawn))
+    low = min(0.0, *(row["low"] for row in differences))
+    high = max(0.0, *(row["high"] for row in differences))
     margin = 0.04 * (high - low) or 1.0
     x_scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
-    y_scale = line_scale(len(drawn))
+    y_scale = line_scale(len(differences))
     shown = "replace(replace(datum.label, '0.', '.'), '-', '−')" if is_share else "datum.label"
     x_axis = alt.Axis(title=None, grid=True, tickCount=5, labelExpr=shown, labelFlush=False)
-    y_axis = line_axis([row["pair"] for row in drawn], labelFontSize=SMALL_TEXT_SIZE, labelLimit=400)
-
-    def along(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def row_at(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    y_axis = line_axis([row["pair"] for row in differences], labelFontSize=SMALL_TEXT_SIZE, labelLimit=400)
+    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     tooltip = [
         alt.Tooltip("pair", type="nominal"),
         alt.Tooltip("value_text", type="nominal", title="difference"),
@@ -162,8 +150,8 @@ def _layers(
         (True, {"strokeWidth": 2.6}, {"fill": colour, "size": 74}),
         (False, {"strokeWidth": 1.1}, {"fill": LIGHT.paper, "size": 54}),
     )
-    for is_told, rule, point in looks:
-        own = [row for row in drawn if row["is_significant"] is is_told]
+    for is_significant, rule, point in looks:
+        own = [row for row in differences if row["is_significant"] is is_significant]
         if not own:
             continue
         chart = alt.Chart(rows(own))
@@ -176,7 +164,7 @@ def _layers(
                 align="left",
                 baseline="middle",
                 fontSize=SMALL_TEXT_SIZE,
-                fontWeight=600 if is_told else "normal",
+                fontWeight=600 if is_significant else "normal",
                 text=alt.ExprRef(when_narrow("datum.value_text", "datum.numbers")),
             ).encode(x=alt.value(alt.ExprRef("width + 6")), y=row_at("row")),
         ]

@@ -7,11 +7,13 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from charting.lazy import altair as alt
 from charting.theme import SUBTITLE_SIZE, TITLE_SIZE, Side, Spec, colour_of, config
 from core.errors import ParameterError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 Width = int | None
 """Width of a whole chart in pixels, title and axes included; None follows the element it is drawn in."""
@@ -50,6 +52,8 @@ def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     altair.InlineData
         The data.
     """
+    import altair as alt
+
     return alt.InlineData(values=[dict(row) for row in values])
 
 
@@ -66,6 +70,8 @@ def layered(layers: Iterable[alt.Chart]) -> alt.LayerChart:
     altair.LayerChart
         The chart.
     """
+    import altair as alt
+
     return alt.LayerChart(layer=list(layers))
 
 
@@ -112,8 +118,10 @@ def finished(
     ParameterError
         No title, or a width below 240 pixels.
     """
+    import altair as alt
+
     if not title.strip():
-        raise ParameterError("A chart needs a title that says its finding.")
+        raise ParameterError("A chart needs a title that states its finding.")
     if width is not None:
         _check(width)
     whole = chart.properties(
@@ -277,7 +285,7 @@ def _literal(value: object) -> str:
 
 def _check(width: int) -> None:
     if width < MINIMUM_WIDTH:
-        raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; {width} were asked for.")
+        raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; got {width}.")
 
 
 def stamped(spec: Spec, words: str) -> Spec:
@@ -287,19 +295,14 @@ def stamped(spec: Spec, words: str) -> Spec:
     ----------
     spec : dict
         Made by a function of `charting.marks`, of no width of its own.
-    words : str
-
-    Returns
-    -------
-    dict
     """
-    told = spec["usermeta"]
-    title, description = f"{words}. {told['title']}", f"{words}. {told['description']}"
+    metadata = spec["usermeta"]
+    title, description = f"{words}. {metadata['title']}", f"{words}. {metadata['description']}"
     return {
         **spec,
         "title": {**spec["title"], "text": _wrapped(title, TITLE_SIZE * _TITLE_CHARACTER)},
         "description": description,
-        "usermeta": {**told, "title": title, "description": description},
+        "usermeta": {**metadata, "title": title, "description": description},
     }
 
 

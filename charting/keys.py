@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from charting.frame import rows
 from charting.labels import CHARACTER_WIDTH
-from charting.lazy import altair as alt
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _PATCH = 11
 _BETWEEN = 16
@@ -37,24 +39,26 @@ def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt
     list of altair.Chart
         Two layers an entry, without scales.
     """
+    import altair as alt
+
     layers = []
-    place = left
+    x = left
     for entry in entries:
         word = alt.Chart(rows([{"word": entry.word}]))
         layers.append(
             word.mark_rect(aria=False, **entry.look).encode(
-                x=alt.value(place),
-                x2=alt.value(place + _PATCH),
+                x=alt.value(x),
+                x2=alt.value(x + _PATCH),
                 y=alt.value(-above - _PATCH / 2),
                 y2=alt.value(-above + _PATCH / 2),
             )
         )
         layers.append(
             word.mark_text(align="left", baseline="middle").encode(
-                x=alt.value(place + _PATCH + 6), y=alt.value(-above), text=alt.Text("word", type="nominal")
+                x=alt.value(x + _PATCH + 6), y=alt.value(-above), text=alt.Text("word", type="nominal")
             )
         )
-        place += _PATCH + 6 + len(entry.word) * CHARACTER_WIDTH + _BETWEEN
+        x += _PATCH + 6 + len(entry.word) * CHARACTER_WIDTH + _BETWEEN
     return layers
 
 

@@ -34,19 +34,19 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
     order = sorted(range(len(positions)), key=lambda index: (positions[index], index))
     # With the gaps taken off, the wish is a non-decreasing sequence: pooled means give the nearest one.
     pools: list[tuple[float, int]] = []
-    for place, index in enumerate(order):
-        mean, size = positions[index] - place * gap, 1
+    for end, index in enumerate(order):
+        mean, size = positions[index] - end * gap, 1
         while pools and pools[-1][0] > mean:
             before, before_size = pools.pop()
             mean = (before * before_size + mean * size) / (before_size + size)
             size += before_size
         pools.append((mean, size))
     moved = [0.0] * len(positions)
-    place = 0
+    end = 0
     for mean, size in pools:
         for _ in range(size):
-            moved[order[place]] = mean + place * gap
-            place += 1
+            moved[order[end]] = mean + end * gap
+            end += 1
     return moved
 
 
@@ -70,18 +70,18 @@ def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
     >>> lanes([(1, 3), (2, 4), (5, 6)], gap=0.5)
     [0, 1, 0]
     """
-    taken: list[list[tuple[float, float]]] = []
+    occupied: list[list[tuple[float, float]]] = []
     chosen = []
     for low, high in intervals:
         free = (
             lane
-            for lane, others in enumerate(taken)
-            if all(high + gap <= other_low or other_high + gap <= low for other_low, other_high in others)
+            for lane, occupants in enumerate(occupied)
+            if all(high + gap <= other_low or other_high + gap <= low for other_low, other_high in occupants)
         )
-        lane = next(free, len(taken))
-        if lane == len(taken):
-            taken.append([])
-        taken[lane].append((low, high))
+        lane = next(free, len(occupied))
+        if lane == len(occupied):
+            occupied.append([])
+        occupied[lane].append((low, high))
         chosen.append(lane)
     return chosen
 
@@ -110,17 +110,17 @@ def corners(
     >>> corners([(0.5, 0.5)], [["LSA"]], width=300, height=300)
     ['upper right']
     """
-    places = [(x * width, (1 - y) * height) for x, y in points]
-    symbols = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
+    positions = [(x * width, (1 - y) * height) for x, y in points]
+    symbols = [(x - 6, y - 6, x + 6, y + 6) for x, y in positions]
     chosen: list[str] = []
     boxes: list[tuple[float, float, float, float]] = []
-    for index, ((x, y), lines) in enumerate(zip(places, labels, strict=True)):
+    for index, ((x, y), lines) in enumerate(zip(positions, labels, strict=True)):
         length = max(len(line) for line in lines) * CHARACTER_WIDTH
         options = []
         for order, corner in enumerate(("upper right", "lower right", "upper left", "lower left")):
             box = _label_box(x, y, length, 14.0 * len(lines), corner)
-            cost = sum(_overlap(box, other) for other in boxes)
-            cost += sum(_overlap(box, other) for place, other in enumerate(symbols) if place != index)
+            cost = sum(_overlap(box, earlier) for earlier in boxes)
+            cost += sum(_overlap(box, earlier) for number, earlier in enumerate(symbols) if number != index)
             cost += 3 * (max(0.0, box[2] - width - 24) + max(0.0, -box[0]) + max(0.0, -box[1]))
             cost += 3 * max(0.0, box[3] - height)
             options.append((cost, order, corner, box))
@@ -136,7 +136,7 @@ def _label_box(x: float, y: float, length: float, depth: float, corner: str) -> 
     return (left, top, left + length, top + depth)
 
 
-def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
-    across = min(one[2], other[2]) - max(one[0], other[0])
-    down = min(one[3], other[3]) - max(one[1], other[1])
+def _overlap(first: tuple[float, float, float, float], second: tuple[float, float, float, float]) -> float:
+    across = min(first[2], second[2]) - max(first[0], second[0])
+    down = min(first[3], second[3]) - max(first[1], second[1])
     return across * down if across > 0 and down > 0 else 0.0

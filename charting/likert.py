@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.frame import Width, finished, layered, number, rows, when_narrow
 from charting.keys import Entry, key, width_of_names
-from charting.lazy import altair as alt
 from charting.lines import line_axis, line_scale
+from charting.positions import positions
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = 38
 _EDGES = (-0.34, 0.34)
@@ -44,23 +47,12 @@ def likert_bars(
         answer keeps its place and says so.
     steps : sequence of int
         All steps of the scale, ascending; 2 to 11.
-    title : str
-        The finding.
     x_title : str
         The measure and its unit.
     ends : (str, str)
         What the lowest and the highest step are called, for the key.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the measure has.
     description : str, optional
         What a screen reader says; made from the shares by default.
-    width, height : int
-        Pixels; the height follows the number of conditions by default.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -74,11 +66,11 @@ def likert_bars(
     >>> spec = likert_bars({"LSA": {4: 1, 5: 3}}, steps=[1, 2, 3, 4, 5], title="Most are content",
     ...                    x_title="Satisfaction, 1 to 5")
     >>> spec["usermeta"]["description"]
-    'Stacked bars, Satisfaction, 1 to 5. LSA, n = 4, mean 4.75: 1 0 %, 2 0 %, 3 0 %, 4 25 %, 5 75 %.'
+    'Stacked bar chart, Satisfaction, 1 to 5. LSA, n = 4, M = 4.75: 1 0%, 2 0%, 3 0%, 4 25%, 5 75%.'
     """
     scale = list(steps)
     if not 2 <= len(scale) <= _MOST_STEPS or scale != sorted(set(scale)):
-        raise ParameterError(f"A scale has 2 to {_MOST_STEPS} steps in order; {scale} came.")
+        raise ParameterError(f"A scale has 2 to {_MOST_STEPS} steps in order; got {scale}.")
     for name, own in counts.items():
         strange = sorted(set(own) - set(scale))
         if strange:
@@ -91,8 +83,8 @@ def likert_bars(
     means = {
         name: sum(step * n for step, n in own.items()) / totals[name] for name, own in counts.items() if totals[name]
     }
-    said = " ".join(
-        f"{name}, n = {totals[name]}, mean {number(means[name], 2)}: "
+    summary = " ".join(
+        f"{name}, n = {totals[name]}, M = {number(means[name], 2)}: "
         + ", ".join(f"{step} {_percent(own.get(step, 0) / totals[name])}" for step in scale)
         + "."
         if totals[name]
@@ -103,7 +95,7 @@ def likert_bars(
         _layers(counts, scale, totals, means, ends=ends, side=side),
         title=title,
         subtitle=x_title,
-        description=description or f"Stacked bars, {x_title}. {said}",
+        description=description or f"Stacked bar chart, {x_title}. {summary}",
         side=side,
         width=width,
         height=height or _ROW * len(counts),
@@ -112,7 +104,7 @@ def likert_bars(
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}%"
 
 
 def shades(steps: int) -> list[float]:
@@ -134,7 +126,7 @@ def shades(steps: int) -> list[float]:
     [0.05, 0.2, 0.35, 0.5, 1.0]
     """
     between = max(steps - 2, 1)
-    return [round(0.05 + (_DARKEST - 0.05) * place / between, 3) for place in range(steps - 1)] + [1.0]
+    return [round(0.05 + (_DARKEST - 0.05) * step / between, 3) for step in range(steps - 1)] + [1.0]
 
 
 def _layers(
@@ -146,19 +138,15 @@ def _layers(
     ends: tuple[str, str],
     side: Side,
 ) -> alt.LayerChart:
+    import altair as alt
+
     colour, opacities = colour_of(side), shades(len(scale))
     names = list(counts)
     x_scale = alt.Scale(domain=[0, 1], nice=False, zero=True)
     y_scale = line_scale(len(names))
     x_axis = alt.Axis(title=None, grid=False, values=[0, 0.25, 0.5, 0.75, 1], format=".0%", labelFlush=True)
     y_axis = line_axis([f"{name}\nn = {totals[name]}" for name in names], labelOffset=-7)
-
-    def along(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def row_at(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     tooltip = [
         alt.Tooltip("condition", type="nominal"),
         alt.Tooltip("answer", type="nominal"),
@@ -175,28 +163,28 @@ def _layers(
         own = [piece for piece in pieces if piece["step"] == step]
         if not own:
             continue
-        drawn = alt.Chart(rows(own))
+        bars = alt.Chart(rows(own))
         layers.append(
-            drawn.mark_rect(**look).encode(x=along("start"), x2="end", y=row_at("upper"), y2="lower", tooltip=tooltip)
+            bars.mark_rect(**look).encode(x=along("start"), x2="end", y=row_at("upper"), y2="lower", tooltip=tooltip)
         )
-        said = when_narrow("datum.short", "datum.long")
+        words = when_narrow("datum.short", "datum.long")
         layers.append(
-            drawn.mark_text(
+            bars.mark_text(
                 baseline="middle",
                 fontSize=SMALL_TEXT_SIZE,
                 color=LIGHT.paper if look["fillOpacity"] == 1.0 else LIGHT.ink,
-                text=alt.ExprRef(said),
+                text=alt.ExprRef(words),
             ).encode(x=along("middle"), y=row_at("row"))
         )
     line = alt.Chart(
-        rows({"row": place, "mean": f"M {number(means[name], 2)}"} for place, name in enumerate(names) if name in means)
+        rows({"row": row, "mean": f"M = {number(means[name], 2)}"} for row, name in enumerate(names) if name in means)
     )
     layers.append(
         line.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE).encode(
             x=alt.value(alt.ExprRef("width + 6")), y=row_at("row"), text=alt.Text("mean", type="nominal")
         )
     )
-    silent = [{"row": place, "middle": 0.5} for place, name in enumerate(names) if name not in means]
+    silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
     if silent:
         layers.append(
             alt.Chart(rows(silent))
@@ -223,7 +211,7 @@ def _pieces(
     counts: Mapping[str, Mapping[int, int]], scale: Sequence[int], totals: Mapping[str, int], ends: tuple[str, str]
 ) -> list[dict[str, Any]]:
     words = dict(zip(scale, _key_words(scale, ends), strict=True))
-    made: list[dict[str, Any]] = []
+    pieces: list[dict[str, Any]] = []
     for row, (name, own) in enumerate(counts.items()):
         before = 0
         for step in scale:
@@ -234,7 +222,7 @@ def _pieces(
             start = before / totals[name]
             before += n
             percent = _percent(share)
-            made.append(
+            pieces.append(
                 {
                     "condition": name,
                     "step": step,
@@ -251,4 +239,4 @@ def _pieces(
                     "short": percent.removesuffix(" %") if share >= _NAMED_ON_A_PHONE else "",
                 }
             )
-    return made
+    return pieces

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.frame import label_expression
-from charting.lazy import altair as alt
 from charting.theme import LIGHT
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 def line_axis(labels: Sequence[str], **changes: Any) -> alt.Axis:
@@ -25,6 +27,8 @@ def line_axis(labels: Sequence[str], **changes: Any) -> alt.Axis:
     altair.Axis
         No label is left out, however narrow the chart.
     """
+    import altair as alt
+
     return alt.Axis(
         title=None,
         values=list(range(len(labels))),
@@ -48,4 +52,6 @@ def line_scale(count: int) -> alt.Scale:
     altair.Scale
         The scale.
     """
+    import altair as alt
+
     return alt.Scale(domain=[count - 0.5, -0.5], nice=False, zero=False)

@@ -3,6 +3,11 @@
 All of them take the finding as ``title``, draw in light colours (see `charting.theme.with_mode`), follow the
 width of their page unless a ``width`` is given, carry their data within them, and refuse numbers that are not
 finite. The same arguments give the same specification.
+
+Arguments of several charts: ``side`` is the meaning of the measure, "perceived", "objective" or "neutral"; ``domain``
+holds the ends of its scale; ``is_share`` is true for what cannot exceed 1, printed without a leading zero;
+``description`` is for screen readers, made from the numbers by default; ``width`` and ``height`` are pixels, and a
+height without a default follows the number of algorithms or conditions.
 """
 
 from __future__ import annotations

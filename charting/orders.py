@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.columns import columns, named_over
 from charting.estimates import Estimate, checked_estimates, known_names
 from charting.frame import Width, finished, layered, number, rows
-from charting.lazy import altair as alt
+from charting.positions import positions
 from charting.theme import LIGHT, SHAPES, Side, Spec, colour_of, wash_of
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 # A rim of paper keeps a name legible where a line runs behind it.
 _NAME_LOOKS: tuple[dict[str, Any], ...] = (
@@ -32,37 +35,28 @@ def hasse(
     width: Width = None,
     height: int = 340,
 ) -> Spec:
-    """Draw who dominates whom, each condition at the height of its mean.
+    """Hasse diagram of a partial order, each condition at the height of its mean.
 
-    Up is better. A line joins two conditions where the upper dominates the lower and nothing stands between
-    them (a covering pair); a condition without any line was told apart from nobody, stands in a column of its
-    own and is drawn dashed. The bar behind each symbol is the interval of its mean.
+    Up is better. A line joins two conditions if the upper dominates the lower and no condition lies between them (a
+    covering pair). A condition without significant differences has no line, a column of its own and a dashed outline.
+    The bar behind each symbol is the confidence interval of its mean.
 
     Parameters
     ----------
     estimates : mapping of str to (mean, low, high)
-        Location of each condition with its 95 % interval. For an order by mean ranks pass mean ranks.
+        Location of each condition with its 95% CI: means, or mean ranks for an order by mean ranks.
     edges : collection of (str, str)
         Covering pairs, the dominating condition first.
     title : str
         The finding; the caption elsewhere names test, alpha and n.
     y_title : str
         The measure and its unit.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the measure has.
     higher_is_better : bool
-        False turns the scale over (fallout): up stays better.
+        False reverses the scale (fallout), so that up is better.
     decimals : int
         Digits of the means in tooltips and description.
     description : str, optional
         What a screen reader says; made from means and pairs by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -73,9 +67,9 @@ def hasse(
     Examples
     --------
     >>> spec = hasse({"TopPop": (3.9, 3.7, 4.1), "LSA": (3.3, 3.0, 3.6)}, [("TopPop", "LSA")],
-    ...              title="TopPop is told apart from LSA", y_title="Perceived accuracy, 1 to 5")
+    ...              title="TopPop exceeds LSA", y_title="Perceived accuracy, 1 to 5")
     >>> spec["usermeta"]["description"]
-    'Order of conditions, Perceived accuracy, 1 to 5. Means: TopPop 3.90, LSA 3.30. TopPop above LSA.'
+    'Partial order of conditions, Perceived accuracy, 1 to 5. Means: TopPop 3.90, LSA 3.30. TopPop above LSA.'
     """
     nodes = checked_estimates(estimates, what=f"mean ({y_title})")
     pairs = known_names(edges, nodes, what="edges")
@@ -83,13 +77,13 @@ def hasse(
         better, worse = (upper, lower) if higher_is_better else (lower, upper)
         if not nodes[better].value > nodes[worse].value:
             raise DataError(
-                f"{upper} is said to dominate {lower}, yet its value ({nodes[upper].value:g}) is not better "
+                f"{upper} dominates {lower}, but its value ({nodes[upper].value:g}) is not better "
                 f"than {nodes[lower].value:g}; pass the location that the test compares."
             )
     positions = columns(nodes, pairs)
     over = named_over(nodes, positions, higher_is_better=higher_is_better)
     in_order = {name for pair in pairs for name in pair}
-    drawn = [
+    marks = [
         {
             "condition": name,
             "x": positions[name],
@@ -112,7 +106,7 @@ def hasse(
         }
         for upper, lower in pairs
     ]
-    chart = _layers(drawn, joined, side=side, higher_is_better=higher_is_better, decimals=decimals)
+    chart = _layers(marks, joined, side=side, higher_is_better=higher_is_better, decimals=decimals)
     return finished(
         chart,
         title=title,
@@ -125,36 +119,32 @@ def hasse(
 
 
 def _layers(
-    drawn: list[dict[str, Any]],
+    nodes: list[dict[str, Any]],
     joined: list[dict[str, Any]],
     *,
     side: Side,
     higher_is_better: bool,
     decimals: int,
 ) -> alt.LayerChart:
+    import altair as alt
+
     colour = colour_of(side)
-    last = max(row["x"] for row in drawn)
+    last = max(row["x"] for row in nodes)
     x_scale = alt.Scale(domain=[-0.55, last + 0.55], nice=False, zero=False)
-    lowest, highest = min(row["low"] for row in drawn), max(row["high"] for row in drawn)
+    lowest, highest = min(row["low"] for row in nodes), max(row["high"] for row in nodes)
     margin = (highest - lowest) * 0.08 or max(abs(highest), 1.0) * 0.1
     ends = [lowest - margin, highest + margin * 1.4]
     if not higher_is_better:
         ends = [highest + margin, lowest - margin * 1.4]
     y_scale = alt.Scale(domain=ends, nice=False, zero=False)
     y_axis = alt.Axis(title=None, grid=True, tickCount=5)
-
-    def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=None)
-
-    def up(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    across, up = positions(x_scale, None, y_scale, y_axis)
     mean = f".{decimals}f"
     tooltip = [
         alt.Tooltip("condition", type="nominal"),
         alt.Tooltip("mean", type="quantitative", title="mean" if side == "perceived" else "value", format=mean),
-        alt.Tooltip("low", type="quantitative", title="95 % from", format=mean),
-        alt.Tooltip("high", type="quantitative", title="to", format=mean),
+        alt.Tooltip("low", type="quantitative", title="95% CI, low", format=mean),
+        alt.Tooltip("high", type="quantitative", title="95% CI, high", format=mean),
     ]
     layers: list[alt.Chart] = []
     if joined:
@@ -163,14 +153,14 @@ def _layers(
             .mark_rule(color=LIGHT.ink, strokeWidth=1.6, strokeCap="round")
             .encode(x=across("x"), y=up("y"), x2="x2", y2="y2", tooltip=[alt.Tooltip("pair", type="nominal")])
         )
-    all_nodes = alt.Chart(rows(drawn))
+    all_nodes = alt.Chart(rows(nodes))
     layers.append(
         all_nodes.mark_rule(color=colour, strokeWidth=6, opacity=0.28, strokeCap="round").encode(
             x=across("x"), y=up("low"), y2="high"
         )
     )
-    ordered = [row for row in drawn if not row["is_unordered"]]
-    unordered = [row for row in drawn if row["is_unordered"]]
+    ordered = [row for row in nodes if not row["is_unordered"]]
+    unordered = [row for row in nodes if row["is_unordered"]]
     if ordered:
         layers.append(
             alt.Chart(rows(ordered))
@@ -201,16 +191,16 @@ def _layers(
             .encode(x=across("x"), y=up("mean"), tooltip=tooltip)
         )
         layers.append(
-            alt.Chart(rows([{"x": last + 0.5, "says": "told apart from nobody"}]))
+            alt.Chart(rows([{"x": last + 0.5, "says": "no significant differences"}]))
             .mark_text(align="right", baseline="bottom", color=LIGHT.quiet, fontStyle="italic")
             .encode(x=across("x"), y=alt.value(-6), text=alt.Text("says", type="nominal"))
         )
     for is_over in (True, False):
-        named = [row for row in drawn if row["is_over"] is is_over]
+        labelled = [row for row in nodes if row["is_over"] is is_over]
         for look in _NAME_LOOKS:
-            if named:
+            if labelled:
                 layers.append(
-                    alt.Chart(rows(named))
+                    alt.Chart(rows(labelled))
                     .mark_text(
                         baseline="bottom" if is_over else "top",
                         dy=-6 if is_over else 7,
@@ -225,5 +215,5 @@ def _layers(
 def _description(nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]], y_title: str, decimals: int) -> str:
     means = ", ".join(f"{name} {number(node.value, decimals)}" for name, node in nodes.items())
     relations = ", ".join(f"{upper} above {lower}" for upper, lower in pairs)
-    said = f"{relations}." if relations else "Nobody is told apart from anybody."
-    return f"Order of conditions, {y_title}. Means: {means}. {said}"
+    summary = f"{relations}." if relations else "No significant differences."
+    return f"Partial order of conditions, {y_title}. Means: {means}. {summary}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.estimates import checked_number, checked_shares
 from charting.frame import Width, finished, layered, number, rows
 from charting.labels import spread
-from charting.lazy import altair as alt
 from charting.theme import LIGHT, TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 Line = tuple[Sequence[float], Sequence[float]]
 
@@ -38,8 +40,6 @@ def plane(
     ----------
     lines : mapping of str to (x, y)
         Two sequences of one length for each algorithm, shares; points are joined in their order.
-    title : str
-        The finding.
     x_title, y_title : str
         What the two shares are.
     point_labels : sequence of str
@@ -50,13 +50,6 @@ def plane(
         Which meaning the shares have.
     description : str, optional
         What a screen reader says; made from the last points by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -68,8 +61,10 @@ def plane(
     >>> spec = plane({"TopPop": ([0.1, 0.2], [0.4, 0.3])}, title="Precision falls", x_title="Recall",
     ...              y_title="Precision")
     >>> spec["usermeta"]["description"]
-    'Lines, Precision by Recall. Last points: TopPop .20, .30.'
+    'Line chart, Precision by Recall. Last points: TopPop .20, .30.'
     """
+    import altair as alt
+
     unknown = sorted(set(emphasised) - set(lines))
     if unknown:
         raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
@@ -89,8 +84,8 @@ def plane(
     heights = spread([line[1][-1] for line in checked.values()], top * _LABEL_HEIGHT / height)
     colour = colour_of(side)
     layers: list[alt.Chart] = []
-    for place, ((name, (xs, ys)), label_at) in enumerate(zip(checked.items(), heights, strict=True)):
-        dash, shape = list(_DASHES[place % len(_DASHES)]), _SYMBOLS[place % len(_SYMBOLS)]
+    for index, ((name, (xs, ys)), label_at) in enumerate(zip(checked.items(), heights, strict=True)):
+        dash, shape = list(_DASHES[index % len(_DASHES)]), _SYMBOLS[index % len(_SYMBOLS)]
         weight = 3.0 if name in emphasised else 1.6
         labels = list(point_labels) or [""] * len(xs)
         line = alt.Chart(
@@ -130,12 +125,12 @@ def plane(
         f"{name} {number(checked[name][0][-1], 2, is_share=True)}, {number(checked[name][1][-1], 2, is_share=True)}"
         for name in lines
     )
-    said = f"Lines, {y_title} by {x_title}. Last points: {ends}."
+    summary = f"Line chart, {y_title} by {x_title}. Last points: {ends}."
     return finished(
         layered(layers),
         title=title,
         subtitle=y_title,
-        description=description or said,
+        description=description or summary,
         side=side,
         width=width,
         height=height,
@@ -149,7 +144,7 @@ def _checked(name: str, line: Line, x_title: str, y_title: str) -> tuple[list[fl
         for values, words in zip(line, (x_title, y_title), strict=True)
     )
     if len(xs) != len(ys) or not xs:
-        raise DataError(f"The line of {name} has {len(xs)} and {len(ys)} values; there must be as many, and some.")
+        raise DataError(f"The line of {name} has {len(xs)} and {len(ys)} values; it needs equally many, at least one.")
     checked_shares(xs, what=x_title)
     checked_shares(ys, what=y_title)
     return xs, ys

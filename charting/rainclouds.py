@@ -5,18 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from charting.frame import Width, finished, layered, rows
-from charting.lazy import altair as alt
 from charting.lines import line_axis, line_scale
+from charting.positions import positions
 from charting.quartiles import box_of
 from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 from charting.values import box_tooltip, checked_values, described_boxes
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = 68
 # Vertical layout of one condition, in shares of its row around the whole number it stands at, downwards.
@@ -53,25 +56,12 @@ def raincloud(
     values : mapping of str to sequence of float
         Values of each condition, in the order of drawing; finite, within `domain`. An empty condition keeps
         its place and says that it has no values.
-    title : str
-        The finding.
     x_title : str
         The measure and its unit.
-    domain : (float, float)
-        Ends of the scale of measurement.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the measure has.
     letters : mapping of str to str, optional
         Compact letters by condition, printed to the right.
     description : str, optional
         What a screen reader says; made from the means by default.
-    width, height : int
-        Pixels; the height follows the number of conditions by default.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -90,13 +80,13 @@ def raincloud(
     >>> spec = raincloud({"TopPop": [3.2, 4.0], "LSA": [2.0]}, title="TopPop is liked better",
     ...                  x_title="Perceived accuracy, 1 to 5", domain=(1, 5))
     >>> spec["usermeta"]["description"]
-    'Raincloud, Perceived accuracy, 1 to 5. TopPop: n = 2, mean 3.60, median 3.60. LSA: n = 1, mean 2.00, \
-median 2.00.'
+    'Raincloud, Perceived accuracy, 1 to 5. TopPop: n = 2, M = 3.60, Mdn = 3.60. LSA: n = 1, M = 2.00, \
+Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=x_title)
     unknown = sorted(set(letters or {}) - set(checked))
     if unknown:
-        raise DataError(f"Letters came for conditions that are not drawn: {', '.join(unknown)}.")
+        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
     counts = [len(own) for own in checked.values()]
     return finished(
         _layers(checked, domain=domain, side=side, letters=letters or {}),
@@ -147,9 +137,9 @@ def density(values: Sequence[float], domain: tuple[float, float], *, least_width
     low, high = domain
     at = np.linspace(low, high, _STEPS)
     height = np.zeros(_STEPS)
-    for place in (at, 2 * low - at, 2 * high - at):
-        height += np.exp(-0.5 * ((place[:, None] - own[None, :]) / kernel) ** 2).sum(axis=1)
-    return [float(one) for one in height / (len(own) * kernel * math.sqrt(2 * math.pi))]
+    for mirrored in (at, 2 * low - at, 2 * high - at):
+        height += np.exp(-0.5 * ((mirrored[:, None] - own[None, :]) / kernel) ** 2).sum(axis=1)
+    return [float(ordinate) for ordinate in height / (len(own) * kernel * math.sqrt(2 * math.pi))]
 
 
 def _smallest_step(values: Mapping[str, Sequence[float]]) -> float:
@@ -162,33 +152,33 @@ def _cloud_rows(values: Mapping[str, list[float]], domain: tuple[float, float]) 
     outlines = {name: density(own, domain, least_width=least) if own else None for name, own in values.items()}
     highest = max((max(outline) for outline in outlines.values() if outline), default=1.0)
     low, high = domain
-    made = []
-    for place, (name, outline) in enumerate(outlines.items()):
+    points = []
+    for row, (name, outline) in enumerate(outlines.items()):
         for step, height in enumerate(outline or ()):
-            made.append(
+            points.append(
                 {
                     "condition": name,
                     "value": round(low + (high - low) * step / (_STEPS - 1), 6),
-                    "top": round(place + _CLOUD_FLOOR - _CLOUD_HEIGHT * height / highest, 6),
-                    "floor": round(place + _CLOUD_FLOOR, 6),
+                    "top": round(row + _CLOUD_FLOOR - _CLOUD_HEIGHT * height / highest, 6),
+                    "floor": round(row + _CLOUD_FLOOR, 6),
                 }
             )
-    return made
+    return points
 
 
 def _box_rows(values: Mapping[str, list[float]], letters: Mapping[str, str]) -> list[dict[str, Any]]:
-    made = []
-    for place, (name, own) in enumerate(values.items()):
+    boxes = []
+    for row, (name, own) in enumerate(values.items()):
         if not own:
             continue
         box = box_of(own)
-        made.append(
+        boxes.append(
             {
                 "condition": name,
                 "participants": len(own),
-                "upper_edge": place + _BOX[0],
-                "lower_edge": place + _BOX[1],
-                "middle": place + sum(_BOX) / 2,
+                "upper_edge": row + _BOX[0],
+                "lower_edge": row + _BOX[1],
+                "middle": row + sum(_BOX) / 2,
                 "mean": box.mean,
                 "median": box.median,
                 "q1": box.first_quartile,
@@ -198,7 +188,7 @@ def _box_rows(values: Mapping[str, list[float]], letters: Mapping[str, str]) -> 
                 "letters": letters.get(name, ""),
             }
         )
-    return made
+    return boxes
 
 
 def _layers(
@@ -208,24 +198,20 @@ def _layers(
     side: Side,
     letters: Mapping[str, str],
 ) -> alt.LayerChart:
+    import altair as alt
+
     colour, wash = colour_of(side), wash_of(side)
     names = list(values)
     x_scale = alt.Scale(domain=list(domain), nice=False, zero=False, padding=5)
     y_scale = line_scale(len(names))
     x_axis = alt.Axis(title=None, grid=True, tickCount=5)
     y_axis = line_axis([f"{name}\nn = {len(own)}" for name, own in values.items()])
-
-    def along(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def row_at(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     tooltip = box_tooltip()
     per_point = values_per_point(map(len, values.values()))
     rain = [
-        {"condition": name, "value": value, "at": round(place + down, 6)}
-        for place, (name, own) in enumerate(values.items())
+        {"condition": name, "value": value, "at": round(row + down, 6)}
+        for row, (name, own) in enumerate(values.items())
         if own
         for down, value in swarm(own, domain, _RAIN, per_point=per_point)
     ]
@@ -265,8 +251,8 @@ def _layers(
             )
         )
     empty = [
-        {"place": place, "value": sum(domain) / 2, "says": "no values"}
-        for place, own in enumerate(values.values())
+        {"place": row, "value": sum(domain) / 2, "says": "no values"}
+        for row, own in enumerate(values.values())
         if not own
     ]
     if empty:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from charting.estimates import checked_number, checked_shares
 from charting.frame import Width, finished, layered, number, rows
 from charting.labels import spread
-from charting.lazy import altair as alt
 from charting.theme import LIGHT, TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
 _LABEL_HEIGHT = TEXT_SIZE + 3
@@ -42,8 +44,6 @@ def rates(
     ----------
     lines : mapping of str to (x, y)
         Points of each line, x not falling, both in [0, 1].
-    title : str
-        The finding.
     x_title, y_title : str
         The two rates.
     emphasised, quiet : collection of str
@@ -51,13 +51,6 @@ def rates(
     side : {"perceived", "objective", "neutral"}
     description : str, optional
         What a screen reader says; made from the hit rates at a tenth by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -68,22 +61,22 @@ def rates(
     --------
     >>> spec = rates({"A": ([0, 0.1, 1], [0, 0.5, 1])}, title="A is better than chance")
     >>> spec["usermeta"]["description"]
-    'Lines, Hit rate against False-alarm rate. At .1: A .50.'
+    'Line chart, Hit rate against False-alarm rate. At .1: A .50.'
     """
     if not lines:
         raise DataError("There is no line to draw.")
     unknown = sorted(set(emphasised) - set(lines))
     if unknown:
         raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
-    drawn = {name: _points(name, x, y) for name, (x, y) in lines.items()}
+    points = {name: _points(name, x, y) for name, (x, y) in lines.items()}
     at_tenth = ", ".join(
-        f"{name} {number(float(np.interp(0.1, x, y)), 2, is_share=True)}" for name, (x, y) in drawn.items()
+        f"{name} {number(float(np.interp(0.1, x, y)), 2, is_share=True)}" for name, (x, y) in points.items()
     )
     return finished(
-        _layers(drawn, x_title=x_title, height=height, emphasised=emphasised, quiet=quiet, side=side),
+        _layers(points, x_title=x_title, height=height, emphasised=emphasised, quiet=quiet, side=side),
         title=title,
         subtitle=y_title,
-        description=description or f"Lines, {y_title} against {x_title}. At .1: {at_tenth}.",
+        description=description or f"Line chart, {y_title} against {x_title}. At .1: {at_tenth}.",
         side=side,
         width=width,
         height=height,
@@ -95,13 +88,13 @@ def _points(name: str, x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64],
     """The points of a line, thinned where there are more than can be seen."""
     across, up = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if across.ndim != 1 or across.shape != up.shape or not len(across):
-        raise DataError(f"The line of {name} has {across.size} and {up.size} coordinates: give one of each a point.")
+        raise DataError(f"The line of {name} has {across.size} and {up.size} coordinates; give one of each per point.")
     for what, values in (("x", across), ("y", up)):
         checked_shares((checked_number(float(value), what=f"{what} of {name}") for value in values), what=what)
     if (np.diff(across) < 0).any():
-        raise DataError(f"The line of {name} goes back: x must not fall.")
-    kept = np.unique(np.linspace(0, len(across) - 1, _POINTS).round().astype(np.int64))
-    return across[kept], up[kept]
+        raise DataError(f"The line of {name} runs backwards: x must not decrease.")
+    indices = np.unique(np.linspace(0, len(across) - 1, _POINTS).round().astype(np.int64))
+    return across[indices], up[indices]
 
 
 def _layers(
@@ -113,6 +106,8 @@ def _layers(
     quiet: Collection[str],
     side: Side,
 ) -> alt.LayerChart:
+    import altair as alt
+
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     shown = "replace(datum.label, '0.', '.')"
     scale = alt.Scale(domain=[0.0, 1.0], nice=False)
@@ -128,21 +123,21 @@ def _layers(
     def plotted(x: Sequence[float] | Any, y: Sequence[float] | Any, name: str) -> alt.Chart:
         return alt.Chart(
             rows(
-                {"algorithm": name, "x": round(float(a), 5), "y": round(float(b), 5), "place": place}
-                for place, (a, b) in enumerate(zip(x, y, strict=True))
+                {"algorithm": name, "x": round(float(a), 5), "y": round(float(b), 5), "place": index}
+                for index, (a, b) in enumerate(zip(x, y, strict=True))
             )
         )
 
     chance = plotted([0.0, 1.0], [0.0, 1.0], "chance")
     layers = [chance.mark_line(color=LIGHT.line, strokeWidth=1, aria=False).encode(x=across("x"), y=up("y"))]
     heights = spread([float(np.interp(0.25, x, y)) * _NAMED_AT for x, y in lines.values()], _LABEL_HEIGHT / height)
-    for place, ((name, (x, y)), at) in enumerate(zip(lines.items(), heights, strict=True)):
-        dashes = list(_DASHES[place % len(_DASHES)])
+    for index, ((name, (x, y)), at) in enumerate(zip(lines.items(), heights, strict=True)):
+        dashes = list(_DASHES[index % len(_DASHES)])
         colour = LIGHT.quiet if name in quiet else colour_of(side)
         weight = 3.0 if name in emphasised else 1.0 if name in quiet else 1.6
         tooltip = [
             alt.Tooltip("algorithm", type="nominal"),
-            *(alt.Tooltip(one, format=".2f") for one in ("x:Q", "y:Q")),
+            *(alt.Tooltip(field, format=".2f") for field in ("x:Q", "y:Q")),
         ]
         label = plotted([1.0], [min(1.0, max(0.0, at))], name)
         layers += [

@@ -11,20 +11,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from typing import Any
 from xml.sax.saxutils import escape
 
 from charting.frame import sized
-from charting.lazy import vl_convert
 from charting.theme import DARK, Spec, mode_of
 from core.errors import ParameterError
 
 FILE_FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
 FILE_WIDTH = 720
 """Width in pixels of a file made from a chart that otherwise follows its page."""
-
-EMBED_OPTIONS: dict[str, Any] = {"ast": True, "actions": False, "renderer": "svg"}
-"""Options of ``vegaEmbed``: ``ast`` interprets expressions, which a policy without eval demands."""
 
 STYLE_HASHES: tuple[str, ...] = (
     "'sha256-9uoGUaZm3j6W7+Fh2wfvjI8P7zXcclRw5tVUu3qKZa0='",
@@ -33,7 +28,6 @@ STYLE_HASHES: tuple[str, ...] = (
 """The two style elements that the runtime inserts (embedding, tooltip), as sources of ``style-src``, quotes
 included. They belong to the pinned version of vl-convert-python; a test in a browser tells when they change."""
 
-_PIXELS_PER_INCH = 72
 _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\d+)')
 
 
@@ -42,8 +36,6 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
 
     Parameters
     ----------
-    spec : dict
-        Made by a function of `charting.marks`.
     title, description : str, optional
         What a screen reader says; those of the chart by default.
     width : int
@@ -61,10 +53,12 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
     ParameterError
         `width` is too small, or the specification was not made here.
     """
-    drawn = _seen(sized(spec, width))
-    drawn["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
-    drawn["config"] = _with_file_fonts(spec["config"])
-    picture: str = vl_convert.vegalite_to_svg(drawn)
+    import vl_convert
+
+    visible = _visible(sized(spec, width))
+    visible["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
+    visible["config"] = _with_file_fonts(spec["config"])
+    picture: str = vl_convert.vegalite_to_svg(visible)
     words = spec["usermeta"]
     title = words["title"] if title is None else title
     description = words["description"] if description is None else description
@@ -82,17 +76,10 @@ def png(spec: Spec, *, ppi: int = 300, width: int = FILE_WIDTH) -> bytes:
 
     Parameters
     ----------
-    spec : dict
-        Made by a function of `charting.marks`.
     ppi : int
         Dots per inch, 36 to 1200; a chart 720 pixels wide is 10 inches wide.
     width : int
         As for `svg`.
-
-    Returns
-    -------
-    bytes
-        The file.
 
     Raises
     ------
@@ -112,20 +99,17 @@ def svg_as_png(picture: str, *, ppi: int = 300) -> bytes:
     ppi : int
         Dots per inch, 36 to 1200.
 
-    Returns
-    -------
-    bytes
-        The file.
-
     Raises
     ------
     ParameterError
         `ppi` is out of range.
     """
+    import vl_convert
+
     if not 36 <= ppi <= 1200:
-        raise ParameterError(f"A PNG has 36 to 1200 dots per inch; {ppi} were asked for.")
-    made: bytes = vl_convert.svg_to_png(picture, scale=1, ppi=ppi)
-    return made
+        raise ParameterError(f"A PNG has 36 to 1200 dots per inch; got {ppi}.")
+    image: bytes = vl_convert.svg_to_png(picture, scale=1, ppi=ppi)
+    return image
 
 
 def pdf(spec: Spec, *, width: int = FILE_WIDTH) -> bytes:
@@ -133,15 +117,8 @@ def pdf(spec: Spec, *, width: int = FILE_WIDTH) -> bytes:
 
     Parameters
     ----------
-    spec : dict
-        Made by a function of `charting.marks`.
     width : int
         As for `svg`.
-
-    Returns
-    -------
-    bytes
-        The file.
 
     Raises
     ------
@@ -158,14 +135,11 @@ def svg_as_pdf(picture: str) -> bytes:
     ----------
     picture : str
         Made by `svg`.
-
-    Returns
-    -------
-    bytes
-        The file.
     """
-    made: bytes = vl_convert.svg_to_pdf(picture)
-    return made
+    import vl_convert
+
+    document: bytes = vl_convert.svg_to_pdf(picture)
+    return document
 
 
 @functools.cache
@@ -177,13 +151,15 @@ def page_runtime() -> str:
     str
         JavaScript of about 0.9 MB without any reference to the network.
     """
+    import vl_convert
+
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return script
 
 
-def _seen(spec: Spec) -> Spec:
+def _visible(spec: Spec) -> Spec:
     """A specification without the layers that only a pointer meets."""
-    return {**spec, "layer": [one for one in spec["layer"] if one["mark"].get("opacity") != 0]}
+    return {**spec, "layer": [layer for layer in spec["layer"] if layer["mark"].get("opacity") != 0]}
 
 
 def _with_file_fonts(config: Spec) -> Spec:
@@ -191,11 +167,11 @@ def _with_file_fonts(config: Spec) -> Spec:
 
 
 def _with_identifiers_of(picture: str, mark: str) -> str:
-    """Name what the picture refers to within itself anew: the library counts through a process."""
+    """Renumber the identifiers inside a picture: the library numbers them per process."""
     names: dict[str, str] = {}
 
-    def named(match: re.Match[str]) -> str:
+    def renumbered(match: re.Match[str]) -> str:
         name = names.setdefault(match.group(2), f"{mark}-{len(names) + 1}")
         return f"{match.group(1)}{name}"
 
-    return _IDENTIFIER.sub(named, picture)
+    return _IDENTIFIER.sub(renumbered, picture)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.estimates import Estimate, checked_estimates, same_names
 from charting.frame import Width, finished, layered, number, rows
 from charting.labels import corners
-from charting.lazy import altair as alt
+from charting.positions import positions
 from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _NARROW_PLOT = 300
 # A rim of paper keeps a name legible where a line runs behind it.
@@ -37,21 +40,12 @@ def scatter(
     ----------
     perceived, objective : mapping of str to (value, low, high)
         The two quantities of each algorithm with their 95 % intervals; the same algorithms in both.
-    title : str
-        The finding.
     perceived_title, objective_title : str
         The quantities and their units; each wears its side's colour.
     decimals : int
         Digits of the values in tooltips and description.
     description : str, optional
         What a screen reader says; made from the values by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -63,14 +57,14 @@ def scatter(
     >>> spec = scatter({"LSA": (3.3, 3.1, 3.5)}, {"LSA": (0.01, 0.0, 0.02)}, title="One dot shows nothing",
     ...                perceived_title="Perceived accuracy", objective_title="Recall at 5")
     >>> spec["usermeta"]["description"]
-    'Scatter, Recall at 5 across and Perceived accuracy upwards. LSA: 0.01 and 3.30.'
+    'Scatter plot of Perceived accuracy against Recall at 5. LSA: 0.01 and 3.30.'
     """
     upward = checked_estimates(perceived, what=perceived_title)
     across = checked_estimates(objective, what=objective_title)
     same_names(upward, across, what="A scatter's two quantities")
     names = list(upward)
     x_ends, y_ends = _ends(across), _ends(upward)
-    places = {
+    positions = {
         name: (
             (across[name].value - x_ends[0]) / (x_ends[1] - x_ends[0]),
             (upward[name].value - y_ends[0]) / (y_ends[1] - y_ends[0]),
@@ -79,14 +73,14 @@ def scatter(
     }
     # Dots that lie on each other share one label.
     spots: dict[tuple[float, float], list[str]] = {}
-    for name, (x, y) in places.items():
+    for name, (x, y) in positions.items():
         spots.setdefault((round(x, 3), round(y, 3)), []).append(name)
     chosen = corners(list(spots), list(spots.values()), width=_NARROW_PLOT, height=height)
     labels = {
         together[0]: {"label": together, "corner": corner}
         for together, corner in zip(spots.values(), chosen, strict=True)
     }
-    drawn = [
+    points = [
         {
             "algorithm": name,
             "objective": across[name].value,
@@ -99,14 +93,14 @@ def scatter(
         }
         for name in names
     ]
-    said = " ".join(
+    summary = " ".join(
         f"{name}: {number(across[name].value, decimals)} and {number(upward[name].value, decimals)}." for name in names
     )
     return finished(
-        _layers(drawn, x_ends, y_ends, objective_title=objective_title, decimals=decimals),
+        _layers(points, x_ends, y_ends, objective_title=objective_title, decimals=decimals),
         title=title,
         subtitle=perceived_title,
-        description=description or f"Scatter, {objective_title} across and {perceived_title} upwards. {said}",
+        description=description or f"Scatter plot of {perceived_title} against {objective_title}. {summary}",
         side="perceived",
         width=width,
         height=height,
@@ -121,28 +115,24 @@ def _ends(estimates: Mapping[str, Estimate]) -> tuple[float, float]:
 
 
 def _layers(
-    drawn: list[dict[str, Any]],
+    points: list[dict[str, Any]],
     x_ends: tuple[float, float],
     y_ends: tuple[float, float],
     *,
     objective_title: str,
     decimals: int,
 ) -> alt.LayerChart:
+    import altair as alt
+
     x_scale = alt.Scale(domain=list(x_ends), nice=False, zero=False)
     y_scale = alt.Scale(domain=list(y_ends), nice=False, zero=False)
     x_axis = alt.Axis(
         title=objective_title, titleColor=OBJECTIVE, titleAnchor="end", titleFontSize=13, grid=True, tickCount=5
     )
     y_axis = alt.Axis(title=None, grid=True, tickCount=5)
-
-    def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def up(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    across, up = positions(x_scale, x_axis, y_scale, y_axis)
     values = f".{decimals}f"
-    all_dots = alt.Chart(rows(drawn))
+    all_dots = alt.Chart(rows(points))
     layers = [
         all_dots.mark_rule(color=OBJECTIVE, strokeWidth=5, opacity=0.3, strokeCap="round").encode(
             x=across("objective_low"), x2="objective_high", y=up("perceived")
@@ -158,16 +148,16 @@ def _layers(
             tooltip=[
                 alt.Tooltip("algorithm", type="nominal"),
                 alt.Tooltip("objective", type="quantitative", format=values),
-                alt.Tooltip("objective_low", type="quantitative", title="95 % from", format=values),
-                alt.Tooltip("objective_high", type="quantitative", title="to", format=values),
+                alt.Tooltip("objective_low", type="quantitative", title="95% CI, low", format=values),
+                alt.Tooltip("objective_high", type="quantitative", title="95% CI, high", format=values),
                 alt.Tooltip("perceived", type="quantitative", format=values),
-                alt.Tooltip("perceived_low", type="quantitative", title="from (95 %)", format=values),
-                alt.Tooltip("perceived_high", type="quantitative", title="to (95 %)", format=values),
+                alt.Tooltip("perceived_low", type="quantitative", title="95% CI, low", format=values),
+                alt.Tooltip("perceived_high", type="quantitative", title="95% CI, high", format=values),
             ],
         ),
     ]
-    for corner in sorted({row["corner"] for row in drawn if "corner" in row}):
-        dots = alt.Chart(rows(row for row in drawn if row.get("corner") == corner))
+    for corner in sorted({row["corner"] for row in points if "corner" in row}):
+        dots = alt.Chart(rows(row for row in points if row.get("corner") == corner))
         is_right, is_upper = corner.endswith("right"), corner.startswith("upper")
         for look in _NAME_LOOKS:
             layers.append(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from charting.estimates import Estimate, checked_estimates, known_names, same_names
 from charting.frame import Width, finished, layered, number, rows, when_narrow
 from charting.labels import lanes, spread
-from charting.lazy import altair as alt
 from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, SHAPES, Side, Spec, colour_of
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = 44
 _LABEL_GAP = 0.38
@@ -31,15 +33,13 @@ def slope(
     """Draw the ranks that people give beside the ranks that a metric gives.
 
     One line an algorithm; crossed lines are disagreements. A bar behind each dot spans the ranks that 95 % of
-    resamples give. Dots stand on lanes, so no two bars lie on each other; ties share a height.
+    resamples give. Dots have lanes, so that no two bars overlap; ties share a height.
 
     Parameters
     ----------
     perceived, objective : mapping of str to (rank, low, high)
         Rank of each algorithm, 1 the best, ties as mean ranks, with its 95 % interval; the same algorithms on
         both sides.
-    title : str
-        The finding.
     perceived_title, objective_title : str
         What stands over each side.
     contradicted : collection of (str, str)
@@ -47,13 +47,6 @@ def slope(
         heavy.
     description : str, optional
         What a screen reader says; made from the ranks by default.
-    width, height : int
-        Pixels; the height follows the number of algorithms by default.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -68,6 +61,8 @@ def slope(
     >>> spec["usermeta"]["description"]
     'Slope chart of ranks, perceived and objective. TopPop: 1 and 2. LSA: 2 and 1.'
     """
+    import altair as alt
+
     left = checked_estimates(perceived, what="perceived rank")
     right = checked_estimates(objective, what="objective rank")
     same_names(left, right, what="Two rankings")
@@ -115,10 +110,10 @@ def _side_rows(ranks: Mapping[str, Estimate], *, is_left: bool) -> list[dict[str
     lane_of = lanes([(rank.low, rank.high) for rank in ranks.values()], _LANE_GAP)
     step = min(0.06, 0.3 / max(max(lane_of), 1))
     heights = spread([rank.value for rank in ranks.values()], _LABEL_GAP)
-    made = []
+    points = []
     for (name, rank), lane, height in zip(ranks.items(), lane_of, heights, strict=True):
         inward = round(step * lane, 6)
-        made.append(
+        points.append(
             {
                 "algorithm": name,
                 "x": inward if is_left else round(1 - inward, 6),
@@ -130,10 +125,12 @@ def _side_rows(ranks: Mapping[str, Estimate], *, is_left: bool) -> list[dict[str
                 "rank_text": number(rank.value, 0 if float(rank.value).is_integer() else 1),
             }
         )
-    return made
+    return points
 
 
 def _axes(x: str, y: str, scales: tuple[alt.Scale, alt.Scale]) -> dict[str, Any]:
+    import altair as alt
+
     return {
         "x": alt.X(x, type="quantitative", scale=scales[0], axis=None),
         "y": alt.Y(y, type="quantitative", scale=scales[1], axis=None),
@@ -141,6 +138,8 @@ def _axes(x: str, y: str, scales: tuple[alt.Scale, alt.Scale]) -> dict[str, Any]
 
 
 def _lines(lines: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale]) -> list[alt.Chart]:
+    import altair as alt
+
     tooltip = [
         alt.Tooltip("algorithm", type="nominal"),
         alt.Tooltip("perceived", type="quantitative", title="perceived rank"),
@@ -162,6 +161,8 @@ def _lines(lines: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale]) -> 
 def _side(
     side_rows: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale], *, side: Side, heading: str
 ) -> list[alt.Chart]:
+    import altair as alt
+
     is_left = side == "perceived"
     align: Literal["left", "right"] = "right" if is_left else "left"
     outward = -9 if is_left else 9
@@ -171,8 +172,8 @@ def _side(
     tooltip = [
         alt.Tooltip("algorithm", type="nominal"),
         alt.Tooltip("rank", type="quantitative"),
-        alt.Tooltip("low", type="quantitative", title="95 % from", format=".1f"),
-        alt.Tooltip("high", type="quantitative", title="to", format=".1f"),
+        alt.Tooltip("low", type="quantitative", title="95% CI, low", format=".1f"),
+        alt.Tooltip("high", type="quantitative", title="95% CI, high", format=".1f"),
     ]
     return [
         base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2="x"),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from charting.estimates import checked_number
 from charting.frame import Width, finished, layered, rows
-from charting.lazy import altair as alt
 from charting.lines import line_axis, line_scale
+from charting.positions import positions
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = 27
 _DARKEST = 0.5  # words in ink stay legible on it, on light and on dark paper
@@ -32,21 +35,12 @@ def rank_strip(
     ----------
     probabilities : mapping of str to sequence of float
         Probability of the ranks 1, 2, … of each algorithm, in the order of drawing; each sums to 1.
-    title : str
-        The finding.
     subtitle : str
         Which ranking, and what was resampled.
     side : {"perceived", "objective", "neutral"}
         Which meaning the ranking has.
     description : str, optional
         What a screen reader says; made from the most probable ranks by default.
-    width, height : int
-        Pixels; the height follows the number of algorithms by default.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -58,18 +52,18 @@ def rank_strip(
     >>> spec = rank_strip({"TopPop": [0.9, 0.1], "LSA": [0.1, 0.9]}, title="TopPop leads", subtitle="Ranks",
     ...                   side="perceived")
     >>> spec["usermeta"]["description"]
-    'Probability of each rank, Ranks. TopPop: rank 1 90 %, rank 2 10 %. LSA: rank 1 10 %, rank 2 90 %.'
+    'Probability of each rank, Ranks. TopPop: rank 1 90%, rank 2 10%. LSA: rank 1 10%, rank 2 90%.'
     """
     cells = _cells(probabilities)
-    said = " ".join(
-        f"{name}: {_named(cell for cell in cells if cell['algorithm'] == name and cell['p'])}."
+    summary = " ".join(
+        f"{name}: {_listed(cell for cell in cells if cell['algorithm'] == name and cell['p'])}."
         for name in probabilities
     )
     return finished(
         _layers(cells, list(probabilities), side),
         title=title,
         subtitle=subtitle,
-        description=description or f"Probability of each rank, {subtitle}. {said}",
+        description=description or f"Probability of each rank, {subtitle}. {summary}",
         side=side,
         width=width,
         height=height or _ROW * len(probabilities),
@@ -77,7 +71,7 @@ def rank_strip(
     )
 
 
-def _named(cells: Iterable[Mapping[str, Any]]) -> str:
+def _listed(cells: Iterable[Mapping[str, Any]]) -> str:
     return ", ".join(f"rank {cell['rank']} {cell['percent']}" for cell in cells)
 
 
@@ -87,40 +81,42 @@ def _cells(probabilities: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]
     lengths = {len(row) for row in probabilities.values()}
     if len(lengths) != 1 or not min(lengths):
         raise DataError("Every algorithm needs a probability for each rank.")
-    made = []
+    cells = []
     for row, (name, own) in enumerate(probabilities.items()):
         checked = [checked_number(p, what=f"the probability of a rank of {name}") for p in own]
         if min(checked) < -1e-9 or abs(sum(checked) - 1) > 1e-6:
             raise DataError(f"The probabilities of the ranks of {name} do not sum to 1.")
-        for place, p in enumerate(checked):
-            made.append(
+        for index, p in enumerate(checked):
+            cells.append(
                 {
                     "algorithm": name,
-                    "rank": place + 1,
+                    "rank": index + 1,
                     "p": p,
                     "percent": _percent(p),
-                    "shown": "" if p == 0 else _percent(p).removesuffix(" %"),
+                    "shown": "" if p == 0 else _percent(p).removesuffix("%"),
                     "shade": round(_DARKEST * p, 4),
-                    "left": place - 0.47,
-                    "right": place + 0.47,
-                    "middle": place,
+                    "left": index - 0.47,
+                    "right": index + 0.47,
+                    "middle": index,
                     "upper": row - 0.46,
                     "lower": row + 0.46,
                     "row": row,
                 }
             )
-    return made
+    return cells
 
 
 def _percent(p: float) -> str:
     if 0 < p < 0.005:
-        return "< 1 %"
+        return "< 1%"
     if 0.995 <= p < 1:
-        return "> 99 %"
-    return f"{100 * p:.0f} %"
+        return "> 99%"
+    return f"{100 * p:.0f}%"
 
 
 def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> alt.LayerChart:
+    import altair as alt
+
     ranks = max(cell["rank"] for cell in cells)
     x_scale = alt.Scale(domain=[-0.5, ranks - 0.5], nice=False, zero=False)
     y_scale = line_scale(len(names))
@@ -132,13 +128,7 @@ def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> alt.La
         labelOverlap=False,
     )
     y_axis = line_axis(names)
-
-    def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", scale=x_scale, axis=x_axis)
-
-    def row_at(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", scale=y_scale, axis=y_axis)
-
+    across, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     chart = alt.Chart(rows(cells))
     return layered(
         [

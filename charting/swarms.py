@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 ROWS_OF_POINTS = 60
 MOST_POINTS = 300
-"""Points drawn of one condition; with more values each point stands for several."""
+"""Most points per condition; with more values each point represents several."""
 
 _PITCH = 0.055
 
 
 def values_per_point(counts: Iterable[int]) -> int:
-    """Return how many values each point stands for, so that no condition draws more than `MOST_POINTS`.
+    """Return how many values each point represents, so that no condition has more than `MOST_POINTS` points.
 
     Parameters
     ----------
@@ -41,12 +41,10 @@ def swarm(
     ----------
     values : sequence of float
         At least one, within the domain.
-    domain : (float, float)
-        Ends of the scale of measurement.
     room : (float, float)
         Where across the points may stand, in shares of a condition's slot.
     per_point : int
-        Values that each point stands for; a value alone in its row is drawn all the same.
+        Values per point; a value alone in its row is drawn regardless.
 
     Returns
     -------
@@ -64,18 +62,18 @@ def swarm(
     by_row: dict[int, list[float]] = {}
     for value in sorted(values):
         by_row.setdefault(round((value - domain[0]) / row_height), []).append(value)
-    drawn = {row: own[::per_point] for row, own in by_row.items()}
-    longest = max(len(own) for own in drawn.values())
+    sampled = {row: own[::per_point] for row, own in by_row.items()}
+    longest = max(len(own) for own in sampled.values())
     pitch = min(_PITCH, (room[1] - room[0]) / max(longest - 1, 1))
     return [
-        (round(room[0] + pitch * place, 6), value)
-        for _, own in sorted(drawn.items())
-        for place, value in enumerate(own)
+        (round(room[0] + pitch * index, 6), value)
+        for _, own in sorted(sampled.items())
+        for index, value in enumerate(own)
     ]
 
 
 def with_points_said(subtitle: str, counts: Sequence[int]) -> str:
-    """Return a subtitle that says what a point stands for, where it is not one participant.
+    """Return a subtitle that explains the points where they are not single participants.
 
     Parameters
     ----------
@@ -92,7 +90,7 @@ def with_points_said(subtitle: str, counts: Sequence[int]) -> str:
     Examples
     --------
     >>> with_points_said("Satisfaction, 1 to 5", [30]), with_points_said("Satisfaction", [3000])
-    ('Satisfaction, 1 to 5', 'Satisfaction; a point is 10 participants')
+    ('Satisfaction, 1 to 5', 'Satisfaction; each point is 10 participants')
     """
     per_point = values_per_point(counts)
-    return subtitle if per_point == 1 else f"{subtitle}; a point is {per_point} participants"
+    return subtitle if per_point == 1 else f"{subtitle}; each point is {per_point} participants"

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 
 from charting.frame import Width, finished, layered, rows, whole_ticks
-from charting.lazy import altair as alt
 from charting.theme import LIGHT, Spec, wash_of
 from core.errors import DataError
 
@@ -30,17 +29,6 @@ def long_tail(
     ----------
     rating_counts : sequence of int
         Ratings of each item, any order, >= 0.
-    title : str
-        The finding.
-    description : str, optional
-        What a screen reader says; made from the counts by default.
-    width, height : int
-        Pixels; see `charting.frame.Width`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite specification.
 
     Raises
     ------
@@ -52,16 +40,18 @@ def long_tail(
     >>> spec = long_tail([1, 8, 1], title="One film holds most ratings")
     >>> spec["usermeta"]["description"]
     'Ratings by item, most rated first: 3 items, 10 ratings. Half of the ratings are of the 1 most rated \
-(33 %); the item in the middle has 1.'
+(33%); the median item has 1.'
     """
+    import altair as alt
+
     ordered = sorted((int(count) for count in rating_counts), reverse=True)
     if not ordered or ordered[0] <= 0:
         raise DataError("The catalogue has no ratings to draw.")
     if ordered[-1] < 0:
         raise DataError(f"An item has {ordered[-1]} ratings; counts start at 0.")
     half = _items_with_half(ordered)
-    share = f"{100 * half / len(ordered):.0f} %"
-    drawn = [{"item": place, "ratings": ordered[place - 1]} for place in _thinned(len(ordered))]
+    share = f"{100 * half / len(ordered):.0f}%"
+    points = [{"item": rank, "ratings": ordered[rank - 1]} for rank in _thinned(len(ordered))]
     x = alt.X(
         "item",
         type="quantitative",
@@ -79,8 +69,8 @@ def long_tail(
         scale=alt.Scale(domain=[0, ordered[0]], nice=False),
         axis=alt.Axis(title=None, grid=True, values=whole_ticks(0, ordered[0]), format=",d"),
     )
-    tail = alt.Chart(rows(drawn))
-    # The words stand on the side that has room.
+    tail = alt.Chart(rows(points))
+    # The label is on the side with room.
     is_early = half < 0.5 * len(ordered) or len(ordered) < 3
     mark = {
         "item": half,
@@ -113,16 +103,16 @@ def long_tail(
             .encode(x=x, y=alt.value(4), text=alt.Text("says", type="nominal")),
         ]
     )
-    said = (
+    summary = (
         f"Ratings by item, most rated first: {len(ordered):,} items, {sum(ordered):,} ratings. Half of the "
-        f"ratings are of the {half:,} most rated ({share}); the item in the middle has "
+        f"ratings are of the {half:,} most rated ({share}); the median item has "
         f"{ordered[len(ordered) // 2]:,}."
     )
     return finished(
         chart,
         title=title,
         subtitle="Ratings of each item",
-        description=description or said,
+        description=description or summary,
         side="neutral",
         width=width,
         height=height,
@@ -132,12 +122,12 @@ def long_tail(
 
 def _items_with_half(ordered: Sequence[int]) -> int:
     half = sum(ordered) / 2
-    return next(place for place, held in enumerate(itertools.accumulate(ordered), start=1) if held >= half)
+    return next(rank for rank, total in enumerate(itertools.accumulate(ordered), start=1) if total >= half)
 
 
 def _thinned(length: int) -> list[int]:
     """Return places 1 to `length`: all of them, or some that grow apart as their squares do."""
     if length <= _POINTS_OF_TAIL:
         return list(range(1, length + 1))
-    places = {1 + round((length - 1) * (step / (_POINTS_OF_TAIL - 1)) ** 2) for step in range(_POINTS_OF_TAIL)}
-    return sorted(places)
+    ranks = {1 + round((length - 1) * (step / (_POINTS_OF_TAIL - 1)) ** 2) for step in range(_POINTS_OF_TAIL)}
+    return sorted(ranks)

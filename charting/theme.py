@@ -2,6 +2,7 @@
 
 `PERCEIVED` (warm) is what people said, `OBJECTIVE` (cool) is what the data said; nothing else wears the two.
 In greyscale they are nearly one tone, so each side also has its own shape and every line its own label.
+Colours are written ``#rrggbb``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Side = Literal["perceived", "objective", "neutral"]
 
 @dataclasses.dataclass(frozen=True)
 class Palette:
-    """Colours of one mode by what they stand for, as ``#rrggbb``.
+    """Colours of one mode by meaning, as ``#rrggbb``.
 
     The values are those of the design tokens. All nine differ, so one mode can be exchanged for the other
     colour by colour.
@@ -81,16 +82,6 @@ _PLACES_WITHOUT_COLOURS = frozenset({"data", "datasets", "usermeta"})
 def colour_of(side: Side) -> str:
     """Return the light-mode colour of a side.
 
-    Parameters
-    ----------
-    side : {"perceived", "objective", "neutral"}
-        Which meaning.
-
-    Returns
-    -------
-    str
-        ``#rrggbb``.
-
     Raises
     ------
     ParameterError
@@ -106,16 +97,6 @@ def colour_of(side: Side) -> str:
 
 def wash_of(side: Side) -> str:
     """Return the light-mode wash, the pale ground of a side's boxes and second bars.
-
-    Parameters
-    ----------
-    side : {"perceived", "objective", "neutral"}
-        Which meaning.
-
-    Returns
-    -------
-    str
-        ``#rrggbb``.
 
     Raises
     ------
@@ -196,11 +177,6 @@ def config() -> Spec:
 def mode_of(spec: Spec) -> Literal["light", "dark"]:
     """Say which mode a specification is drawn in.
 
-    Parameters
-    ----------
-    spec : dict
-        Made by a function of `charting.marks`.
-
     Returns
     -------
     {"light", "dark"}
@@ -214,7 +190,7 @@ def mode_of(spec: Spec) -> Literal["light", "dark"]:
     mode = spec.get("usermeta", {}).get("mode")
     if mode not in ("light", "dark"):
         raise ParameterError(
-            "The specification says neither light nor dark; pass one made by a function of charting.marks."
+            "The specification is neither light nor dark; pass one made by a function of charting.marks."
         )
     return "dark" if mode == "dark" else "light"
 
@@ -264,11 +240,6 @@ def with_mode(spec: Spec, *, dark: bool) -> Spec:
 def both_modes(spec: Spec) -> dict[str, Spec]:
     """Return a specification in both modes, for a page that follows ``prefers-color-scheme``.
 
-    Parameters
-    ----------
-    spec : dict
-        Made by a function of `charting.marks`.
-
     Returns
     -------
     dict
@@ -284,7 +255,7 @@ def both_modes(spec: Spec) -> dict[str, Spec]:
 
 def _by_side(side: str, colours: Mapping[str, str]) -> str:
     if side not in colours:
-        raise ParameterError(f"The side {side!r} is not known; choose perceived, objective or neutral.")
+        raise ParameterError(f"The side {side!r} is unknown: choose perceived, objective or neutral.")
     return colours[side]
 
 

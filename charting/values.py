@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from charting.estimates import checked_number
 from charting.frame import number
-from charting.lazy import altair as alt
 from charting.quartiles import box_of
 from core.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 def checked_values(
@@ -20,8 +23,6 @@ def checked_values(
     ----------
     values : mapping of str to sequence of float
         Values of each condition.
-    domain : (float, float)
-        Ends of the scale of measurement.
     what : str
         Names the measure in the error.
 
@@ -39,7 +40,7 @@ def checked_values(
     """
     low, high = domain
     if not low < high:
-        raise ParameterError(f"The domain of a chart of values needs two ends in order; {low:g} and {high:g} came.")
+        raise ParameterError(f"The domain of a chart of values needs two ends in order; got {low:g} and {high:g}.")
     checked = {name: _within(name, condition_values, domain) for name, condition_values in values.items()}
     if not any(checked.values()):
         raise DataError(f"No condition has a value of {what} to draw.")
@@ -64,6 +65,8 @@ def box_tooltip() -> list[alt.Tooltip]:
     list of altair.Tooltip
         Condition, size, mean, median and quartiles.
     """
+    import altair as alt
+
     return [
         alt.Tooltip("condition", type="nominal", title="condition"),
         alt.Tooltip("participants", type="quantitative", title="participants"),
@@ -90,13 +93,13 @@ def described_boxes(values: Mapping[str, Sequence[float]]) -> str:
     Examples
     --------
     >>> described_boxes({"LSA": [2.0], "TopPop": []})
-    'LSA: n = 1, mean 2.00, median 2.00. TopPop: no values.'
+    'LSA: n = 1, M = 2.00, Mdn = 2.00. TopPop: no values.'
     """
     parts = []
     for name, own in values.items():
         if own:
             box = box_of(own)
-            parts.append(f"{name}: n = {len(own)}, mean {number(box.mean, 2)}, median {number(box.median, 2)}.")
+            parts.append(f"{name}: n = {len(own)}, M = {number(box.mean, 2)}, Mdn = {number(box.median, 2)}.")
         else:
             parts.append(f"{name}: no values.")
     return " ".join(parts)

@@ -1,4 +1,4 @@
-"""What Django needs to know of the ground floor."""
+"""Configuration of the core app."""
 
 from __future__ import annotations
 

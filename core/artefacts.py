@@ -1,7 +1,7 @@
-"""Arrays kept for good: one `.npy` an array and a JSON beside them, named by the digest of their bytes.
+"""Immutable arrays, one `.npy` file each, with JSON metadata; folders are named by the digest of their contents.
 
 Layout in ``storages["artefacts"]``: ``<kind>/<digest>/<array>.npy`` and ``<kind>/<digest>/meta.json``.
-The JSON is written last, so a folder without it is a write that never finished and is written again.
+The JSON is written last: a folder without it is an unfinished write and is written again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Artefact:
 
 
 def digest_of_artefact(arrays_digest: str, meta: Mapping[str, Any]) -> str:
-    """What arrays of this digest (`digest_of_arrays`) are stored under with this metadata."""
+    """The digest under which arrays of this digest (`digest_of_arrays`) are stored with this metadata."""
     return digest_of([FORMAT_VERSION, arrays_digest, dict(meta)])
 
 
@@ -48,10 +48,10 @@ def store(
 ) -> str:
     """Write the arrays once and return their digest; a second writer of the same digest writes nothing.
 
-    What stands there already is checked, and written again where it is damaged.
+    An artefact that exists already is verified, and written again if it is damaged.
 
-    `meta` is part of what is named: keep times and places out of it. `arrays_digest` is `digest_of_arrays` of the
-    arrays, for those who have it already.
+    `meta` is part of the digest, so it should hold no times or paths. `arrays_digest` is `digest_of_arrays` of the
+    arrays, if the caller has computed it.
     """
     for name, array in arrays.items():
         if array.dtype.hasobject:
@@ -69,14 +69,14 @@ def store(
 
 
 def store_file(name: str, content: bytes) -> str:
-    """Write a file that is named by its content, unless it is there, and return its name."""
+    """Write a file that is named by its content, unless it exists, and return its name."""
     storage = storages["artefacts"]
     if not storage.exists(name):
         _write_once(storage, name, content)
     return name
 
 
-def opened_file(name: str) -> IO[bytes]:
+def open_file(name: str) -> IO[bytes]:
     """Open a file that `store_file` has written.
 
     Raises
@@ -102,7 +102,7 @@ def _is_whole(storage: Storage, kind: str, digest: str) -> bool:
 
 
 def _write_once(storage: Storage, name: str, content: bytes | np.ndarray[Any, Any]) -> None:
-    """Write beside and rename where the storage is a folder; elsewhere the storage's own save is whole or not."""
+    """Write a temporary file and rename it where the storage is a folder; other storages save atomically themselves."""
     try:
         target = Path(storage.path(name))
     except NotImplementedError:
@@ -119,7 +119,7 @@ def _write_once(storage: Storage, name: str, content: bytes | np.ndarray[Any, An
 
 
 def _write(stream: IO[bytes], content: bytes | np.ndarray[Any, Any]) -> None:
-    """Write bytes, or an array as `.npy`: into a real file straight from its memory."""
+    """Write bytes, or an array as `.npy`; into a real file, directly from the array's memory."""
     if isinstance(content, bytes):
         stream.write(content)
     else:
@@ -127,7 +127,7 @@ def _write(stream: IO[bytes], content: bytes | np.ndarray[Any, Any]) -> None:
 
 
 def _local_folder(storage: Storage, kind: str, digest: str) -> Path:
-    """The folder with the files, fetched once into a local copy where the storage is not a local one."""
+    """The folder with the files; files of a remote storage are fetched into a local copy once."""
     try:
         return Path(storage.path(f"{kind}/{digest}"))
     except NotImplementedError:
@@ -160,7 +160,7 @@ def _opened(folder: Path, kind: str, digest: str) -> Artefact:
         raise ArtefactError(
             "artefact.missing",
             f"The stored {kind} {digest[:12]} is missing a file ({Path(str(missing.filename)).name}). "
-            "Restore it from a backup, or make it again.",
+            "Restore it from a backup, or create it again.",
             {"kind": kind, "digest": digest},
         ) from missing
     except ValueError as broken:
@@ -176,13 +176,13 @@ def _opened(folder: Path, kind: str, digest: str) -> Artefact:
 def _damaged(kind: str, digest: str) -> ArtefactError:
     return ArtefactError(
         "artefact.damaged",
-        f"The stored {kind} {digest[:12]} no longer matches its digest. Restore it from a backup, or make it again.",
+        f"The stored {kind} {digest[:12]} no longer matches its digest. Restore it from a backup, or create it again.",
         {"kind": kind, "digest": digest},
     )
 
 
 def load(kind: str, digest: str) -> Artefact:
-    """Memory-map the artefact; every byte is checked against the digest the first time a process opens it.
+    """Memory-map the artefact; a process verifies every byte against the digest when it first opens it.
 
     Raises
     ------
@@ -192,8 +192,8 @@ def load(kind: str, digest: str) -> Artefact:
     return _load(str(_local_folder(storages["artefacts"], kind, digest)), kind, digest)
 
 
-def let_go(*arrays: np.ndarray[Any, Any]) -> None:
-    """Let the memory behind arrays of artefacts be used for other things; what is read again comes from the file."""
+def release_memory(*arrays: np.ndarray[Any, Any]) -> None:
+    """Release the memory of memory-mapped arrays; the next access reads the file again."""
     for array in arrays:
         owner: Any = array
         while isinstance(owner, np.ndarray):
@@ -203,9 +203,9 @@ def let_go(*arrays: np.ndarray[Any, Any]) -> None:
 
 
 def remove(kind: str, digest: str) -> None:
-    """Remove an artefact that nothing refers to any more; one that is not there is no fault.
+    """Remove an artefact that nothing refers to; a missing artefact is not an error.
 
-    The JSON goes first, so that what is left of a removal that was cut short counts as never written.
+    The JSON is deleted first, so that an interrupted removal leaves an unfinished write.
     """
     storage = storages["artefacts"]
     folder = f"{kind}/{digest}"
@@ -218,6 +218,6 @@ def remove(kind: str, digest: str) -> None:
     storage.delete(folder)
 
 
-def forget_loaded() -> None:
-    """Drop this process's open artefacts, so that the next load reads and checks the files again."""
+def clear_cache() -> None:
+    """Close this process's artefacts, so that the next load reads and verifies the files again."""
     _load.cache_clear()

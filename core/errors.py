@@ -1,4 +1,4 @@
-"""The errors that cross a storey: two for pure code, one with a stable code for everything above it."""
+"""Errors that cross packages: two for pure code, and one with a stable code for everything above it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class DataError(ValueError):
 
 
 class ParallaxError(Exception):
-    """A refusal that people read.
+    """A refusal that is shown to a person or a program.
 
     Parameters
     ----------
     code : str
         Stable and dotted (``run.not_queued``); programs and tests rely on it.
     message : str
-        Full sentences: what is wrong and what to do now.
+        Full sentences: what is wrong, and what to do.
     extra : mapping, optional
         Facts for programs (ids, counts, the list of problems); JSON values only.
     """
@@ -38,7 +38,7 @@ class ParallaxError(Exception):
 
 
 class NotAllowedInState(ParallaxError):
-    """A transition that the state machine refuses, or that somebody else made first."""
+    """A transition that the state machine does not allow, or that another process made first."""
 
 
 class ArtefactError(ParallaxError):

@@ -1,4 +1,4 @@
-"""Rows that every storey needs: a time stamp, and the log of who moved what."""
+"""Models that every storey needs: time stamps, and the log of status changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import models
 
 
 class TimeStampedModel(models.Model):
-    """Knows when it was made and last changed."""
+    """Records when a row was created and last changed."""
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -18,22 +18,8 @@ class TimeStampedModel(models.Model):
         abstract = True
 
 
-class Leased(models.Model):
-    """Work that one process holds at a time, as long as it renews its lease; see `core.leases`."""
-
-    status: Any  # each model's own states, among them queued, running and failed
-    error = models.TextField(blank=True)
-    lease = models.CharField(max_length=64, blank=True)  # host:process:random, of who holds it
-    leased_until = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    hinted_at = models.DateTimeField(null=True, blank=True)  # when its message was last sent
-
-    class Meta:
-        abstract = True
-
-
 class LogEntry(models.Model):
-    """One move of one row: who, what, from, to, when. Written, never changed."""
+    """One status change of one row: who, what, from, to, when. Entries are written once."""
 
     at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""The network that a request comes from, and how often it has asked for something; no address is stored."""
+"""The network a request comes from, and rate limits; no address is stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IPV6_PREFIX = 64  # bits of an IPv6 address that one household or laboratory sha
 def network_of(address: str) -> str:
     """Return the network that an address belongs to: an IPv4 address itself, the /64 of an IPv6 address.
 
-    What is no address, as the path of a Unix socket, is a network of its own.
+    Text that is not an address, such as the path of a Unix socket, is a network of its own.
     """
     try:
         parsed = ip_address(address.partition("%")[0])
@@ -55,11 +55,11 @@ class RateLimit:
 
 
 def seconds_to_wait(limit: RateLimit, *subject: str, is_shared: bool = True, now: float | None = None) -> int:
-    """Count a request of `subject` and return 0, or the seconds after which to try again where it is one too many.
+    """Count a request of `subject`; return 0, or the seconds to wait if the request exceeds the limit.
 
-    The cache's key is a keyed digest, so the subject cannot be read from it. Without Redis each web process counts
-    on its own, and grants its share of the limit (LIMIT_SHARES), so that all of them together stay within it; where
-    the limit is not `is_shared`, as that of a single browser, which mostly meets one process, it grants all of it.
+    The cache key is a keyed digest, from which the subject cannot be read. Without Redis each web process counts
+    separately and grants its share of the limit (LIMIT_SHARES), so that all processes together stay within it. A limit
+    that is not `is_shared`, such as that of a single browser, is granted in full by each process.
     """
     moment = time.time() if now is None else now
     window, passed = divmod(moment, limit.seconds)

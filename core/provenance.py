@@ -1,4 +1,4 @@
-"""Where numbers come from: canonical JSON, digests, versions, and seeds derived by name."""
+"""Provenance: canonical JSON, digests, versions, and seeds derived by name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LIBRARIES = ("django", "celery", "numpy", "scipy", "pandas", "altair", "vl-conve
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spare space, so that equal values have equal text.
+    """JSON with sorted keys and no extra whitespace, so that equal values have equal text.
 
     Raises
     ------
     ValueError
-        The value holds NaN or an infinity, which JSON cannot say.
+        The value holds NaN or an infinity, which JSON cannot represent.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def rng_for(seed: int, *names: str | int) -> np.random.Generator:
 @cache
 def versions() -> dict[str, str]:
     """Versions of the code, of Python and of the libraries that numbers depend on."""
-    found = {"parallax": CODE_VERSION, "python": platform.python_version()}
+    version_of = {"parallax": CODE_VERSION, "python": platform.python_version()}
     for name in LIBRARIES:
-        found[name] = metadata.version(name)
-    return found
+        version_of[name] = metadata.version(name)
+    return version_of

@@ -1,4 +1,4 @@
-"""One view of the database for a reading of many queries; others may write meanwhile."""
+"""A consistent view of the database for many queries while other processes write."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from django.db import connection, transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Show every query of the block the database as it was at the first of them; the block writes nothing.
+    """Let every query of the block see the database as it was at the first one; the block must not write.
 
-    Inside a transaction it does nothing: that one has a view of its own.
+    Inside a transaction, which has its own view, this does nothing.
     """
     if connection.in_atomic_block:
         yield
@@ -29,7 +29,7 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _deferred() -> Iterator[None]:
-    """Let transactions begin without SQLite's write lock, which others then keep getting, and refuse to write."""
+    """Begin transactions without SQLite's write lock, so that others can write, and refuse to write."""
     database: Any = connection
     database.ensure_connection()  # which reads the mode from the settings
     mode = database.transaction_mode

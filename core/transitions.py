@@ -1,4 +1,4 @@
-"""The one place that writes a status: a compare-and-set update with its log entry; and what is logged without one."""
+"""The only code that writes a status: a compare-and-set update with its log entry."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Set
 from typing import Any
 
 from django.db import models, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core.errors import NotAllowedInState
@@ -21,13 +22,15 @@ def move(
     actor: Any = None,
     reason: str = "",
     facts: Mapping[str, Any] | None = None,
+    where: Q | None = None,
+    is_logged: bool = True,
     **changes: Any,
 ) -> None:
     """Move `row` to the status `to`, or raise NotAllowedInState and change nothing.
 
-    `allowed` maps each status to the statuses reachable from it. The update names the status that was
-    read, so of two processes that try the same move one finds no row and is refused. `changes` are other
-    fields written by the same update. The row in memory is brought up to date.
+    `allowed` maps each status to the statuses reachable from it. The update requires the status that was read (and
+    `where`, if passed), so of two processes that try the same move, one is refused. `changes` are other fields written
+    by the same update. The row in memory is updated too.
     """
     before = str(row.status)  # type: ignore[attr-defined]
     kind = row._meta.label_lower
@@ -37,32 +40,46 @@ def move(
             f"This {row._meta.verbose_name} is {before.replace('_', ' ')} and cannot become {to.replace('_', ' ')}.",
             {"kind": kind, "id": row.pk, "status": before, "to": to},
         )
-    # QuerySet.update() passes over auto_now, so the time of change is written here.
-    if any(field.name == "updated_at" for field in row._meta.fields):
-        changes.setdefault("updated_at", timezone.now())
-    moved = type(row)._default_manager.filter(pk=row.pk, status=before).update(status=to, **changes)
-    if moved != 1:
+    changes = _with_time(type(row), changes)
+    rows = type(row)._default_manager.filter(where or Q(), pk=row.pk, status=before)
+    if not rows.update(status=to, **changes):
         raise NotAllowedInState(
             f"{row._meta.app_label}.moved_meanwhile",
-            f"This {row._meta.verbose_name} has just been changed by somebody else; load it again.",
+            f"This {row._meta.verbose_name} has just been changed by someone else. Reload it.",
             {"kind": kind, "id": row.pk, "status": before, "to": to},
         )
     row.status = to  # type: ignore[attr-defined]
     for name, value in changes.items():
         setattr(row, name, value)
-    LogEntry.objects.create(
-        actor=actor,
-        kind=kind,
-        object_id=row.pk,
-        from_status=before,
-        to_status=to,
-        reason=reason,
-        facts=dict(facts or {}),
-    )
+    if is_logged:
+        LogEntry.objects.create(
+            actor=actor,
+            kind=kind,
+            object_id=row.pk,
+            from_status=before,
+            to_status=to,
+            reason=reason,
+            facts=dict(facts or {}),
+        )
+
+
+def move_all(rows: QuerySet[Any], *, to: str, allowed: Mapping[str, Set[str]], **changes: Any) -> int:
+    """Move those of `rows` that may become `to`, in one update without log entries; return how many moved.
+
+    For rows that are too many to log, such as the parts of a run.
+    """
+    movable = [status for status, targets in allowed.items() if to in targets]
+    return rows.filter(status__in=movable).update(status=to, **_with_time(rows.model, changes))
+
+
+def _with_time(model: type[models.Model], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes with the time of the change, which `QuerySet.update` does not set."""
+    has_time = any(field.name == "updated_at" for field in model._meta.fields)
+    return {"updated_at": timezone.now(), **changes} if has_time else dict(changes)
 
 
 def record(row: models.Model, *, reason: str, actor: Any = None, **facts: Any) -> None:
-    """Note in the log an act that leaves `row` in the status that it has, with its facts."""
+    """Log an action that does not change the status of `row`, with its facts."""
     status = row.status  # type: ignore[attr-defined]
     LogEntry.objects.create(
         actor=actor,
@@ -76,9 +93,9 @@ def record(row: models.Model, *, reason: str, actor: Any = None, **facts: Any) -
 
 
 def forget_reasons(model: type[models.Model], ids: Collection[int]) -> int:
-    """Erase the words of all log entries on these rows, and count them; who moved what and when stays.
+    """Erase the reasons in all log entries on these rows and count them; who moved what, and when, stays.
 
-    The one change that the log knows: what was written about a person goes with everything else of theirs.
+    This is the only change to the log: what was written about a person is erased with the rest of their data.
     """
     entries = LogEntry.objects.filter(kind=model._meta.label_lower, object_id__in=ids)
     return entries.exclude(reason="").update(reason="")

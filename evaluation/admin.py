@@ -1,4 +1,4 @@
-"""Runs and models in Django's admin: for looking, since numbers are never edited."""
+"""Read-only admin of runs, parts and models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.models import EvaluationRun, RunPart, TrainedModel
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    """Shows rows and changes none."""
+    """An admin without write access."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -25,7 +25,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 
 @admin.register(EvaluationRun)
 class RunAdmin(ReadOnlyAdmin):
-    """Runs by state."""
+    """Runs by status."""
 
     list_display = ("__str__", "version", "status", "owner", "created_at", "finished_at")
     list_filter = ("status",)
@@ -34,7 +34,7 @@ class RunAdmin(ReadOnlyAdmin):
 
 @admin.register(RunPart)
 class PartAdmin(ReadOnlyAdmin):
-    """Parts by kind and state, with who holds the lease."""
+    """Parts by kind and status, with their leases."""
 
     list_display = ("__str__", "kind", "status", "lease", "leased_until", "attempts", "seconds")
     list_filter = ("kind", "status")

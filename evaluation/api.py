@@ -1,4 +1,4 @@
-"""Runs, their results, and models for programs: every researcher reads them all, as in the console."""
+"""REST API of runs, results and models; every researcher may read all of them, as in the console."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class ModelViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
-        """Every model, or those that are asked for."""
-        found = models_by_time()
+        """Return every model, or those of the query."""
+        rows = models_by_time()
         if self.action == "list":
-            asked = ModelQuerySerializer(data=self.request.query_params.dict())
-            asked.is_valid(raise_exception=True)
+            query = ModelQuerySerializer(data=self.request.query_params.dict())
+            query.is_valid(raise_exception=True)
             names = {"digest": "digest", "dataset": "version__dataset__name"}
-            found = found.filter(**{names[key]: value for key, value in asked.validated_data.items()})
-        return found
+            rows = rows.filter(**{names[key]: value for key, value in query.validated_data.items()})
+        return rows
 
 
 @extend_schema(tags=["runs"])
@@ -73,65 +73,65 @@ class RunViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
-        """Every run, or those that are asked for."""
-        found = runs_by_time()
+        """Return every run, or those of the query."""
+        rows = runs_by_time()
         if self.action == "list":
-            asked = RunQuerySerializer(data=self.request.query_params.dict())
-            asked.is_valid(raise_exception=True)
+            query = RunQuerySerializer(data=self.request.query_params.dict())
+            query.is_valid(raise_exception=True)
             names = {"status": "status", "dataset": "version__dataset__name"}
-            found = found.filter(**{names[key]: value for key, value in asked.validated_data.items()})
-        return found
+            rows = rows.filter(**{names[key]: value for key, value in query.validated_data.items()})
+        return rows
 
     @extend_schema(
-        operation_id="run", summary="One run, its algorithms and how far it is", responses=RunDetailSerializer
+        operation_id="run", summary="One run with its algorithms and progress", responses=RunDetailSerializer
     )
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Tell what a run was made from and how far it is."""
+        """Return the inputs and progress of a run."""
         return Response(RunDetailSerializer(self.get_object()).data)
 
     @extend_schema(
         operation_id="run_results",
-        summary="Every number of a run, with the hashes of what it came from",
-        description="The document of the console's button: algorithms with params, model hashes, every metric at "
-        "every list length, what was left out.",
+        summary="Every number of a run with the hashes of its inputs",
+        description="The same document as in the console: algorithms with params, model hashes, every metric at "
+        "every list length, exclusions.",
         responses=OpenApiTypes.OBJECT,
     )
     @action(detail=True)
     def results(self, request: Request, pk: str) -> Response:
-        """Give the run as one document."""
+        """Return the run as one document."""
         return Response(exports.run_document(self._finished()))
 
     @extend_schema(
         operation_id="run_metrics",
         summary="The metrics as a table",
-        description="A row for each algorithm, profile length, metric and list length.",
+        description="One row per algorithm, profile length, metric and list length.",
         responses=_as_table(MetricTableSerializer),
     )
     @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
     def metrics(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Give the metrics."""
+        """Return the metrics."""
         return self._table(exports.metric_rows, "metrics")
 
     @extend_schema(
         operation_id="run_users",
         summary="The values by user as a table",
-        description="A row for each user of the dataset, metric, algorithm and profile length: what tests resample.",
+        description="One row per user of the dataset, metric, algorithm and profile length, as used by tests.",
         responses=_as_table(UserTableSerializer),
     )
     @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
     def users(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Give the values by user."""
+        """Return the values by user."""
         return self._table(exports.user_rows, "users")
 
     @extend_schema(
         operation_id="run_curves",
         summary="The curves as a table",
-        description="A row for each algorithm, profile length, curve and point; a run without curves has no rows.",
+        description="One row per algorithm, profile length, curve and point; a run without curves has no rows.",
         responses=_as_table(CurveTableSerializer),
     )
     @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
     def curves(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Give the curves."""
+        """Return the curves."""
         return self._table(exports.curve_rows, "curves")
 
     def _finished(self) -> EvaluationRun:
@@ -139,7 +139,7 @@ class RunViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
         if run.status != RunStatus.SUCCEEDED:
             raise ParallaxError(
                 "run.no_results",
-                f"Run {run.pk} is {run.get_status_display().lower()} and has no results to give.",
+                f"Run {run.pk} is {run.get_status_display().lower()} and has no results.",
                 {"status": run.status},
             )
         return run

@@ -1,4 +1,4 @@
-"""What Django needs to know of this app."""
+"""App configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which chart shows which result of a run; charting draws."""
+"""Chart specifications for the results of runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from charting.marks import curves, rates
 from charting.theme import Spec, both_modes
 from evaluation.metrics.curves import trapezoid
 
-SCORE_DECIMALS = 4  # sizes of one algorithm differ by little
+SCORE_DECIMALS = 4  # scores of sizes of one algorithm differ little
 
-AT_RATE = 0.1
+FALSE_ALARM_RATE = 0.1
 Values = Mapping[str, Sequence[float | None]]
 Estimate = tuple[float, float, float]
 Points = NDArray[np.float64]
@@ -27,7 +27,7 @@ Line = tuple[ArrayLike, ArrayLike]
 def score_by_size(
     name: str, sizes: Sequence[tuple[int, float]], *, parameter: str, criterion: str, chosen: int
 ) -> dict[str, Spec]:
-    """Draw what each size of an algorithm scored when one was chosen, in light and dark.
+    """Draw the score of each size in a model size selection, in light and dark.
 
     `sizes` are pairs of size and score, ascending.
     """
@@ -53,43 +53,42 @@ def score_by_size(
 
 
 def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
-    """Draw recall against the length of the list, in light and dark; None where there is nothing to draw.
+    """Draw recall against list length, in light and dark; None if there is nothing to draw.
 
-    `values` has each algorithm's recall at 1, 2, 3, …; `n` is the length that the run's table reports.
+    `values` has each algorithm's recall at 1, 2, 3, …; `n` is the length in the run's table.
     """
-    drawn = _complete(values)
-    if not drawn:
-        return None
-    best = max(drawn, key=lambda label: drawn[label][n - 1])
-    value = number(drawn[best][n - 1], 3, is_share=True)
-    title = f"{best} finds the most of what people like, {value} in a list of {n}"
-    return both_modes(curves(drawn, title=title, y_title="Recall", at_n=n, emphasised=(best,)))
+    return _highest_by_n(values, "Recall", n)
 
 
 def measured_bars(
-    estimates: Mapping[str, Estimate], beside: Mapping[str, Estimate], *, title: str, metric: str, is_share: bool = True
+    estimates: Mapping[str, Estimate],
+    shorter: Mapping[str, Estimate],
+    *,
+    title: str,
+    metric: str,
+    is_share: bool = True,
 ) -> Spec | None:
-    """Draw a metric by algorithm with its intervals; `beside` are the same with short profiles, if they were measured.
+    """Draw a metric by algorithm with its intervals; `shorter` are the same with short profiles, if they were measured.
 
     None where there is nothing to draw.
     """
     if not estimates:
         return None
     series: dict[str, Mapping[str, Estimate]] = {"whole profiles": estimates}
-    if set(beside) == set(estimates):
-        series["short profiles"] = {name: beside[name] for name in estimates}
+    if set(shorter) == set(estimates):
+        series["short profiles"] = {name: shorter[name] for name in estimates}
     decimals = 3 if is_share else 2
     return marks.bars(series, title=title, x_title=metric, decimals=decimals, is_share=is_share)
 
 
 def by_length(values: Values, *, title: str, metric: str, n: int) -> Spec | None:
-    """Draw a metric against the length of the list; None where no algorithm has it at every length."""
-    drawn = _complete({label: line for label, line in values.items() if line})
-    return curves(drawn, title=title, y_title=metric, at_n=n) if drawn else None
+    """Draw a metric against list length; None if no algorithm has it at every length."""
+    complete = _complete({label: line for label, line in values.items() if line})
+    return curves(complete, title=title, y_title=metric, at_n=n) if complete else None
 
 
 def precision_recall(precision: Values, recall: Values, *, title: str, lengths: Sequence[int]) -> Spec | None:
-    """Draw precision against recall, a point for each length of the list; None where there is nothing to draw."""
+    """Draw precision against recall with one point per list length; None if there is nothing to draw."""
     has_both = [label for label in recall if None not in recall[label] and None not in precision[label]]
     lines = {label: (_complete(recall)[label], _complete(precision)[label]) for label in has_both}
     if not lines:
@@ -99,31 +98,36 @@ def precision_recall(precision: Values, recall: Values, *, title: str, lengths: 
 
 
 def hit_curves(lines: Mapping[str, Line], references: Mapping[str, Line], *, title: str) -> Spec | None:
-    """Draw hits against false alarms (CROC or GROC) with the lines to hold them against; None without a curve."""
+    """Draw hit rates against false-alarm rates (CROC or GROC) with reference lines; None without a curve."""
     if not lines:
         return None
-    read_against = _named(references)
+    read_against = _reference_lines(references)
     return rates({**lines, **read_against}, title=title, quiet=tuple(read_against))
 
 
-def _named(references: Mapping[str, Line]) -> dict[str, Line]:
-    """Name the lines to hold others against: what chance gives is no run of the algorithm Random."""
+def _reference_lines(references: Mapping[str, Line]) -> dict[str, Line]:
+    """Label the reference lines; the chance line is computed, not a run of the algorithm Random."""
     return {"chance, exactly" if name == "random" else name: line for name, line in references.items()}
 
 
 def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
-    """Draw fallout against the length of the list, in light and dark; None where there is nothing to draw."""
-    drawn = _complete(values)
-    if not drawn:
+    """Draw fallout against list length, in light and dark; None if there is nothing to draw."""
+    return _highest_by_n(values, "Fallout", n)
+
+
+def _highest_by_n(values: Values, metric: str, n: int) -> dict[str, Spec] | None:
+    """Draw a metric against list length; the title names the algorithm with the highest value at `n`."""
+    complete = _complete(values)
+    if not complete:
         return None
-    worst = max(drawn, key=lambda label: drawn[label][n - 1])
-    value = number(drawn[worst][n - 1], 3, is_share=True)
-    title = f"{worst} lets the most of what people dislike in, {value} in a list of {n}"
-    return both_modes(curves(drawn, title=title, y_title="Fallout", at_n=n, emphasised=(worst,)))
+    highest = max(complete, key=lambda label: complete[label][n - 1])
+    value = number(complete[highest][n - 1], 3, is_share=True)
+    title = f"{highest} has the highest {metric.lower()}, {value} in a list of {n}"
+    return both_modes(curves(complete, title=title, y_title=metric, at_n=n, emphasised=(highest,)))
 
 
 class Kind(Protocol):
-    """What a curve is."""
+    """The kind of a curve."""
 
     @property
     def title(self) -> str: ...
@@ -138,50 +142,50 @@ class Kind(Protocol):
     def is_roc(self) -> bool: ...
 
 
-class OfRun(Protocol):
-    """One of a run's curves."""
+class RunCurve(Protocol):
+    """A curve of a run."""
 
     @property
     def name(self) -> str: ...
 
     @property
-    def drawn(self) -> Kind: ...
+    def kind(self) -> Kind: ...
 
     @property
     def lines(self) -> Mapping[str, Line]: ...
 
     @property
-    def reading(self) -> Mapping[str, Line]: ...
+    def references(self) -> Mapping[str, Line]: ...
 
 
-def curve_of_run(one: OfRun) -> dict[str, Spec]:
-    """Draw one of a run's curves, in light and dark: a line an algorithm, and quietly those it is read against."""
-    kind = one.drawn
-    points = {label: (np.asarray(x), np.asarray(y)) for label, (x, y) in one.lines.items()}
-    # What each title says of the best algorithm, and the number that makes it the best.
-    said, of = {
+def curve_of_run(curve: RunCurve) -> dict[str, Spec]:
+    """Draw a curve of a run, in light and dark: one line per algorithm, and muted reference lines."""
+    kind = curve.kind
+    points = {label: (np.asarray(x), np.asarray(y)) for label, (x, y) in curve.lines.items()}
+    # The statement about the best algorithm in the title, and the number it is based on.
+    finding, summary = {
         "croc": ("has the largest area by CROC", trapezoid),
         "groc": ("has the largest area by GROC", trapezoid),
         "mean-roc": (
-            f"has the highest mean hit rate at a false-alarm rate of {AT_RATE:.1f}".replace("0.", "."),
+            f"has the highest mean hit rate at a false-alarm rate of {FALSE_ALARM_RATE:.1f}".replace("0.", "."),
             _at_rate,
         ),
         "eleven-points": ("has the highest precision over all recalls", _mean_height),
         "precision-recall": ("has the highest average precision", trapezoid),
-        "notes": ("finds the most where half of the list is good", _recall_of_half),
-    }[one.name]
-    values = {label: of(x, y) for label, (x, y) in points.items()}
+        "notes": ("has the highest recall with at least half of the list good", _recall_of_half),
+    }[curve.name]
+    values = {label: summary(x, y) for label, (x, y) in points.items()}
     best = max(values, key=lambda label: values[label])
-    title = f"{best} {said}, {number(values[best], 3, is_share=True)}"
+    title = f"{best} {finding}, {number(values[best], 3, is_share=True)}"
     if not kind.is_roc:
         lines = {label: (x.tolist(), y.tolist()) for label, (x, y) in points.items()}
         return both_modes(
             marks.plane(lines, title=title, x_title=kind.x_title, y_title=kind.y_title, emphasised=(best,))
         )
-    read_against = _named(one.reading)
+    read_against = _reference_lines(curve.references)
     return both_modes(
         rates(
-            {**one.lines, **read_against},
+            {**curve.lines, **read_against},
             title=title,
             x_title=kind.x_title,
             y_title=kind.y_title,
@@ -192,7 +196,7 @@ def curve_of_run(one: OfRun) -> dict[str, Spec]:
 
 
 def _at_rate(x: Points, y: Points) -> float:
-    return float(np.interp(AT_RATE, x, y))
+    return float(np.interp(FALSE_ALARM_RATE, x, y))
 
 
 def _mean_height(x: Points, y: Points) -> float:
@@ -200,18 +204,18 @@ def _mean_height(x: Points, y: Points) -> float:
 
 
 def _recall_of_half(x: Points, y: Points) -> float:
-    """The highest recall of a list at least half of which is good."""
+    """The highest recall among lists of which at least half is good."""
     return float(y[x <= 0.5].max(initial=0.0))
 
 
 def _complete(values: Values) -> dict[str, list[float]]:
-    """Leave out algorithms without a value at some length; none has one where there is no such case."""
+    """Exclude algorithms without a value at some list length."""
     return {label: [value for value in line if value is not None] for label, line in values.items() if None not in line}
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a list of bars on one axis, in percent of the width: for pages that draw it themselves."""
+    """A bar on a shared axis, in percent of the width, for pages that draw bars in HTML."""
 
     x: float
     width: float
@@ -220,7 +224,7 @@ class Bar:
 
 
 def bars(values: Sequence[float]) -> list[Bar]:
-    """Lay out bars for signed values on one axis, the widest stretch of it filled.
+    """Lay out bars for signed values on one axis that is filled entirely.
 
     Examples
     --------

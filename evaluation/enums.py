@@ -40,9 +40,19 @@ class PartKind(TextChoices):
 
 
 class PartStatus(TextChoices):
-    """Where a part stands. A lease that runs out makes a leased part free again."""
+    """The state of a part. A leased part is free again once its lease runs out."""
 
     QUEUED = "queued"
     LEASED = "leased"
     DONE = "done"
     FAILED = "failed"
+
+
+PART_MOVES: dict[str, frozenset[str]] = {
+    # Done at once: a worker whose lease ran out may finish a part that nobody has leased since.
+    PartStatus.QUEUED: frozenset({PartStatus.LEASED, PartStatus.DONE, PartStatus.FAILED}),
+    PartStatus.LEASED: frozenset({PartStatus.QUEUED, PartStatus.DONE, PartStatus.FAILED}),
+    # Measured again when its run resumes: a failed part, and one whose stored result was removed.
+    PartStatus.FAILED: frozenset({PartStatus.QUEUED}),
+    PartStatus.DONE: frozenset({PartStatus.QUEUED}),
+}

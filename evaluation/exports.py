@@ -1,4 +1,4 @@
-"""A run as one JSON document: every number, with the hashes of what it came from."""
+"""Exports of runs: a JSON document, tables as CSV and records, and figures."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from charting.render import svg
 from core import artefacts
 from evaluation import charts
 from evaluation.models import EvaluationRun
-from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL, Drawn
+from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL, CurveKind
 from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.comparing import Comparison
-from evaluation.selectors.lists import overlaps
-from evaluation.selectors.orders import other_order
+from evaluation.selectors.list_overlap import overlaps
+from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import case_counts, curves, metrics_by_user, model_rows, table, user_values
+from evaluation.selectors.run_comparison import Comparison
 from evaluation.selectors.runs import failed_algorithms, metric_names
 
 FORMULA = ("=", "+", "@", "\t", "\r")
@@ -35,17 +35,13 @@ FIGURES = {
 
 
 def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, Any]:
-    """Give a finished run's inputs, hashes, counts and results, by algorithm and profile length.
+    """Return a finished run's inputs, hashes, counts and results, by algorithm and profile length.
 
-    With `has_cases`, each algorithm at whole profiles has the candidates `above` and `tied` with each case.
-
-    Raises
-    ------
-    ParallaxError
-        The run has no results.
+    With `has_cases`, each algorithm at whole profiles has the numbers of candidates `above` and `tied` for each case.
+    Raises ParallaxError: the run has no results.
     """
     n_cases = (run.n_relevant or 0) + (run.n_irrelevant or 0)
-    given = run.protocol.get("g")
+    g = run.protocol.get("g")
     algorithms = _rows(run, 0)
     if has_cases:
         for row, (above, tied) in zip(algorithms, case_counts(run), strict=True):
@@ -69,7 +65,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         "seed": run.seed,
         "n": run.n,
         "threads": run.threads,
-        "g": given if given is not None else (run.n_relevant or 0) / n_cases if n_cases else None,
+        "g": g if g is not None else (run.n_relevant or 0) / n_cases if n_cases else None,
         "n_relevant": run.n_relevant,
         "n_irrelevant": run.n_irrelevant,
         **({"candidates": {"fewest": candidates.fewest, "most": candidates.most}} if candidates else {}),
@@ -79,16 +75,16 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         "algorithms": algorithms,
         **_failed(run),
         "at_profile_length": {str(length): _rows(run, length) for length in run.profile_lengths},
-        **({"overlap": [asdict(one) for one in shared]} if shared else {}),
-        **_other_order(run),
+        **({"overlap": [asdict(overlap) for overlap in shared]} if shared else {}),
+        **_rank_reversals(run),
     }
 
 
 def _failed(run: EvaluationRun) -> dict[str, Any]:
-    """The algorithms that failed, each with the reason; nothing where none did."""
+    """Return the failed algorithms with reasons; empty if none failed."""
     failed = [
-        {"key": one.algorithm, "label": one.label, "params": one.params, "reason": one.error}
-        for one in failed_algorithms(run)
+        {"key": algorithm.algorithm, "label": algorithm.label, "params": algorithm.params, "reason": algorithm.error}
+        for algorithm in failed_algorithms(run)
     ]
     return {"failed": failed} if failed else {}
 
@@ -138,41 +134,41 @@ def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
     return rows
 
 
-def comparison_document(found: Comparison) -> dict[str, Any]:
-    """Give a comparison of two runs, with what differs between them and every test."""
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison of two runs with differing settings and every test."""
     return {
         "runs": [
             {"run": run.pk, "dataset": run.version.dataset.name, "inputs_hash": run.inputs_hash}
-            for run in (found.a, found.b)
+            for run in (comparison.a, comparison.b)
         ],
-        "settings_that_differ": {name: list(pair) for name, pair in found.settings.items()},
-        "has_same_cases": found.has_same_cases,
+        "settings_that_differ": {name: list(pair) for name, pair in comparison.settings.items()},
+        "has_same_cases": comparison.has_same_cases,
         "test": "sign test by user, two-sided",
-        "correction": found.correction,
-        "differences": [asdict(one) for one in found.differences],
-        "only_in_a": list(found.only_a),
-        "only_in_b": list(found.only_b),
-        "metrics_of_one_run_alone": list(found.not_compared),
+        "correction": comparison.correction,
+        "differences": [asdict(difference) for difference in comparison.differences],
+        "only_in_a": list(comparison.only_a),
+        "only_in_b": list(comparison.only_b),
+        "metrics_of_one_run_alone": list(comparison.not_compared),
     }
 
 
 def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
-    """Give a run's values by user as rows of a table: a line for each user, metric, algorithm and profile length."""
+    """Yield a run's values by user as table rows: one per user, metric, algorithm and profile length."""
     yield ["user", "metric", "algorithm", "profile_length", "value"]
     ids = user_ids_of(run.version)
     for length in (0, *run.profile_lengths):
         for metric in metrics_by_user(run):
-            found = user_values(run, metric, length)
-            for user, values in zip(found.user_ids, found.values.tolist(), strict=True):
-                for label, value in zip(found.labels, values, strict=True):
-                    if value == value:  # NaN: the user has none
+            by_user = user_values(run, metric, length)
+            for user, values in zip(by_user.user_ids, by_user.values.tolist(), strict=True):
+                for label, value in zip(by_user.labels, values, strict=True):
+                    if value == value:  # not NaN
                         yield [ids[user], metric, label, length or "whole", repr(value)]
 
 
 def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
-    """Give a run's metrics as rows of a table: a line for each algorithm, profile length and metric.
+    """Yield a run's metrics as table rows: one per algorithm, profile length, metric and list length.
 
-    An algorithm that failed has one line, of the metric "failed", with the reason as its remark.
+    A failed algorithm has one row with the metric "failed" and the reason as its remark.
     """
     yield ["algorithm", "profile_length", "metric", "n", "value", "remark"]
     for length in (0, *run.profile_lengths):
@@ -182,12 +178,12 @@ def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
                     yield [row.label, length or "whole", name, "", _text(cell.value), cell.reason]
                 for n, value in enumerate(cell.by_n, start=1):
                     yield [row.label, length or "whole", name, n, _text(value), cell.reason]
-    for one in failed_algorithms(run):
-        yield [one.label, "whole", "failed", "", "", one.error]
+    for algorithm in failed_algorithms(run):
+        yield [algorithm.label, "whole", "failed", "", "", algorithm.error]
 
 
 def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:
-    """Give a run's curves as rows of a table: a line for each algorithm, profile length, curve and point."""
+    """Yield a run's curves as table rows: one per algorithm, profile length, curve and point."""
     yield ["algorithm", "profile_length", "curve", "x", "y"]
     if run.protocol["name"] == "one-plus-random":
         for length in (0, *run.profile_lengths):
@@ -205,7 +201,7 @@ NUMBERS = frozenset({"n", "value", "x", "y", "profile_length"})
 
 
 def records_of(rows: Iterable[list[Any]]) -> Iterator[dict[str, Any]]:
-    """Give the rows of a table as JSON holds them: null where there is no number, and for the whole profile."""
+    """Yield the rows of a table as JSON records, with null for missing numbers and for the whole profile."""
     names: list[str] = []
     for row in rows:
         if names:
@@ -215,7 +211,7 @@ def records_of(rows: Iterable[list[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def record_texts(head: Mapping[str, Any], key: str, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Write one JSON object, a record at a time: the facts of `head`, and under `key` a list, a record a line."""
+    """Write a JSON object piecewise: the entries of `head`, and under `key` a list with one record per line."""
     yield json.dumps(head, ensure_ascii=False)[:-1] + (", " if head else "") + f"{json.dumps(key)}: ["
     comma = ""
     for record in records:
@@ -235,68 +231,72 @@ def _text(value: float | None) -> str:
 
 
 def csv_lines(rows: Iterable[list[Any]]) -> Iterator[str]:
-    """Write rows as CSV, line by line; a text that a spreadsheet would take for a formula is marked as text."""
+    """Write rows as CSV lines; cells that a spreadsheet would read as a formula are escaped."""
     for row in rows:
         line = io.StringIO()
-        csv.writer(line).writerow([f"'{one}" if isinstance(one, str) and one[:1] in FORMULA else one for one in row])
+        csv.writer(line).writerow(
+            [f"'{cell}" if isinstance(cell, str) and cell[:1] in FORMULA else cell for cell in row]
+        )
         yield line.getvalue()
 
 
-def _other_order(run: EvaluationRun) -> dict[str, Any]:
-    """Where the other of one plus random and full ranking orders the algorithms differently, if both were run."""
-    found = other_order(run)
-    if found is None:
+def _rank_reversals(run: EvaluationRun) -> dict[str, Any]:
+    """Return the rank reversals between one plus random and full ranking, if both were run."""
+    comparison = order_comparison(run)
+    if comparison is None:
         return {}
     return {
         "other_order": {
-            "run": found.other.pk,
-            "protocol": found.other.protocol["name"],
-            "by": f"recall@{found.n}",
-            "n_pairs": found.n_pairs,
-            "turned": [asdict(one) for one in found.turned],
+            "run": comparison.run.pk,
+            "protocol": comparison.run.protocol["name"],
+            "by": f"recall@{comparison.n}",
+            "n_pairs": comparison.n_pairs,
+            "turned": [asdict(reversal) for reversal in comparison.reversals],
         }
     }
 
 
 @dataclass(frozen=True)
-class CurveOfRun:
-    """One of a run's curves: its lines, those it is read against, and what is to be known of it."""
+class RunCurve:
+    """A curve of a run: lines of the algorithms, reference lines, and the number of excluded users."""
 
     name: str
-    drawn: Drawn
+    kind: CurveKind
     lines: dict[str, charts.Line]
-    reading: dict[str, charts.Line]
-    n_left_out: int | None  # people, where each has a curve of their own
+    references: dict[str, charts.Line]
+    n_left_out: int | None  # excluded users, if the curve is a mean over users
 
 
-def curves_of(run: EvaluationRun) -> list[CurveOfRun]:
-    """Give the curves of test observations, or of one list over all pairs, that any algorithm has; else none."""
+def curves_of(run: EvaluationRun) -> list[RunCurve]:
+    """Return the curves of test observations, or of one list over all pairs, that any algorithm has."""
     kinds = {"test-observations": KINDS, "unconstrained": POOLED}.get(run.protocol["name"], {})
-    kept = {row.label: artefacts.load("results", row.users_digest).arrays for row in model_rows(run)} if kinds else {}
-    found = []
-    for name, drawn in kinds.items():
-        has = {label: arrays for label, arrays in kept.items() if f"{name}_x" in arrays}
+    arrays_by_label = (
+        {row.label: artefacts.load("results", row.users_digest).arrays for row in model_rows(run)} if kinds else {}
+    )
+    run_curves = []
+    for name, kind in kinds.items():
+        has = {label: arrays for label, arrays in arrays_by_label.items() if f"{name}_x" in arrays}
         if has:
-            first = next(iter(has.values()))  # the lines to read against are the same for all
-            found.append(
-                CurveOfRun(
+            first = next(iter(has.values()))  # the reference lines are the same for all algorithms
+            run_curves.append(
+                RunCurve(
                     name,
-                    drawn,
+                    kind,
                     {label: (arrays[f"{name}_x"], arrays[f"{name}_y"]) for label, arrays in has.items()},
-                    {line: (first[f"{line}_x"], first[f"{line}_y"]) for line in drawn.lines},
+                    {line: (first[f"{line}_x"], first[f"{line}_y"]) for line in kind.lines},
                     int(first[f"{name}_people"][1]) if f"{name}_people" in first else None,
                 )
             )
-    return found
+    return run_curves
 
 
 def figure(run: EvaluationRun, name: str) -> str | None:
-    """Draw one of the run's figures as SVG; None where it has none of that name, or nothing to draw."""
+    """Draw a figure of the run as SVG; None if there is no such figure or nothing to draw."""
     if name not in FIGURES.get(run.protocol["name"], ()):
         return None
     if run.protocol["name"] == "one-plus-random":
         draw = charts.recall_by_n if name == "recall" else charts.fallout_by_n
-        drawn = draw({one.label: getattr(one, name) for one in curves(run)}, n=run.n)
+        spec = draw({line.label: getattr(line, name) for line in curves(run)}, n=run.n)
     else:
-        drawn = next((charts.curve_of_run(one) for one in curves_of(run) if one.name == name), None)
-    return None if drawn is None else svg(drawn["light"])
+        spec = next((charts.curve_of_run(curve) for curve in curves_of(run) if curve.name == name), None)
+    return None if spec is None else svg(spec["light"])

@@ -1,4 +1,4 @@
-"""Runs, the parts they are cut into, the models they train, and what they measured."""
+"""Runs with their parts, trained models and results."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from django.db import models
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.enums import PartKind, PartStatus, RunStatus
+from jobs.models import LeasedModel
 
 
 class TrainedModel(TimeStampedModel):
-    """A fitted algorithm: found again by its recipe, checked by the digest of its bytes.
+    """A fitted algorithm, identified by its recipe and verified by the digest of its bytes.
 
     The arrays are the artefact ``models/<digest>``.
     """
@@ -38,10 +39,10 @@ class TrainedModel(TimeStampedModel):
 class EvaluationRun(TimeStampedModel):
     """Dataset version × reserved users × split × protocol × algorithms × seed × threads.
 
-    Its numbers depend on those inputs alone; how it is cut (`part_users`) and who works on it (`queue`) are
-    not among them. Artefacts: ``cases/<cases_digest>`` (reserved users, kept users, test cases, and the
-    digest of the training rows), and one ``results/<digest>`` for each algorithm and profile length. A run whose
-    split trains several models has such cases for each of its `folds`, and `cases_digest` is the digest of that list.
+    Its results depend only on these inputs, not on the size of its parts (`part_users`) or on its workers (`queue`).
+    Artefacts: ``cases/<cases_digest>`` (reserved users, training users, test cases, and the digest of the training
+    rows), and one ``results/<digest>`` per algorithm and profile length. A run whose split trains several models has
+    such cases for each of its `folds`, and `cases_digest` is the digest of that list.
     """
 
     version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="runs")
@@ -52,12 +53,12 @@ class EvaluationRun(TimeStampedModel):
     task = models.CharField(
         max_length=20, default="some"
     )  # what people are to do with the lists, of protocols.registry
-    metrics = models.JSONField(default=list)  # names asked for besides those of the protocol: ["ndcg@10"]
-    comments = models.JSONField(default=list)  # sentences on choices that do not suit the task
+    metrics = models.JSONField(default=list)  # requested in addition to those of the protocol: ["ndcg@10"]
+    comments = models.JSONField(default=list)  # sentences about choices that do not suit the task
     reserve = models.FloatField(default=0.0)
     seed = models.BigIntegerField()
     n = models.PositiveSmallIntegerField(default=5)
-    profile_lengths = models.JSONField(default=list)  # beside the whole profile: [5]
+    profile_lengths = models.JSONField(default=list)  # in addition to the whole profile: [5]
     threads = models.PositiveSmallIntegerField(default=1)
     part_users = models.PositiveIntegerField(default=4096)  # test users of one part, a multiple of the block
     inputs_hash = models.CharField(max_length=64)
@@ -66,13 +67,13 @@ class EvaluationRun(TimeStampedModel):
     folds = models.JSONField(default=list)  # of splits that train several models: [{"label": …, "cases": digest}]
     n_relevant = models.PositiveIntegerField(null=True, blank=True)
     n_irrelevant = models.PositiveIntegerField(null=True, blank=True)
-    left_out = models.JSONField(default=dict)  # what could not be used, in words, with counts
-    counted = models.JSONField(default=dict)  # what was used but is worth knowing, in words, with counts
-    activity = models.CharField(max_length=200, blank=True)  # what it is doing now, in words
+    left_out = models.JSONField(default=dict)  # excluded data: descriptions with counts
+    counted = models.JSONField(default=dict)  # included data worth reporting: descriptions with counts
+    activity = models.CharField(max_length=200, blank=True)  # current activity, as text
     error = models.TextField(blank=True)  # why it failed, in sentences
-    error_detail = models.TextField(blank=True)  # the end of the traceback, where the cause was a fault of ours
+    error_detail = models.TextField(blank=True)  # the end of the traceback of an unexpected exception
     environment = models.JSONField(default=dict)  # versions of code and libraries, of the worker that prepared it
-    hinted_at = models.DateTimeField(null=True, blank=True)  # when the sweep last sent its message again
+    hinted_at = models.DateTimeField(null=True, blank=True)  # when the sweep last sent a message for it
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -84,10 +85,10 @@ class EvaluationRun(TimeStampedModel):
 
 
 class RunAlgorithm(models.Model):
-    """An algorithm of a run, the model it was given, and the time each took.
+    """An algorithm of a run with its model and times.
 
-    Where the split trains several models it has none: those of the folds stand with the parts that fitted them.
-    One that failed has an `error` and no results, whatever the status of its run.
+    If the split trains several models, `model` is empty: the models of folds belong to the parts that fitted them. A
+    failed algorithm has an `error` and no results, whatever the status of its run.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="algorithms")
@@ -99,7 +100,7 @@ class RunAlgorithm(models.Model):
     model = models.ForeignKey(TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="uses")
     was_reused = models.BooleanField(default=False)
     score_seconds = models.FloatField(default=0.0)
-    error = models.TextField(blank=True, default="")  # why it failed while the others went on, in sentences
+    error = models.TextField(blank=True, default="")  # why it failed, in sentences
     error_detail = models.TextField(blank=True, default="")  # the end of the traceback, as of a run
 
     class Meta:
@@ -110,7 +111,7 @@ class RunAlgorithm(models.Model):
         return self.label
 
 
-class RunPart(TimeStampedModel):
+class RunPart(TimeStampedModel, LeasedModel):
     """A piece of a run's work, taken by one worker at a time under a lease.
 
     `start` and `stop` are rows of the fold's case list, and are set for measurements only; `recipe` and `model`
@@ -128,12 +129,8 @@ class RunPart(TimeStampedModel):
     start = models.PositiveIntegerField(default=0)
     stop = models.PositiveIntegerField(default=0)
     status = models.CharField(max_length=20, choices=PartStatus, default=PartStatus.QUEUED)
-    lease = models.CharField(max_length=64, blank=True)  # host:process:random, of who holds it
-    leased_until = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
     seconds = models.FloatField(null=True, blank=True)
     result_digest = models.CharField(max_length=64, blank=True)
-    error = models.TextField(blank=True)
 
     class Meta:
         ordering = ["id"]
@@ -148,9 +145,9 @@ class MetricResult(models.Model):
 
     algorithm = models.ForeignKey(RunAlgorithm, on_delete=models.CASCADE, related_name="results")
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile
-    metric = models.CharField(max_length=80)  # recall, fallout, precision-raghavan, f; others by their whole name
-    value = models.FloatField(null=True)  # at the run's n; None where the metric has no value
-    reason = models.CharField(max_length=200, blank=True)  # why it has none, where the algorithm is the reason
+    metric = models.CharField(max_length=80)  # recall, fallout, precision-raghavan, f; others by their full name
+    value = models.FloatField(null=True)  # at the run's n; None if undefined
+    reason = models.CharField(max_length=200, blank=True)  # why it is undefined, if due to the algorithm
     by_n = models.JSONField(default=list)  # at 1, 2, 3, …
     users_digest = models.CharField(max_length=64, blank=True)  # artefact "results": per-user values
 

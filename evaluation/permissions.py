@@ -1,4 +1,4 @@
-"""Who may do what with runs: every researcher reads them and starts one; its owner and staff cancel it."""
+"""Permissions for runs: every researcher may read and start runs; owner and staff may cancel and resume them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.models import EvaluationRun
 
 
 def may_resume(user: User | AnonymousUser, run: EvaluationRun) -> bool:
-    """Whether `user` may take up `run` again: who may cancel it may."""
+    """Whether `user` may resume `run`; the same users as for cancelling."""
     return may_cancel(user, run)
 
 

@@ -1,4 +1,4 @@
-"""What programs are told of runs and models, and how tables are given."""
+"""Serializers of runs, models and tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evaluation.selectors.runs import algorithms_of, progress
 
 
 class CsvRenderer(BaseRenderer):
-    """Stands for CSV when the format is settled; the lines are streamed by the view."""
+    """Offers CSV in content negotiation; the view streams the lines."""
 
     media_type = "text/csv"
     format = "csv"
@@ -25,12 +25,12 @@ class CsvRenderer(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> str:
-        """The text as it is."""
+        """Return the text unchanged."""
         return str(data)
 
 
 class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
-    """A trained model: found again by its recipe, checked by the digest of its bytes."""
+    """A trained model, identified by its recipe and verified by the digest of its bytes."""
 
     dataset = serializers.SlugField(source="version.dataset.name")
     dataset_version = serializers.IntegerField(source="version.number")
@@ -47,7 +47,7 @@ class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
 
 
 class ModelQuerySerializer(serializers.Serializer[Any]):
-    """Which models a list holds."""
+    """Filter of a list of models."""
 
     digest = serializers.RegexField(r"^[0-9a-f]{64}$", required=False, help_text="Models of these bytes.")
     dataset = serializers.SlugField(
@@ -56,7 +56,7 @@ class ModelQuerySerializer(serializers.Serializer[Any]):
 
 
 class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
-    """An algorithm of a run; it has no model as long as none is trained, or where each fold has one."""
+    """An algorithm of a run; without a model before training, or if each fold has its own."""
 
     params = serializers.DictField()
     model_id = serializers.IntegerField(allow_null=True)
@@ -71,23 +71,23 @@ class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
         read_only_fields = fields
 
     def get_status(self, algorithm: RunAlgorithm) -> str:
-        """Whether the algorithm failed; otherwise the status of its run."""
+        """Return "failed" if the algorithm failed, otherwise the status of its run."""
         return str(RunStatus.FAILED if algorithm.error else algorithm.run.status)
 
     def get_model_digest(self, algorithm: RunAlgorithm) -> str | None:
-        """The digest of its model."""
+        """Return the digest of the model."""
         return None if algorithm.model is None else algorithm.model.digest
 
 
 class PartsSerializer(serializers.Serializer[Any]):
-    """How many parts of a run's work are done."""
+    """Progress of a run in parts."""
 
     done = serializers.IntegerField()
     total = serializers.IntegerField()
 
 
 class CandidatesSerializer(serializers.Serializer[Any]):
-    """The fewest and the most candidates of a run's cases, and the number that was asked for."""
+    """The range of the numbers of candidates of a run's cases, and the requested number."""
 
     fewest = serializers.IntegerField()
     most = serializers.IntegerField()
@@ -95,7 +95,7 @@ class CandidatesSerializer(serializers.Serializer[Any]):
 
 
 class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
-    """A run and what it was made from."""
+    """A run and its inputs."""
 
     dataset = serializers.SlugField(source="version.dataset.name")
     dataset_version = serializers.IntegerField(source="version.number")
@@ -116,7 +116,7 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
 
 
 class RunDetailSerializer(RunSerializer):
-    """A run with its algorithms and how far it is."""
+    """A run with its algorithms and progress."""
 
     algorithms = serializers.SerializerMethodField()
     parts = serializers.SerializerMethodField()
@@ -134,24 +134,28 @@ class RunDetailSerializer(RunSerializer):
 
     @extend_schema_field(RunAlgorithmSerializer(many=True))
     def get_algorithms(self, run: EvaluationRun) -> Any:
-        """The algorithms in their order."""
+        """Return the algorithms in order."""
         return RunAlgorithmSerializer(algorithms_of(run), many=True).data
 
     @extend_schema_field(CandidatesSerializer(allow_null=True))
     def get_candidates(self, run: EvaluationRun) -> dict[str, int] | None:
-        """How many unrated items stand beside each hidden rating; null where none do, or there are no cases yet."""
-        found = candidate_range(run)
-        return None if found is None else {"fewest": found.fewest, "most": found.most, "asked": found.asked}
+        """Return the range of candidates per hidden rating; null without candidates or cases."""
+        candidates = candidate_range(run)
+        return (
+            None
+            if candidates is None
+            else {"fewest": candidates.fewest, "most": candidates.most, "asked": candidates.asked}
+        )
 
     @extend_schema_field(PartsSerializer)
     def get_parts(self, run: EvaluationRun) -> dict[str, int]:
-        """How far it is."""
-        found = progress(run)
-        return {"done": found.done, "total": found.total}
+        """Return the progress in parts."""
+        parts = progress(run)
+        return {"done": parts.done, "total": parts.total}
 
 
 class RunQuerySerializer(serializers.Serializer[Any]):
-    """Which runs a list holds."""
+    """Filter of a list of runs."""
 
     dataset = serializers.SlugField(
         required=False, max_length=Dataset._meta.get_field("name").max_length, help_text="Runs on this dataset."
@@ -160,7 +164,7 @@ class RunQuerySerializer(serializers.Serializer[Any]):
 
 
 class MetricRowSerializer(serializers.Serializer[Any]):
-    """One metric of one algorithm; `n` is null where the metric has one value, `profile_length` for whole profiles."""
+    """A metric of an algorithm; `n` is null for a single value, `profile_length` for whole profiles."""
 
     algorithm = serializers.CharField()
     profile_length = serializers.IntegerField(allow_null=True)
@@ -171,7 +175,7 @@ class MetricRowSerializer(serializers.Serializer[Any]):
 
 
 class UserRowSerializer(serializers.Serializer[Any]):
-    """One metric of one user of the dataset; users who have no value have no row."""
+    """A metric of a user of the dataset; users without a value have no row."""
 
     user = serializers.CharField()
     metric = serializers.CharField()
@@ -181,7 +185,7 @@ class UserRowSerializer(serializers.Serializer[Any]):
 
 
 class CurveRowSerializer(serializers.Serializer[Any]):
-    """One point of a curve."""
+    """A point of a curve."""
 
     algorithm = serializers.CharField()
     profile_length = serializers.IntegerField(allow_null=True)

@@ -1,4 +1,4 @@
-"""How numbers of a run are written: pure, the same on pages and in the terminal."""
+"""Formatting of results for pages and the terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 def share(value: float | None) -> str:
-    """Write a value between 0 and 1 with three decimals and no leading zero; a dash where there is none.
+    """Format a value between 0 and 1 with three decimals and no leading zero; a dash if there is none.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def share(value: float | None) -> str:
 
 
 def seconds(value: float) -> str:
-    """Write a time that something took, in seconds.
+    """Format a duration in seconds with two decimals.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def seconds(value: float) -> str:
 
 
 def duration(value: float) -> str:
-    """Write a time as people say it.
+    """Format a duration in seconds, minutes or hours.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def duration(value: float) -> str:
 
 
 def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
-    """Write counts in words as (what, how many), nothing left out.
+    """Format counts as pairs of description and number.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
 
 
 def score(value: float | None, decimals: int = 3) -> str:
-    """Write a model's score, whatever its unit; a dash where there is none.
+    """Format a model's score in any unit; a dash if there is none.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def score(value: float | None, decimals: int = 3) -> str:
 
 
 def signed(value: float) -> str:
-    """Write what is added to a score, or taken from it.
+    """Format a signed contribution to a score.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def signed(value: float) -> str:
 
 
 def p_value(value: float | None, *, has_sign: bool = False) -> str:
-    """Write a p with three decimals and no leading zero; a dash where nothing was tested.
+    """Format a p value with three decimals and no leading zero; a dash if nothing was tested.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def p_value(value: float | None, *, has_sign: bool = False) -> str:
 
 
 def cell(value: float | None, reason: str) -> str:
-    """Write a metric's value, or why there is none.
+    """Format a metric's value, or the reason why there is none.
 
     Examples
     --------
@@ -113,12 +113,12 @@ def cell(value: float | None, reason: str) -> str:
 
 
 def columns(
-    protocol: Mapping[str, Any], names: Sequence[str], asked: Sequence[str], *, n: int | None, is_given: bool
+    protocol: Mapping[str, Any], names: Sequence[str], requested: Sequence[str], *, n: int | None, is_given: bool
 ) -> dict[str, str]:
-    """Name the metrics that a run's table shows, and what stands above each.
+    """Return the metrics of a run's table with their column headings.
 
-    `n` is said beside each, unless it is None. `names` are the run's metrics, `asked` those that were asked for, and
-    `is_given` says that its candidates came from a file (so that there is no other mode).
+    Headings include `n` unless it is None. `names` are the run's metrics, `requested` those explicitly requested;
+    `is_given` means that candidates came from a file, so that there is no second mode.
 
     Examples
     --------
@@ -131,18 +131,18 @@ def columns(
     at = "" if n is None else f"@{n}"
     shown = {name: f"{title}{at}" for name, title in main.items()}
     if not is_given:
-        other = "sampled" if protocol.get("mode") == "exact" else "exact"
-        shown |= {f"{name}(mode={other})": f"{name}{at}, {other}" for name in ("recall", "fallout")}
+        alternative = "sampled" if protocol.get("mode") == "exact" else "exact"
+        shown |= {f"{name}(mode={alternative})": f"{name}{at}, {alternative}" for name in ("recall", "fallout")}
     shown["recall(ties=served)"] = f"recall{at}, as served"
     shown["filled-slots"] = "filled slots"
-    return shown | {name: name for name in asked}
+    return shown | {name: name for name in requested}
 
 
 POOLED = "pooled over cases"
 
 
 def aggregation(protocol: Mapping[str, Any]) -> str:
-    """Name how recall and fallout are computed from the cases; empty where each metric's own name or definition says.
+    """Return how recall and fallout are aggregated over cases; empty if each metric's definition determines it.
 
     Examples
     --------
@@ -152,37 +152,37 @@ def aggregation(protocol: Mapping[str, Any]) -> str:
     return POOLED if protocol["name"] == "one-plus-random" else ""
 
 
-def means_said(protocols: Iterable[Mapping[str, Any]]) -> str:
-    """Say what the values of a comparison of runs are, and where the pages of the runs have others.
+def means_note(protocols: Iterable[Mapping[str, Any]]) -> str:
+    """Return a note on the values in a comparison of runs, and how they differ from the pages of the runs.
 
     Examples
     --------
-    >>> means_said([{"name": "full-ranking"}])
-    'Means over the users that both runs have, whole profiles.'
+    >>> means_note([{"name": "full-ranking"}])
+    'Means over the users of both runs, whole profiles.'
     """
-    said = "Means over the users that both runs have, whole profiles."
+    text = "Means over the users of both runs, whole profiles."
     if any(map(aggregation, protocols)):
-        said += f" The results of each run are {POOLED} instead, so that their recall and fallout may differ."
-    return said
+        text += f" The results of each run are {POOLED} instead, so recall and fallout may differ."
+    return text
 
 
-def pairs_said(n_pairs: int, n_turned: int) -> str:
-    """Say how many pairs of algorithms two runs order in opposite ways.
+def order_summary(n_pairs: int, n_reversed: int) -> str:
+    """Summarise how many pairs of algorithms two runs order differently.
 
     Examples
     --------
-    >>> pairs_said(1, 0), pairs_said(3, 0)
+    >>> order_summary(1, 0), order_summary(3, 0)
     ('the one pair of algorithms has the same order', 'all 3 pairs of algorithms have the same order')
-    >>> pairs_said(3, 1)
+    >>> order_summary(3, 1)
     '1 of 3 pairs of algorithms has the opposite order'
     """
-    if not n_turned:
+    if not n_reversed:
         if n_pairs == 1:
             return "the one pair of algorithms has the same order"
         return f"all {n_pairs} pairs of algorithms have the same order"
     if n_pairs == 1:
         return "the one pair of algorithms has the opposite order"
-    return f"{n_turned} of {n_pairs} pairs of algorithms {'has' if n_turned == 1 else 'have'} the opposite order"
+    return f"{n_reversed} of {n_pairs} pairs of algorithms {'has' if n_reversed == 1 else 'have'} the opposite order"
 
 
 class Bounds(Protocol):
@@ -196,30 +196,30 @@ class Bounds(Protocol):
 
 
 def between(interval: Bounds | None) -> str:
-    """Write an interval; a dash where there is none."""
-    return "–" if interval is None else f"{share(interval.low)} to {share(interval.high)}"
+    """Format an interval; a dash if there is none."""
+    return "–" if interval is None else f"[{share(interval.low)}, {share(interval.high)}]"
 
 
 def difference_lines(differences: Iterable[Any]) -> list[dict[str, str]]:
-    """Write the differences between two runs as a page and a terminal show them."""
+    """Format the differences between two runs for a page or the terminal."""
     return [
         {
-            "label": one.label,
-            "metric": one.metric,
-            "a": share(one.a),
-            "b": share(one.b),
-            "difference": share(one.difference),
-            "interval": between(one.interval),
-            "users": f"{one.n_users:,}",
-            "p": p_value(one.p_adjusted),
-            "verdict": "differs" if one.is_significant else "",
+            "label": difference.label,
+            "metric": difference.metric,
+            "a": share(difference.a),
+            "b": share(difference.b),
+            "difference": share(difference.difference),
+            "interval": between(difference.interval),
+            "users": f"{difference.n_users:,}",
+            "p": p_value(difference.p_adjusted),
+            "verdict": "differs" if difference.is_significant else "",
         }
-        for one in differences
+        for difference in differences
     ]
 
 
 def in_words(settings: Any) -> str:
-    """Write an input of a run so that people can read it.
+    """Format an input of a run as text.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def in_words(settings: Any) -> str:
     """
     if isinstance(settings, Mapping):
         rest = [
-            f"{key} {str(value)[:12] if key == 'cases' else value}"  # a digest's beginning tells files apart
+            f"{key} {str(value)[:12] if key == 'cases' else value}"  # the start of a digest identifies a file
             for key, value in settings.items()
             if key != "name" and value is not None
         ]
@@ -239,11 +239,11 @@ def in_words(settings: Any) -> str:
 
 
 def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
-    """Write paired tests as the page shows them."""
+    """Format paired tests for the page."""
     return [
         {
-            "metric": one.metric,
-            "order": "Best (lowest) first" if one.is_lower_better else "Best (highest) first",
+            "metric": result.metric,
+            "order": "Best (lowest) first" if result.is_lower_better else "Best (highest) first",
             "lines": [
                 {
                     "label": line.label,
@@ -252,19 +252,24 @@ def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
                     "letters": line.letters,
                     "n_users": line.n_users,
                 }
-                for line in one.lines
+                for line in result.lines
             ],
-            "pairs": [_pair_line(pair) for pair in one.pairs],
-            "together": ""
-            if one.together is None
-            else f"χ²({one.together.df}) = {one.together.chi_squared:.2f}, p {p_value(one.together.p, has_sign=True)}",
+            "pairs": [_pair_line(pair) for pair in result.pairs],
+            "together": _omnibus(result.together),
         }
-        for one in tests
+        for result in tests
     ]
 
 
+def _omnibus(result: Any | None) -> str:
+    """Format Friedman's test; empty if there is none."""
+    if result is None:
+        return ""
+    return f"χ²({result.df}) = {result.chi_squared:.2f}, p {p_value(result.p, has_sign=True)}"
+
+
 def _pair_line(pair: Any) -> dict[str, str]:
-    """A pair of algorithms; the sign test also counts who is better served by which."""
+    """Format a pair of algorithms; sign tests also have counts of users by direction."""
     counts = [getattr(pair, name, None) for name in ("n_a", "n_b", "n_ties")]
     return {
         "a": pair.a,

@@ -8,50 +8,50 @@ from celery import current_app, shared_task
 from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 
-from core.leader import watch_leader
-from evaluation.services import heap, working
-from evaluation.services.worker_lock import hold_worker_lock
+from evaluation.services import malloc_tuning, worker_loop
+from jobs.parent_process import watch_parent
+from jobs.worker_lock import hold_worker_lock
 
 
 @shared_task(
     name="evaluation.work",
-    autoretry_for=working.TRANSIENT,
+    autoretry_for=worker_loop.TRANSIENT,
     retry_backoff=True,
     retry_jitter=False,
     max_retries=5,
     ignore_result=True,
 )
 def work(run_id: int) -> None:
-    """Take parts of a run; the message is only a hint that there are some."""
-    working.work_on(run_id=run_id)
+    """Work on parts of a run; the message is only a hint that there are some."""
+    worker_loop.work_on(run_id=run_id)
 
 
 @shared_task(name="evaluation.sweep", ignore_result=True)
 def sweep() -> None:
-    """Bring back what dead workers left."""
-    working.sweep()
+    """Recover the parts of dead workers."""
+    worker_loop.sweep()
 
 
 @worker_init.connect
-def keep_little(**kwargs: Any) -> None:
-    """Let a worker, and whatever processes it forks, hold no more memory than it uses."""
-    heap.give_back_large_blocks()
+def limit_memory(**kwargs: Any) -> None:
+    """Make a worker and the processes it forks return unused memory to the system."""
+    malloc_tuning.return_large_blocks()
 
 
 @worker_ready.connect
-def leave_with_leader(**kwargs: Any) -> None:
-    """Let a worker that a command started leave when that command is gone."""
-    watch_leader()
+def stop_with_parent(**kwargs: Any) -> None:
+    """Make a worker started by a command exit when that command ends."""
+    watch_parent()
 
 
 @worker_ready.connect
-def note_presence(**kwargs: Any) -> None:
-    """Let commands see that a worker is running; one on the queue of a single run serves nobody else."""
+def register_worker(**kwargs: Any) -> None:
+    """Mark a worker of the default queue as running, so that commands can detect it."""
     if settings.CELERY_TASK_DEFAULT_QUEUE in current_app.amqp.queues.consume_from:
         hold_worker_lock()
 
 
 @worker_shutting_down.connect
-def stop_between_parts(**kwargs: Any) -> None:
-    """Let a worker that was asked to stop do so after the part in hand, not after the run."""
-    working.stop_soon()
+def stop_after_part(**kwargs: Any) -> None:
+    """Make a worker that is shutting down stop after the current part, not after the run."""
+    worker_loop.stop_soon()

@@ -1,4 +1,4 @@
-"""Routes of the runs."""
+"""URLs of runs, models and experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of the runs (the list, a run with progress and results, a new one), and the page that tries models."""
+"""Pages of runs, models and experiments, and the model preview."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.permissions import may_cancel, may_resume
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.candidates import candidate_range
-from evaluation.selectors.comparing import compared
 from evaluation.selectors.experiments import shipped_experiments
-from evaluation.selectors.lists import overlaps
+from evaluation.selectors.list_overlap import overlaps
 from evaluation.selectors.models import ModelLine, line_of, listed_models, models_on
-from evaluation.selectors.orders import other_order
-from evaluation.selectors.paired import CORRECTIONS, HIT_TESTS, chosen_on_development, kinds_of_test, run_tests_of
+from evaluation.selectors.paired_tests import CORRECTIONS, HIT_TESTS, chosen_on_development, kinds_of_test, run_tests_of
+from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
+from evaluation.selectors.run_comparison import compare_runs
 from evaluation.selectors.runs import (
     algorithms_of,
     failed_algorithms,
@@ -44,13 +44,13 @@ from evaluation.selectors.runs import (
     runs_by_time,
     succeeded_runs,
 )
-from evaluation.services.inputs import named_settings, split_names
+from evaluation.services.recommend_for_profile import try_models
+from evaluation.services.run_inputs import named_settings, split_names
 from evaluation.services.runs import cancel_run, create_run, resume_run
-from evaluation.services.trying import try_models
 
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
-ITEMS_FOUND = 6
+MAX_MATCHES = 6
 
 
 @require_safe
@@ -62,7 +62,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def model_list(request: HttpRequest) -> HttpResponse:
-    """List trained models, newest first, with what they were trained on and the runs they serve."""
+    """List trained models, newest first, with their data and runs."""
     page = Paginator(listed_models(), MODELS_PER_PAGE).get_page(request.GET.get("page"))
     lines = [line_of(model) for model in page]
     return render(request, "console/evaluation/model_list.html", {"page": page, "lines": lines})
@@ -76,22 +76,22 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def run_new(request: HttpRequest) -> HttpResponse:
-    """Make a run from the form."""
+    """Create a run from the form."""
     form = RunForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and form.is_confirmed():
-        given = form.cleaned_data
+        values = form.cleaned_data
         try:
             run = create_run(
-                version=newest_version(given["dataset"]),
+                version=newest_version(values["dataset"]),
                 algorithms=form.algorithms_text(),
-                split=named_settings(text=given["split"]),
+                split=named_settings(text=values["split"]),
                 protocol=form.protocol_settings(),
-                task=given["task"],
-                metrics=split_names(given["metrics"]),
-                reserve=given["reserve"],
-                seed=given["seed"],
-                n=given["n"],
-                profile_lengths=(given["profile_length"],),
+                task=values["task"],
+                metrics=split_names(values["metrics"]),
+                reserve=values["reserve"],
+                seed=values["seed"],
+                n=values["n"],
+                profile_lengths=(values["profile_length"],),
                 owner=request.user,
             )
         except ParallaxError as problem:
@@ -103,7 +103,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a run: its state, and once it has succeeded its results."""
+    """Show a run with its status and, once it has succeeded, its results."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset", "owner"), pk=pk)
     context = _state(request, run)
     context["try_address"] = _try_address(run, context["algorithms"])
@@ -114,7 +114,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give the progress of a run as a fragment; once it is over the whole page is to be loaded again."""
+    """Render the progress of a run as a fragment; a finished run triggers a reload of the page."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
     response = render(request, "console/evaluation/_progress.html", _state(request, run))
     if run.status not in RUN_OPEN:
@@ -122,10 +122,10 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _done(
-    request: HttpRequest, pk: int, may: Callable[[Any, EvaluationRun], bool], act: Callable[..., object], said: str
+def _act_on_run(
+    request: HttpRequest, pk: int, may: Callable[[Any, EvaluationRun], bool], act: Callable[..., object], result: str
 ) -> HttpResponse:
-    """Do to a run what its state may not allow, say how it went, and show the run."""
+    """Perform an action on a run, report the result, and redirect to the run."""
     run = get_object_or_404(EvaluationRun, pk=pk)
     if not may(request.user, run):
         raise PermissionDenied
@@ -134,38 +134,38 @@ def _done(
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, f"Run {run.pk} {said}.")
+        messages.success(request, f"Run {run.pk} {result}.")
     return redirect("evaluation:detail", pk=run.pk)
 
 
 @require_POST
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a run."""
-    return _done(request, pk, may_cancel, cancel_run, "was cancelled")
+    return _act_on_run(request, pk, may_cancel, cancel_run, "was cancelled")
 
 
 @require_POST
 def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take up a run again that failed or was cancelled."""
-    return _done(request, pk, may_resume, resume_run, "goes on where it stopped")
+    """Resume a failed or cancelled run."""
+    return _act_on_run(request, pk, may_resume, resume_run, "was resumed")
 
 
 @require_safe
 def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show which algorithms of a run differ, metric by metric."""
+    """Show pairwise comparisons of a run's algorithms by metric."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
-    correction = next((one for one in CORRECTIONS if one == request.GET.get("correction", "holm")), None)
+    correction = next((name for name in CORRECTIONS if name == request.GET.get("correction", "holm")), None)
     test = request.GET.get("test", "sign")
     if correction is None or test not in kinds_of_test(run):
         raise Http404
     try:
-        found = run_tests_of(run, test=test, correction=correction)
+        results = run_tests_of(run, test=test, correction=correction)
     except ParallaxError as problem:
         messages.error(request, str(problem))
         return redirect("evaluation:detail", pk=run.pk)
     context = {
         "run": run,
-        "tests": tables.pairwise_lines(found),
+        "tests": tables.pairwise_lines(results),
         "aggregation": tables.aggregation(run.protocol),
         "test": test,
         "kinds": kinds_of_test(run).items(),
@@ -178,21 +178,21 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def run_compare(request: HttpRequest) -> HttpResponse:
-    """Put two runs side by side."""
+    """Compare two runs."""
     form = CompareForm(request.GET or None)
     context: dict[str, Any] = {"form": form, "has_runs": succeeded_runs().exists()}
     if form.is_bound and form.is_valid():
         try:
-            found = compared(form.cleaned_data["a"], form.cleaned_data["b"])
+            comparison = compare_runs(form.cleaned_data["a"], form.cleaned_data["b"])
         except ParallaxError as problem:
             form.add_error(None, str(problem))
         else:
-            pairs = found.settings.items()
+            pairs = comparison.settings.items()
             context |= {
-                "found": found,
-                "lines": tables.difference_lines(found.differences),
-                "correction": CORRECTIONS[found.correction],
-                "means": tables.means_said([found.a.protocol, found.b.protocol]),
+                "comparison": comparison,
+                "lines": tables.difference_lines(comparison.differences),
+                "correction": CORRECTIONS[comparison.correction],
+                "means": tables.means_note([comparison.a.protocol, comparison.b.protocol]),
                 "settings": [(name, tables.in_words(a), tables.in_words(b)) for name, (a, b) in pairs],
             }
     return render(request, "console/evaluation/run_compare.html", context)
@@ -200,7 +200,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
-    """Give a run's metrics, or its values by user, as CSV."""
+    """Download a run's metrics, or its values by user, as CSV."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
     if run.status != RunStatus.SUCCEEDED:
         raise Http404
@@ -212,7 +212,7 @@ def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
 
 @require_safe
 def run_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Give one of a run's figures as SVG."""
+    """Download a figure of a run as SVG."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
     picture = exports.figure(run, name) if run.status == RunStatus.SUCCEEDED else None
     if picture is None:
@@ -224,7 +224,7 @@ def run_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 
 @require_safe
 def run_json(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give every number of a run with the hashes of what it came from."""
+    """Download every number of a run with the hashes of its inputs."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
     try:
         document = exports.run_document(run)
@@ -237,12 +237,12 @@ def run_json(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Show what models recommend to a profile made here, and why; everything chosen is in the address."""
+    """Preview what models recommend for a profile, and why; all choices are in the query string."""
     version = get_object_or_404(version_in_console(), dataset__name=name, number=number)
     lines = models_on(version)
-    form = TryForm(_asked(request, lines), version=version, models=lines)
+    form = TryForm(_query(request, lines), version=version, models=lines)
     is_complete = form.is_valid()
-    context = {"version": version, "form": form, "found": _found(version, form)}
+    context = {"version": version, "form": form, "found": _matching_items(version, form)}
     is_part = bool(request.htmx) and request.htmx.target == "found"  # type: ignore[attr-defined]
     if is_part and not request.htmx.history_restore_request:  # type: ignore[attr-defined]
         response = render(request, "console/evaluation/_found.html", context)
@@ -263,41 +263,43 @@ def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
     return response
 
 
-def _asked(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
-    """Give what the address asks for; a bare one is given the first models."""
-    asked = request.GET.copy()
-    if "model" not in asked and "n" not in asked:
-        asked.setlist("model", [str(line.model.pk) for line in lines[: TryForm.MOST_MODELS]])
-    asked.setdefault("n", str(TryForm.base_fields["n"].initial))
-    return asked
+def _query(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
+    """Return the query of the request, with the first models selected by default."""
+    query = request.GET.copy()
+    if "model" not in query and "n" not in query:
+        query.setlist("model", [str(line.model.pk) for line in lines[: TryForm.MAX_MODELS]])
+    query.setdefault("n", str(TryForm.base_fields["n"].initial))
+    return query
 
 
-def _found(version: DatasetVersion, form: TryForm) -> list[Item]:
-    """Give the items that answer the search, without those that are rated already."""
-    found = search_items(version, form.cleaned_data.get("q", ""), limit=ITEMS_FOUND + len(form.rated))
-    return [item for item in found.items if item.index not in form.rated][:ITEMS_FOUND]
+def _matching_items(version: DatasetVersion, form: TryForm) -> list[Item]:
+    """Return the items that match the search, except rated ones."""
+    matches = search_items(version, form.cleaned_data.get("q", ""), limit=MAX_MATCHES + len(form.rated))
+    return [item for item in matches.items if item.index not in form.rated][:MAX_MATCHES]
 
 
 def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
-    """Give the rated items as the address names them, each with the address without it."""
+    """Return the rated items in order, each with the address without its rating."""
     items = {item.index: item for item in version.items.filter(index__in=form.rated)}
     rated = []
     for index in form.rated:
-        rest = form.asked.copy()
+        rest = form.query.copy()
         (*_, stars) = rest.pop(f"r{index}")
         rated.append({"item": items[index], "stars": stars, "without": f"?{rest.urlencode()}"})
     return rated
 
 
 def _try_address(run: EvaluationRun, algorithms: list[RunAlgorithm]) -> str:
-    """Give where the run's models can be tried, the first seven chosen; empty while there is none."""
-    models = [one.model_id for one in algorithms if one.model_id is not None and not one.error][: TryForm.MOST_MODELS]
+    """Return the address of the preview of the run's models; empty without models."""
+    models = [algorithm.model_id for algorithm in algorithms if algorithm.model_id is not None and not algorithm.error][
+        : TryForm.MAX_MODELS
+    ]
     address = reverse("evaluation:try", args=(run.version.dataset.name, run.version.number))
     return f"{address}?{urlencode({'model': models}, doseq=True)}" if models else ""
 
 
 def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
-    found = progress(run)
+    run_progress = progress(run)
     return {
         "run": run,
         "is_open": run.status in RUN_OPEN,
@@ -306,14 +308,14 @@ def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
         "task": TASKS[run.task],
         "protocol": protocol(run.protocol["name"]),
         "split_words": ", ".join(f"{key} {value}" for key, value in run.split.items() if key not in ("name", "cases")),
-        "reserved": f"{100 * run.reserve:g} %",
-        "progress": found,
+        "reserved": f"{100 * run.reserve:g}%",
+        "progress": run_progress,
         "algorithms": list(algorithms_of(run)),
         "failed": list(failed_algorithms(run)),
         "failure_summary": failure_summary(run),
         "candidates": candidate_range(run),
-        "took": tables.duration(found.seconds),
-        "left": None if found.seconds_left is None else tables.duration(found.seconds_left),
+        "took": tables.duration(run_progress.seconds),
+        "left": None if run_progress.seconds_left is None else tables.duration(run_progress.seconds_left),
         "left_out": tables.facts(run.left_out),
         "counted": tables.facts(run.counted),
         "environment": ", ".join(f"{name} {version}" for name, version in sorted(run.environment.items())),
@@ -333,24 +335,26 @@ def _results(run: EvaluationRun) -> dict[str, Any]:
         "figures": exports.FIGURES.get(run.protocol["name"], ()),
         "choice": chosen_on_development(run),
     }
-    context["curves"] = [(one, f"chart-{one.name}", charts.curve_of_run(one)) for one in exports.curves_of(run)]
-    context["other_order"] = found = other_order(run)
-    context["other_order_said"] = "" if found is None else tables.pairs_said(found.n_pairs, len(found.turned))
-    context["overlaps"] = [(one.first, one.second, tables.share(one.share)) for one in overlaps(run)]
+    context["curves"] = [(curve, f"chart-{curve.name}", charts.curve_of_run(curve)) for curve in exports.curves_of(run)]
+    context["order_comparison"] = comparison = order_comparison(run)
+    context["order_summary"] = (
+        "" if comparison is None else tables.order_summary(comparison.n_pairs, len(comparison.reversals))
+    )
+    context["overlaps"] = [(overlap.first, overlap.second, tables.share(overlap.share)) for overlap in overlaps(run)]
     if context["is_hits"]:
         measured = curves(run)
         context |= {
-            "chart_recall": charts.recall_by_n({one.label: one.recall for one in measured}, n=run.n),
-            "chart_fallout": charts.fallout_by_n({one.label: one.fallout for one in measured}, n=run.n),
+            "chart_recall": charts.recall_by_n({line.label: line.recall for line in measured}, n=run.n),
+            "chart_fallout": charts.fallout_by_n({line.label: line.fallout for line in measured}, n=run.n),
             "curve_heads": measured[0].n if measured else (),
-            "recall_lines": [(one.label, [tables.share(value) for value in one.recall]) for one in measured],
-            "fallout_lines": [(one.label, [tables.share(value) for value in one.fallout]) for one in measured],
+            "recall_lines": [(line.label, [tables.share(value) for value in line.recall]) for line in measured],
+            "fallout_lines": [(line.label, [tables.share(value) for value in line.fallout]) for line in measured],
         }
     return context
 
 
 def _line(row: ModelRow, heads: dict[str, str]) -> dict[str, Any]:
-    """Write one algorithm's row as the page shows it; runs of earlier versions have fewer metrics."""
+    """Format an algorithm's row for the page; runs of earlier versions have fewer metrics."""
     cells = [row.cells.get(name, Cell(None, (), "")) for name in heads]
     return {
         "label": row.label,

@@ -1,17 +1,17 @@
-"""Agreement of two measures over the same few algorithms: rank correlation with exact p, and pair by pair.
+"""Agreement of two measures over the same few algorithms: rank correlation with exact p, and pairwise verdicts.
 
-With seven algorithms there are 5,040 orders, so chance is counted, not approximated: for a perfect order
-p = 2 / 5040, where the usual approximations print 0.
+No p value is approximated by a normal or t distribution. Up to eight algorithms all orders are enumerated: with seven,
+a perfect order has p = 2 / 5040. More algorithms are counted exactly where no values are tied, and otherwise compared
+under 100,000 seeded random orders.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -19,16 +19,16 @@ import numpy as np
 from core.errors import DataError, ParameterError
 from inference.corrections import check_alpha
 from inference.exact import Number, exact
-from inference.lazy import special
 from inference.partial_order import PartialOrder
 from inference.permutations import (
+    MOST_PERMUTED,
+    SAMPLED,
     Null,
     codes,
-    concordance_variance,
     concordance_without_ties,
     directions,
     doubled_ranks,
-    permuted_directions,
+    permuted_concordance,
     permuted_products,
 )
 from inference.results import AgreementResult, PairDirections, Result, Undefined
@@ -36,13 +36,10 @@ from inference.results import AgreementResult, PairDirections, Result, Undefined
 KENDALL = "Kendall's tau-b"
 SPEARMAN = "Spearman's rho"
 DIRECTIONS = "Agreement of pair directions"
-MOST_PERMUTED = 8  # 40,320 orders
-MOST_COUNTED = 50  # without ties; beyond, the normal approximation is as good
+MOST_COUNTED = 50  # algorithms without ties
 
 PERMUTED = "exact permutation"
 COUNTED = "exact"
-NORMAL = "normal approximation"
-STUDENT = "t approximation"
 
 
 def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:
@@ -55,7 +52,7 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     Parameters
     ----------
     x, y : values, shape (n_algorithms,)
-        Two measures of the same algorithms in one order, finite. Equal values are ties, so give means that
+        Two measures of the same algorithms in the same order, finite. Equal values are ties, so pass means that
         were rounded once (as `inference.descriptive` does).
     alpha : float
         Level for ``smallest_detectable``, in (0, 1).
@@ -63,9 +60,10 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     Returns
     -------
     AgreementResult or Undefined
-        Up to 8 algorithms p is the share of all orders with an absolute tau at least as large; with more it
-        is exact without ties (up to 50), else by the normal approximation. Undefined with fewer than two
-        algorithms, or when all have one value on a measure.
+        Up to 8 algorithms p is the share of all orders with an absolute tau at least as large. With more it is
+        exact without ties (up to 50), else the share of 100,000 orders, the observed one and 99,999 drawn at
+        random with a fixed seed, with its standard error in ``p_error``. Undefined with fewer than two
+        algorithms, or when a measure is constant.
 
     Raises
     ------
@@ -89,18 +87,12 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     of_x, of_y = directions(read.x), directions(read.y)
     s = int((of_x * of_y).sum())
     scale = math.sqrt(int(np.count_nonzero(of_x)) * int(np.count_nonzero(of_y)))
-    null, method = _concordance_null(read)
-    if null is not None:
-        return _counted(s, scale, null, method, read.n, alpha)
-    error = math.sqrt(concordance_variance(read.x, read.y))
-    smallest = float(special.ndtri(1 - alpha / 2)) * error / scale
-    return AgreementResult(
-        coefficient=_bounded(s / scale),
-        p=2 * float(special.ndtr(-abs(s) / error)),
-        p_method=method,
-        n=read.n,
-        smallest_detectable=smallest if smallest <= 1 else None,
-    )
+    if read.is_counted:
+        null = concordance_without_ties(read.n)
+    else:
+        concordant, discordant = permuted_concordance(read.x, read.y)
+        null = Null.of(concordant - discordant)
+    return _tested(s, scale, null, read.method, n=read.n, alpha=alpha)
 
 
 def smallest_exact_p(n: int) -> float:
@@ -135,8 +127,8 @@ def smallest_exact_p(n: int) -> float:
 def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:
     """Spearman's rank correlation: Pearson's of the mean ranks.
 
-    Parameters, result and errors as for `kendall`; with more than 8 algorithms p comes from the t
-    approximation, but for a perfect correlation, where it is counted.
+    Parameters, result and errors as for `kendall`; with more than 8 algorithms p is always the share of 100,000
+    orders.
 
     References
     ----------
@@ -158,21 +150,12 @@ def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> A
     middle = (n * (n + 1)) ** 2
     covariance = n * int(ranks_x @ ranks_y) - middle
     scale = math.sqrt((n * int(ranks_x @ ranks_x) - middle) * (n * int(ranks_y @ ranks_y) - middle))
-    if n <= MOST_PERMUTED:
-        null = Null.of(n * permuted_products(ranks_x, ranks_y) - middle)
-        return _counted(covariance, scale, null, PERMUTED, n, alpha)
-    rho = _bounded(covariance / scale)
-    df = n - 2
-    critical = float(special.stdtrit(df, 1 - alpha / 2))
-    smallest = critical / math.sqrt(df + critical**2)
-    if abs(rho) == 1:
-        return AgreementResult(rho, _perfect_p(read.x), COUNTED, n, smallest)
-    t = abs(rho) * math.sqrt(df / (1 - rho * rho))
-    return AgreementResult(rho, 2 * float(special.stdtr(df, -t)), STUDENT, n, smallest)
+    null = Null.of(n * permuted_products(ranks_x, ranks_y) - middle)
+    return _tested(covariance, scale, null, PERMUTED if n <= MOST_PERMUTED else SAMPLED, n=n, alpha=alpha)
 
 
 def pair_directions(x: Iterable[Number], y: Iterable[Number]) -> PairDirections | Undefined:
-    """Count the pairs of algorithms that two measures order alike.
+    """Count the concordant pairs of algorithms of two measures.
 
     The pairs are not independent, so p is not a binomial one: it is the share of all orders of the algorithms
     that agree in at least as many pairs.
@@ -203,14 +186,11 @@ def pair_directions(x: Iterable[Number], y: Iterable[Number]) -> PairDirections 
         return read
     products = directions(read.x) * directions(read.y)
     same, opposite = int((products > 0).sum()), int((products < 0).sum())
-    null, method = _concordance_null(read)
-    if method == PERMUTED:
-        p = Null.of((permuted_directions(read.y) * directions(read.x) > 0).sum(axis=1)).share_at_least(same)
-    elif null is not None:
-        p = null.share_at_least(same - opposite)
+    if read.is_counted:
+        p = concordance_without_ties(read.n).share_at_least(same - opposite)
     else:
-        p = float(special.ndtr((opposite - same) / math.sqrt(concordance_variance(read.x, read.y))))
-    return PairDirections(same, opposite, products.size - same - opposite, products.size, p, method)
+        p = Null.of(permuted_concordance(read.x, read.y)[0]).share_at_least(same)
+    return PairDirections(same, opposite, products.size - same - opposite, products.size, p, read.method)
 
 
 @dataclass(frozen=True)
@@ -225,8 +205,16 @@ class _Coded:
         return len(self.x)
 
     @property
-    def has_ties(self) -> bool:
-        return min(len(set(self.x)), len(set(self.y))) < self.n
+    def is_counted(self) -> bool:
+        """Without ties the distribution of tau is known without going through the orders."""
+        has_ties = min(len(set(self.x)), len(set(self.y))) < self.n
+        return MOST_PERMUTED < self.n <= MOST_COUNTED and not has_ties
+
+    @property
+    def method(self) -> str:
+        if self.is_counted:
+            return COUNTED
+        return PERMUTED if self.n <= MOST_PERMUTED else SAMPLED
 
 
 def _read(x: Iterable[Number], y: Iterable[Number], procedure: str) -> _Coded | Undefined:
@@ -242,15 +230,7 @@ def _read(x: Iterable[Number], y: Iterable[Number], procedure: str) -> _Coded | 
     return _Coded(codes(first), codes(second))
 
 
-def _concordance_null(read: _Coded) -> tuple[Null | None, str]:
-    if read.n <= MOST_PERMUTED:
-        return Null.of(permuted_directions(read.y) @ directions(read.x)), PERMUTED
-    if not read.has_ties and read.n <= MOST_COUNTED:
-        return concordance_without_ties(read.n), COUNTED
-    return None, NORMAL
-
-
-def _counted(statistic: int, scale: float, null: Null, method: str, n: int, alpha: float) -> AgreementResult:
+def _tested(statistic: int, scale: float, null: Null, method: str, *, n: int, alpha: float) -> AgreementResult:
     distances = null.distances()
     smallest = distances.smallest_with_tail_below(alpha)
     return AgreementResult(
@@ -267,15 +247,8 @@ def _bounded(coefficient: float) -> float:
     return max(-1.0, min(1.0, coefficient))
 
 
-def _perfect_p(coded: Sequence[int]) -> float:
-    """Share of orders as close to perfect as can be, forward or, where the ties allow it, backward."""
-    sizes = [size for _, size in sorted(Counter(coded).items())]
-    ways = math.prod(math.factorial(size) for size in sizes) * (2 if sizes == sizes[::-1] else 1)
-    return float(Fraction(ways, math.factorial(len(coded))))
-
-
 class Verdict(StrEnum):
-    """What two partial orders say of one pair."""
+    """Agreement of two partial orders on one pair."""
 
     AGREED = "agreed"
     PERCEIVED_ONLY = "perceived only"
@@ -291,10 +264,10 @@ class PairVerdict(Result):
     Attributes
     ----------
     a, b : str
-        The pair; `a` is the one that participants find better, if they tell the two apart, else the one that
-        the metric does.
+        The pair; `a` is the better one by the participants if they differ significantly, else the better one by
+        the metric.
     verdict : Verdict
-        Told apart by both alike, by one, by both in opposite directions, or by neither.
+        Significant in the same direction on both sides, on one side, in opposite directions, or on neither.
     perceived_p, objective_p : float or None
         The adjusted p of either side, None where the pair was not tested.
     """
@@ -340,7 +313,7 @@ class OrdersCompared(Result):
 
 
 def orders_compared(perceived: PartialOrder, objective: PartialOrder) -> OrdersCompared:
-    """Compare what participants and a metric tell apart, pair by pair.
+    """Compare the significant differences of participants and of a metric, pair by pair.
 
     Parameters
     ----------
@@ -362,10 +335,10 @@ def orders_compared(perceived: PartialOrder, objective: PartialOrder) -> OrdersC
     """
     shared = [name for name in perceived.names if name in objective.names]
     pairs = tuple(_verdict(a, b, perceived, objective) for a, b in combinations(shared, 2))
-    found = Counter(pair.verdict for pair in pairs)
+    counts = Counter(pair.verdict for pair in pairs)
     return OrdersCompared(
         pairs=pairs,
-        counts={str(verdict): found[verdict] for verdict in Verdict},
+        counts={str(verdict): counts[verdict] for verdict in Verdict},
         left_out=tuple(name for name in dict.fromkeys(perceived.names + objective.names) if name not in shared),
     )
 

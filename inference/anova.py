@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from inference.exact import as_float
 from inference.groups import Groups, GroupValues, in_words
-from inference.lazy import optimize, special
 from inference.results import AnovaResult, Interval, Undefined, WelchResult
 
 ANOVA = "One-way ANOVA"
@@ -20,23 +19,12 @@ LARGEST_F_FOR_INTERVAL = 1e6
 
 
 def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
-    """Say why pooled-variance procedures are undefined on these data, or give None when they are defined.
-
-    Parameters
-    ----------
-    groups : Groups
-        The observations.
-    procedure : str
-        Named in the reason's result.
-
-    Returns
-    -------
-    Undefined or None
+    """The reason why pooled-variance procedures are undefined on these data; None when they are defined.
 
     Examples
     --------
     >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]}), "Tukey HSD").reason
-    'Every condition has equal values only: without spread within conditions no test is defined.'
+    'All values within each condition are equal; without that variance the test cannot be computed.'
     """
     if groups.k < 2:
         only = f"only {groups.names[0]} has" if groups.k else "none has"
@@ -44,10 +32,10 @@ def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
     if groups.are_all_equal:
         return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
     if groups.n == groups.k:
-        return Undefined("Every condition has a single observation: its spread is unknown.", procedure)
+        return Undefined("Every condition has a single observation: the variance is unknown.", procedure)
     if groups.ss_within == 0:
         return Undefined(
-            "Every condition has equal values only: without spread within conditions no test is defined.",
+            "All values within each condition are equal; without that variance the test cannot be computed.",
             procedure,
         )
     return None
@@ -58,24 +46,10 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
 
     .. math:: F = \frac{\sum_g n_g(\bar y_g - \bar y)^2 / (k-1)}{\sum_g\sum_i (y_{gi} - \bar y_g)^2 / (n-k)}
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations; integers, floats or fractions, no missing values.
-    least_n : int
-        Conditions with fewer observations are left out by name. With 1, a condition of one observation takes
-        part: its mean is compared by the spread of the others.
-
-    Returns
-    -------
-    AnovaResult or Undefined
-        Undefined with fewer than two conditions, with one observation in each, when all values are equal, or
-        when no condition has any spread.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `least_n` < 1; a value that is not a finite number.
+    Conditions with fewer than `least_n` observations are excluded and named. With 1, a condition of one observation is
+    included: its mean is tested against the variance of the others. Undefined with fewer than two conditions, with one
+    observation in each, when all values are equal, or when no condition has any variance. Raises ParameterError or
+    DataError: `least_n` < 1; a value that is not a finite number.
 
     References
     ----------
@@ -94,16 +68,8 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
 
 
 def pooled(read: Groups) -> AnovaResult:
-    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection.
-
-    Parameters
-    ----------
-    read : Groups
-        Two conditions or more, with spread within one of them.
-
-    Returns
-    -------
-    AnovaResult
+    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection. They are at least two,
+    one of them with variance.
 
     References
     ----------
@@ -138,30 +104,16 @@ def pooled(read: Groups) -> AnovaResult:
 
 
 def f_upper_tail(f: float, df_between: float, df_within: float) -> float:
-    """Probability of a larger F.
+    """Probability of a larger F."""
+    from scipy import special
 
-    Parameters
-    ----------
-    f : float
-        >= 0.
-    df_between, df_within : float
-        Degrees of freedom, > 0.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
-    >>> round(f_upper_tail(4.0, 1, 60), 4)
-    0.05
-    """
     return float(special.fdtrc(df_between, df_within, f))
 
 
 def _noncentrality_interval(f: float, df_between: int, df_within: int) -> Interval | None:
     """Noncentralities under which F would lie at the upper and at the lower limit of its distribution."""
+    from scipy import optimize, special
+
     if f > LARGEST_F_FOR_INTERVAL:
         return None
 
@@ -190,23 +142,10 @@ def _as_share(noncentrality: Interval | None, size: int) -> Interval | None:
 def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult | Undefined:
     """Welch's analysis of variance, which does not assume equal variances.
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations. Conditions with fewer than two are left out by name.
-    leave_out_constant : bool
-        A condition without variance would get infinite weight. If False the test is then undefined; if True
-        such conditions are left out by name and the others compared.
-
-    Returns
-    -------
-    WelchResult or Undefined
-        Undefined with fewer than two conditions, or with a condition without variance.
-
-    Raises
-    ------
-    DataError
-        A value that is not a finite number.
+    A condition without variance would get infinite weight. Unless `leave_out_constant` is set the test is then
+    undefined; if it is, such conditions are excluded and named, and the others are compared. Conditions with fewer than
+    two observations are excluded and named. Undefined with fewer than two conditions, or with a condition without
+    variance. Raises DataError: a value that is not a finite number.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Strings for a paper, after the seventh edition of APA's Publication Manual.
+"""Statistics as strings in the style of the APA Publication Manual, seventh edition.
 
-Plain text: two decimals for statistics, p to three and never past its threshold, no leading zero for what
-cannot exceed 1. Italics are left to whoever prints.
+Plain text: two decimals for statistics, three for p, which is never rounded across its threshold, and no leading zero
+for quantities that cannot exceed 1. The caller sets italics.
 """
 
 from __future__ import annotations
@@ -11,21 +11,20 @@ from inference.results import (
     AnovaResult,
     Interval,
     KruskalResult,
-    Pair,
     SignTestResult,
     WelchResult,
 )
 
 
 def p_value(p: float, alpha: float | None = 0.05) -> str:
-    """Write a p value.
+    """Format a p value.
 
     Parameters
     ----------
     p : float
         In [0, 1].
     alpha : float or None
-        Where rounding would hide on which side of alpha p lies, more digits are printed; None: never.
+        More digits are printed where rounding would hide on which side of alpha p lies; None: never.
 
     Returns
     -------
@@ -48,7 +47,7 @@ def p_value(p: float, alpha: float | None = 0.05) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Write a quantity that can exceed 1, with its leading zero and without a negative zero.
+    """Format a quantity that can exceed 1, with its leading zero and without a negative zero.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def share(value: float, digits: int = 2) -> str:
-    """Write a quantity that cannot exceed 1 in size, without a leading zero.
+    """Format a quantity that cannot exceed 1 in size, without a leading zero.
 
     Parameters
     ----------
@@ -98,10 +97,11 @@ def f_test(
     df_between: int,
     df_within: float,
     p: float,
+    *,
     eta_squared: float | None = None,
     interval: Interval | None = None,
 ) -> str:
-    """Write an F test, with eta squared and its interval where given.
+    """Format an F test, with eta squared and its interval where given.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def f_test(
 
     Examples
     --------
-    >>> f_test(11.364, 6, 203, 6e-11, 0.2514, Interval(0.1405, 0.3343))
+    >>> f_test(11.364, 6, 203, 6e-11, eta_squared=0.2514, interval=Interval(0.1405, 0.3343))
     'F(6, 203) = 11.36, p < .001, η² = .25, 95% CI [.14, .33]'
     """
     within = str(df_within) if isinstance(df_within, int) else number(df_within)
@@ -134,7 +134,7 @@ def f_test(
 
 
 def anova(result: AnovaResult) -> str:
-    """Write a one-way analysis of variance; the interval is effectsize's.
+    """Format a one-way analysis of variance; the interval is effectsize's.
 
     Parameters
     ----------
@@ -155,13 +155,13 @@ def anova(result: AnovaResult) -> str:
         result.df_between,
         result.df_within,
         result.p,
-        result.eta_squared,
-        result.eta_squared_ci,
+        eta_squared=result.eta_squared,
+        interval=result.eta_squared_ci,
     )
 
 
 def welch(result: WelchResult) -> str:
-    """Write Welch's analysis of variance.
+    """Format Welch's analysis of variance.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def welch(result: WelchResult) -> str:
 
 
 def kruskal(result: KruskalResult) -> str:
-    """Write a Kruskal-Wallis test; ε² is the rank epsilon squared.
+    """Format a Kruskal-Wallis test; ε² is the rank epsilon squared.
 
     Parameters
     ----------
@@ -198,37 +198,8 @@ def kruskal(result: KruskalResult) -> str:
     return f"H({result.df}) = {number(result.h)}, {p_value(result.p)}, ε² = {share(result.rank_epsilon_squared)}"
 
 
-def post_hoc(pair: Pair, test: str = "Tukey", confidence: str = "95%") -> str:
-    """Write one comparison of means with its simultaneous interval.
-
-    Parameters
-    ----------
-    pair : Pair
-        Its difference in the unit of the data.
-    test : str
-        Printed with the p.
-    confidence : str
-        Of the interval, as printed.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> post_hoc(Pair("PureSVD", "CorNgbr", 0.7467, 0.00012, True, ci_low=0.26, ci_high=1.23))
-    'PureSVD – CorNgbr: mean difference 0.75, 95% CI [0.26, 1.23], p_Tukey < .001'
-    """
-    text = f"{pair.a} – {pair.b}: mean difference {number(pair.difference)}"
-    if pair.ci_low is not None and pair.ci_high is not None:
-        text += f", {confidence} CI [{number(pair.ci_low)}, {number(pair.ci_high)}]"
-    if pair.p is None:
-        return f"{text}, not tested"
-    return f"{text}, {p_value(pair.p).replace('p', f'p_{test}', 1)}"
-
-
 def effect(g: float, interval: Interval | None = None, confidence: str = "95%") -> str:
-    """Write Hedges' g, which can exceed 1, with its interval where there is one.
+    """Format Hedges' g, which can exceed 1, with its interval where there is one.
 
     Parameters
     ----------
@@ -252,7 +223,7 @@ def effect(g: float, interval: Interval | None = None, confidence: str = "95%") 
 
 
 def correlation(r: float, df: int, p: float, interval: Interval | None = None) -> str:
-    """Write Pearson's correlation with the degrees of freedom of its t.
+    """Format Pearson's correlation with the degrees of freedom of its t.
 
     Parameters
     ----------
@@ -277,31 +248,8 @@ def correlation(r: float, df: int, p: float, interval: Interval | None = None) -
     return f"r({df}) = {share(r)}, {p_value(p)}{ends}"
 
 
-def likelihood_ratio(lr: float, df: int, p: float) -> str:
-    """Write a likelihood ratio test.
-
-    Parameters
-    ----------
-    lr : float
-        >= 0.
-    df : int
-    p : float
-        In [0, 1].
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> likelihood_ratio(21.9934, 6, 0.001214)
-    'LR χ²(6) = 21.99, p = .001'
-    """
-    return f"LR χ²({df}) = {number(lr)}, {p_value(p)}"
-
-
 def tau(result: AgreementResult) -> str:
-    """Write Kendall's tau-b.
+    """Format Kendall's tau-b.
 
     Parameters
     ----------
@@ -322,7 +270,7 @@ def tau(result: AgreementResult) -> str:
 
 
 def sign(result: SignTestResult, name: str = "A") -> str:
-    """Write a sign test from the side of the first algorithm.
+    """Format a sign test from the side of the first algorithm.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The bias-corrected and accelerated bootstrap interval, beside the percentile interval of `inference.bootstrap`."""
+"""The bias-corrected and accelerated (BCa) bootstrap interval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.lazy import special
 from inference.results import Interval, Result, Undefined
 
 BCA = "BCa interval"
@@ -18,24 +17,13 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class BcaInterval(Result):
-    """A BCa interval with what it was made of.
+    """A BCa interval with its components."""
 
-    Attributes
-    ----------
-    interval : Interval
-        The limits, quantiles of type 7 of the resampled values.
-    levels : tuple of (float, float)
-        The shares at which those quantiles were taken; .025 and .975 for a percentile interval.
-    bias : float
-        z0: how far the resampled values lie to one side of the estimate, in normal units.
-    acceleration : float
-        How fast the error grows with the estimate.
-    """
-
-    interval: Interval
+    interval: Interval  # the limits, quantiles of type 7 of the resampled values
+    # The shares at which those quantiles were taken; .025 and .975 for a percentile interval.
     levels: tuple[float, float]
-    bias: float
-    acceleration: float
+    bias: float  # z0: median bias of the resampled values, in standard normal units
+    acceleration: float  # rate of change of the standard error with the estimate
 
 
 def bca_interval(
@@ -49,25 +37,18 @@ def bca_interval(
 
     .. math:: \alpha_{1,2} = \Phi\Big(z_0 + \frac{z_0 + z_{\alpha}}{1 - a(z_0 + z_{\alpha})}\Big)
 
+    Undefined when the observations, and so the resampled values, are all equal, or when every resample lies on one side
+    of the estimate.
+
     Parameters
     ----------
     resampled : float array, shape (resamples,)
         The statistic of each resample, finite.
-    estimate : float
-        The statistic of the data.
     jackknifed : float array, shape (n,)
         The statistic without each observation in turn, n >= 2.
-    confidence : float
-        In (0, 1).
     ties : {"half", "below"}
-        Whether resamples equal to the estimate count half towards the bias, as grids such as fifths ask for, or not
-        at all, as R's boot has it.
-
-    Returns
-    -------
-    BcaInterval or Undefined
-        Undefined when the observations, and so the resampled values, are all equal, or when every resample lies on
-        one side of the estimate.
+        Whether resamples equal to the estimate count half towards the bias, as is right for values on a grid, or not
+        at all, as in R's boot.
 
     Raises
     ------
@@ -85,19 +66,23 @@ def bca_interval(
     >>> round(found.acceleration, 4)
     0.0547
     """
+    from scipy import special
+
     if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it has to lie between 0 and 1.")
-    drawn, without = (np.asarray(values, dtype=np.float64) for values in (resampled, jackknifed))
-    if drawn.ndim != 1 or without.ndim != 1 or not drawn.size or without.size < 2:
+        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+    replicates, leave_one_out = (np.asarray(values, dtype=np.float64) for values in (resampled, jackknifed))
+    if replicates.ndim != 1 or leave_one_out.ndim != 1 or not replicates.size or leave_one_out.size < 2:
         raise DataError("A BCa interval takes one list of resampled values, and one of two jackknifed ones or more.")
-    if not (np.isfinite(drawn).all() and np.isfinite(without).all() and np.isfinite(estimate)):
+    if not (np.isfinite(replicates).all() and np.isfinite(leave_one_out).all() and np.isfinite(estimate)):
         raise DataError("A BCa interval takes finite values only.")
-    distances = without.mean() - without
+    distances = leave_one_out.mean() - leave_one_out
     squares = float((distances**2).sum())
-    if squares == 0 or drawn.min() == drawn.max():
+    if squares == 0 or replicates.min() == replicates.max():
         return Undefined("All observations are equal: resampling has nothing to vary.", BCA)
-    below = np.count_nonzero(drawn < estimate) + (np.count_nonzero(drawn == estimate) / 2 if ties == "half" else 0)
-    share = below / drawn.size
+    below = np.count_nonzero(replicates < estimate) + (
+        np.count_nonzero(replicates == estimate) / 2 if ties == "half" else 0
+    )
+    share = below / replicates.size
     if not 0 < share < 1:
         return Undefined("Every resample lies on one side of the estimate: its bias cannot be corrected.", BCA)
     bias = float(special.ndtri(share))
@@ -105,7 +90,7 @@ def bca_interval(
     tail = (1 - confidence) / 2
     reached = [bias + float(special.ndtri(level)) for level in (tail, 1 - tail)]
     levels = [float(special.ndtr(bias + z / (1 - acceleration * z))) for z in reached]
-    low, high = np.quantile(drawn, levels)
+    low, high = np.quantile(replicates, levels)
     return BcaInterval(Interval(float(low), float(high)), (levels[0], levels[1]), bias, acceleration)
 
 

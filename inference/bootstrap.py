@@ -1,8 +1,8 @@
-"""How sure means are: the bootstrap over participants and over users.
+"""Uncertainty of means: the bootstrap over participants and over users.
 
-Participants are resampled within their condition, users as whole rows (a user counts for every algorithm or
-for none). Both give an array of means, shape (resamples, k), from which intervals follow here, and how
-sure an order is in `inference.order_bootstrap`.
+Participants are resampled within their condition, users as whole rows (a user counts for all algorithms or
+for none). Both return an array of means, shape (resamples, k): intervals are computed here, the uncertainty of
+rankings in `inference.order_bootstrap`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,10 @@ CHUNK = 2_000_000  # cells gathered at a time
 
 
 def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generator) -> Means | Undefined:
-    """Resample the participants of each condition and take the means.
+    """Resample the participants of each condition and compute the means.
 
     Parameters
     ----------
-    groups : mapping of str to values
-        Condition -> observations; integers, floats or fractions, no missing values.
-    resamples : int
-        >= 1.
     rng : numpy.random.Generator
         Consumed condition by condition, in the order of the data.
 
@@ -77,9 +73,6 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
     ----------
     values : float array, shape (n_users, n_algorithms)
         A metric of each user under each algorithm. Users with a NaN are left out as a whole.
-    resamples : int
-        >= 1.
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -95,11 +88,6 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
     References
     ----------
     Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 6.
-
-    Examples
-    --------
-    >>> user_means([[0.5, 1.0], [0.5, 1.0]], 2, np.random.default_rng(1)).tolist()
-    [[0.5, 1.0], [0.5, 1.0]]
     """
     check_resamples(resamples)
     array = np.asarray(values, dtype=np.float64)
@@ -114,18 +102,7 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
 
 
 def check_resamples(resamples: int) -> None:
-    """Refuse a number of resamples below 1.
-
-    Parameters
-    ----------
-    resamples : int
-        Resamples asked for.
-
-    Raises
-    ------
-    ParameterError
-        Fewer than 1.
-    """
+    """Refuse a number of resamples below 1. Raises ParameterError: fewer than 1."""
     if resamples < 1:
         raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
 
@@ -137,10 +114,6 @@ def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Mea
     ----------
     rows : float array, shape (n, n_columns)
         Finite; at least one row.
-    resamples : int
-        >= 1.
-    rng : numpy.random.Generator
-        The only source of randomness.
 
     Returns
     -------
@@ -152,24 +125,18 @@ def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Mea
     at_once = max(1, CHUNK // max(1, rows.size))
     for start in range(0, resamples, at_once):
         stop = min(start + at_once, resamples)
-        drawn = rng.integers(n, size=(n, stop - start))
-        sums[start:stop] = rows[drawn].sum(axis=0)
+        indices = rng.integers(n, size=(n, stop - start))
+        sums[start:stop] = rows[indices].sum(axis=0)
     return sums
 
 
 def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[Interval, ...]:
-    """Percentile intervals of resampled values, quantiles of type 7.
+    """Percentile intervals of resampled values, quantiles of type 7. Returns a tuple of Interval, length k.
 
     Parameters
     ----------
     means : float array, shape (resamples, k)
         Finite.
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of Interval, length k
 
     Raises
     ------
@@ -186,23 +153,19 @@ def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[In
     (Interval(low=1.5, high=2.5),)
     """
     if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it has to lie between 0 and 1.")
+        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
     array = finite_means(means)
     lows, highs = np.quantile(array, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     return tuple(Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True))
 
 
 def finite_means(means: ArrayLike) -> Means:
-    """Read resampled means.
+    """Read resampled means. Returns a float array, same shape.
 
     Parameters
     ----------
     means : array-like, shape (resamples, k)
         At least one row.
-
-    Returns
-    -------
-    float array, same shape
 
     Raises
     ------

@@ -16,7 +16,6 @@ from inference.corrections import check_alpha
 from inference.effect_sizes import noncentral_t_limits
 from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues, in_words
-from inference.lazy import special
 from inference.results import Interval, Result, Undefined
 
 CONTRAST = "Planned contrast"
@@ -24,63 +23,35 @@ CONTRAST = "Planned contrast"
 
 @dataclass(frozen=True)
 class ContrastTest(Result):
-    """A t test of one contrast.
+    """A t test of one contrast."""
 
-    Attributes
-    ----------
-    t, df, p : float
-        The statistic, its degrees of freedom, and p by the number of sides asked for.
-    se : float
-        Standard error of the difference.
-    ci_low : float
-        Lower limit of the difference at the level of the test.
-    ci_high : float or None
-        Upper limit; None where the test has one side, and so its interval one end.
-    """
-
+    # `t`, `df`, `p`: the statistic, its degrees of freedom, and p by the number of sides asked for.
     t: float
     df: float
     p: float
-    se: float
-    ci_low: float
-    ci_high: float | None
+    se: float  # standard error of the difference
+    ci_low: float  # lower limit of the difference at the level of the test
+    ci_high: float | None  # upper limit; None where the test has one side, and so its interval one end
 
 
 @dataclass(frozen=True)
 class ContrastResult(Result):
-    """A planned contrast of means.
+    """A planned contrast of means."""
 
-    Attributes
-    ----------
-    higher, lower : tuple of str
-        Conditions of the two sets; those of `higher` are expected to have the larger mean.
-    sides : int
-        1 where only a larger mean of `higher` counts, else 2.
-    higher_mean, lower_mean, difference : float
-        Unweighted means of the conditions' means, and the first minus the second.
-    pooled : ContrastTest
-        With the variance pooled over all conditions, the test that is planned.
-    welch : ContrastTest or None
-        With each condition's own variance; None where none of the conditions varies.
-    d : float
-        The difference in pooled standard deviations.
-    d_interval : Interval or None
-        Two-sided, by the noncentral t distribution; None for a |t| over 500.
-    n : int
-        Observations behind the pooled variance.
-    """
-
+    # `higher`, `lower`: conditions of the two sets; those of `higher` are expected to have the larger mean.
     higher: tuple[str, ...]
     lower: tuple[str, ...]
-    sides: int
+    sides: int  # 1 where only a larger mean of `higher` counts, else 2
+    # `higher_mean`, `lower_mean`, `difference`: unweighted means of the conditions' means, and the first minus the
+    # second.
     higher_mean: float
     lower_mean: float
     difference: float
-    pooled: ContrastTest
-    welch: ContrastTest | None
-    d: float
-    d_interval: Interval | None
-    n: int
+    pooled: ContrastTest  # with the variance pooled over all conditions, the test that is planned
+    welch: ContrastTest | None  # with each condition's own variance; None where none of the conditions varies
+    d: float  # the difference in pooled standard deviations
+    d_interval: Interval | None  # two-sided, by the noncentral t distribution; None for a |t| over 500
+    n: int  # observations behind the pooled variance
 
 
 def planned_contrast(
@@ -98,23 +69,15 @@ def planned_contrast(
         t = \frac{\sum_g c_g \bar y_g}{\sqrt{MS_\mathrm{within} \sum_g c_g^2 / n_g}},
         \qquad c_g = \tfrac{1}{|H|}\ (g \in H),\ -\tfrac{1}{|L|}\ (g \in L),\ 0 \text{ else}
 
+    All conditions give the pooled variance. Undefined where a condition of the contrast has too few observations, or no
+    condition any spread. Conditions with fewer than `least_n` observations are left out.
+
     Parameters
     ----------
-    groups : mapping of str to values
-        Condition -> observations; all of them give the pooled variance.
     higher, lower : sequence of str
         The two sets; each condition counts alike within its set.
-    alpha : float
-        Level of the intervals, in (0, 1).
     sides : int
         2, or 1 for the alternative that `higher` has the larger mean.
-    least_n : int
-        Conditions with fewer observations are left out.
-
-    Returns
-    -------
-    ContrastResult or Undefined
-        Undefined where a condition of the contrast has too few observations, or no condition any spread.
 
     Raises
     ------
@@ -172,10 +135,10 @@ def planned_contrast(
 def _check_sets(groups: GroupValues, higher: Sequence[str], lower: Sequence[str], sides: int) -> None:
     if not higher or not lower:
         raise ParameterError("A contrast has at least one condition on either side.")
-    named = (*higher, *lower)
-    if len(set(named)) < len(named):
+    conditions = (*higher, *lower)
+    if len(set(conditions)) < len(conditions):
         raise ParameterError("A contrast names each condition once.")
-    if unknown := [name for name in named if name not in groups]:
+    if unknown := [name for name in conditions if name not in groups]:
         raise ParameterError(f"The contrast names {unknown[0]!r}, which is no condition.")
     if sides not in (1, 2):
         raise ParameterError(f"A test has 1 or 2 sides; got {sides!r}.")
@@ -193,6 +156,8 @@ def _welch(
 
 
 def _tested(difference: Fraction, squared_error: Fraction, df: float, alpha: float, sides: int) -> ContrastTest:
+    from scipy import special
+
     error = math.sqrt(as_float(squared_error))
     t = as_float(difference) / error
     p = float(special.stdtr(df, -t if sides == 1 else -abs(t))) * sides

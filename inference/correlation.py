@@ -8,7 +8,6 @@ themselves) are computed apart.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,65 +15,38 @@ from fractions import Fraction
 from core.errors import DataError
 from inference.exact import Number, as_float, exact
 from inference.groups import ExactGroups, Group, Groups, GroupValues, in_words
-from inference.lazy import special
 from inference.results import Interval, Result, Undefined
 
 PEARSON = "Pearson's r"
-SPEARMAN = "Spearman's rho"
 WITHIN = "Pooled within-condition correlation"
 BETWEEN = "Correlation of condition means"
 FISHER = "Fisher's z"
-BONETT_WRIGHT = "Fisher's z with Bonett and Wright's error"
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class CorrelationResult(Result):
-    """A correlation with its interval.
+    """A correlation with its interval."""
 
-    Attributes
-    ----------
-    coefficient : float
-        In [-1, 1].
-    p : float
-        Two-sided, of Student's t.
-    t : float or None
-        The statistic; None for a perfect correlation.
-    df : int
-        Degrees of freedom of t: pairs less 2, and less one more for each condition beyond the first within
-        conditions.
-    n : int
-        Pairs of values.
-    interval : Interval or None
-        95 %; None for a perfect correlation and with one degree of freedom.
-    interval_method : str
-        "Fisher's z" or "Fisher's z with Bonett and Wright's error" (ranks).
-    left_out : tuple of str
-        Conditions that could say nothing.
-    """
-
-    coefficient: float
-    p: float
-    t: float | None
+    coefficient: float  # in [-1, 1]
+    p: float  # two-sided, of Student's t
+    t: float | None  # the statistic; None for a perfect correlation
+    # Degrees of freedom of t: pairs less 2, and less one more for each condition beyond the first within conditions.
     df: int
-    n: int
-    interval: Interval | None
-    interval_method: str
-    left_out: tuple[str, ...] = ()
+    n: int  # pairs of values
+    interval: Interval | None  # 95 %; None for a perfect correlation and with one degree of freedom
+    interval_method: str  # "Fisher's z" or "Fisher's z with Bonett and Wright's error" (ranks)
+    left_out: tuple[str, ...] = ()  # conditions that could say nothing
 
 
 def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Undefined:
-    """Pearson's correlation with Fisher's interval.
+    """Pearson's correlation with Fisher's interval. Undefined with fewer than three pairs, or when all values of a
+    measurement are equal.
 
     Parameters
     ----------
     x, y : values, shape (n,)
         Two measurements in one order, finite.
-
-    Returns
-    -------
-    CorrelationResult or Undefined
-        Undefined with fewer than three pairs, or when all values of a measurement are equal.
 
     Raises
     ------
@@ -107,9 +79,9 @@ def _of_groups(group_x: Group, group_y: Group, procedure: str) -> CorrelationRes
         return Undefined(f"A correlation needs three pairs of values; there are {n}.", procedure)
     if group_x.is_constant or group_y.is_constant:
         which = "first" if group_x.is_constant else "second"
-        return Undefined(f"All values of the {which} measurement are equal: nothing varies with it.", procedure)
+        return Undefined(f"All values of the {which} measurement are equal: no correlation exists.", procedure)
     products = _products(group_x.points, group_y.points, group_x.scale * group_y.scale)
-    return _of_sums(products, group_x.squares, group_y.squares, n, n - 2)
+    return _of_sums(products, group_x.squares, group_y.squares, n=n, df=n - 2)
 
 
 def _products(x: Sequence[int], y: Sequence[int], scale: int) -> Fraction:
@@ -119,9 +91,11 @@ def _products(x: Sequence[int], y: Sequence[int], scale: int) -> Fraction:
 
 
 def _of_sums(
-    products: Fraction, squares_x: Fraction, squares_y: Fraction, n: int, df: int, left_out: tuple[str, ...] = ()
+    products: Fraction, squares_x: Fraction, squares_y: Fraction, *, n: int, df: int, left_out: tuple[str, ...] = ()
 ) -> CorrelationResult:
     """The correlation of sums of squares and products, with its t test and Fisher's interval."""
+    from scipy import special
+
     squared = products * products / (squares_x * squares_y)
     r = math.copysign(math.sqrt(squared), products) if products else 0.0
     if squared == 1:
@@ -132,60 +106,16 @@ def _of_sums(
 
 
 def _fisher(r: float, error: float) -> Interval:
+    from scipy import special
+
     half = float(special.ndtri((1 + CONFIDENCE) / 2)) * error
     return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
-
-
-def spearman_interval(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Undefined:
-    """Spearman's rank correlation of many pairs, with an interval; for a handful see `inference.agreement`.
-
-    Parameters and errors as for `pearson`.
-
-    Returns
-    -------
-    CorrelationResult or Undefined
-        p is the t approximation's. Undefined with fewer than four pairs, or when all values of a measurement are
-        equal.
-
-    References
-    ----------
-    Bonett & Wright (2000), Psychometrika 65(1):23-28: the error of z is the root of (1 + rho² / 2) / (n - 3).
-
-    Examples
-    --------
-    >>> result = spearman_interval([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
-    >>> round(result.coefficient, 3), round(result.interval.high, 3)
-    (0.8, 0.991)
-    """
-    first, second = _read(x, y)
-    n = len(first)
-    if n < 4:
-        return Undefined(f"The interval of a rank correlation needs four pairs; there are {n}.", SPEARMAN)
-    found = _pearson(_ranks(first), _ranks(second), SPEARMAN)
-    if isinstance(found, Undefined) or found.interval is None:
-        return found
-    rho = found.coefficient
-    interval = _fisher(rho, math.sqrt((1 + rho * rho / 2) / (n - 3)))
-    return CorrelationResult(rho, found.p, found.t, found.df, n, interval, BONETT_WRIGHT)
-
-
-def _ranks(values: Sequence[Fraction]) -> list[Fraction]:
-    counts, before, rank_of = Counter(values), 0, {}
-    for value in sorted(counts):
-        rank_of[value] = Fraction(2 * before + counts[value] + 1, 2)
-        before += counts[value]
-    return [rank_of[value] for value in values]
 
 
 def over_all(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
     """Pearson's correlation of all participants, whatever their condition.
 
     Parameters and errors as for `within_conditions`, result as for `pearson`.
-
-    Examples
-    --------
-    >>> round(over_all({"A": [1, 2], "B": [3, 4]}, {"A": [1, 2], "B": [4, 3]}).coefficient, 3)
-    0.8
     """
     read_x, read_y = _read_groups(x, y, 1)
     if not read_x.members:
@@ -200,21 +130,9 @@ def over_all(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
 def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
     """The correlation of participants inside their conditions: of deviations from the condition's own means.
 
-    Parameters
-    ----------
-    x, y : mapping of str to values
-        Condition -> two measurements of its participants, in one order.
-
-    Returns
-    -------
-    CorrelationResult or Undefined
-        Conditions with fewer than two participants are left out by name. Undefined when nothing varies inside any
-        condition, or too little is left.
-
-    Raises
-    ------
-    DataError
-        Conditions or numbers of participants that do not match; a value that is not a finite number.
+    `x` and `y` map each condition to a measurement of its participants, both in one order. Conditions with fewer than
+    two participants are left out by name. Undefined when nothing varies inside any condition, or too little is left.
+    Raises DataError: conditions or numbers of participants that do not match; a value that is not a finite number.
 
     References
     ----------
@@ -236,48 +154,35 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
     df = read_x.n - k - 1
     if df < 1:
         return Undefined(
-            f"With {read_x.n} participants in {k} conditions nothing is left to judge a correlation by.", WITHIN
+            f"With {read_x.n} participants in {k} conditions no degrees of freedom are left for a correlation.", WITHIN
         )
     products = sum(
         (_products(a.points, b.points, a.scale * b.scale) for a, b in zip(read_x.members, read_y.members, strict=True)),
         Fraction(0),
     )
-    return _of_sums(products, read_x.ss_within, read_y.ss_within, read_x.n, df, read_x.left_out)
+    return _of_sums(products, read_x.ss_within, read_y.ss_within, n=read_x.n, df=df, left_out=read_x.left_out)
 
 
 def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult | Undefined]:
-    """The correlation inside each condition alone.
-
-    Parameters
-    ----------
-    x, y : mapping of str to values
-        As for `within_conditions`, and so is what may go wrong.
-
-    Returns
-    -------
-    dict of str to (CorrelationResult or Undefined)
-        Every condition of `x`, in its order; as `pearson` gives them.
+    """The correlation inside each condition alone. Parameters and errors are those of `within_conditions`. Returns the
+    result of `pearson` for every condition of `x`, in its order.
 
     Examples
     --------
     >>> found = within_each({"A": [1, 2, 3]}, {"A": [4, 4, 4]})
     >>> found["A"].reason
-    'All values of the second measurement are equal: nothing varies with it.'
+    'All values of the second measurement are equal: no correlation exists.'
     """
     read_x, read_y = _read_groups(x, y, 1)
-    found = {a.name: _of_groups(a, b, PEARSON) for a, b in zip(read_x.members, read_y.members, strict=True)}
-    return {name: found.get(name, Undefined("There are no participants.", PEARSON)) for name in x}
+    correlations = {a.name: _of_groups(a, b, PEARSON) for a, b in zip(read_x.members, read_y.members, strict=True)}
+    return {name: correlations.get(name, Undefined("There are no participants.", PEARSON)) for name in x}
 
 
 def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
     """The correlation of the conditions' means, one pair of means a condition.
 
-    Parameters and errors as for `within_conditions`. Empty conditions are left out by name.
-
-    Returns
-    -------
-    CorrelationResult or Undefined
-        Undefined with fewer than three conditions, or when all have the same mean of a measurement.
+    Parameters and errors as for `within_conditions`. Empty conditions are left out by name. Undefined with fewer than
+    three conditions, or when all have the same mean of a measurement.
 
     Examples
     --------
@@ -287,14 +192,14 @@ def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Un
     """
     read_x, read_y = _read_groups(x, y, 1)
     means = [[group.mean for group in read.members] for read in (read_x, read_y)]
-    found = _pearson(means[0], means[1], BETWEEN)
-    if isinstance(found, Undefined):
-        reason = found.reason.replace("pairs of values; there are", "conditions with participants; there are")
+    result = _pearson(means[0], means[1], BETWEEN)
+    if isinstance(result, Undefined):
+        reason = result.reason.replace("pairs of values; there are", "conditions with participants; there are")
         reason = reason.replace("All values of the", "All conditions have the same mean on the")
-        return Undefined(reason.replace(" are equal: nothing varies with it", ""), BETWEEN)
+        return Undefined(reason.replace(" are equal: no correlation exists", ""), BETWEEN)
     left_out = read_x.left_out
     return CorrelationResult(
-        found.coefficient, found.p, found.t, found.df, found.n, found.interval, found.interval_method, left_out
+        result.coefficient, result.p, result.t, result.df, result.n, result.interval, result.interval_method, left_out
     )
 
 
@@ -309,7 +214,7 @@ def _read(x: Iterable[Number], y: Iterable[Number]) -> tuple[list[Fraction], lis
 def _read_groups(x: GroupValues, y: GroupValues, least_n: int) -> tuple[Groups, Groups]:
     """Both measurements by condition, refused where they are not of the same participants."""
     if list(x) != list(y):
-        raise DataError("Both measurements have to be of the same conditions in one order.")
+        raise DataError("Both measurements must have the same conditions in the same order.")
     read_x, read_y = Groups.read(x), Groups.read(y)
     sizes = [{group.name: group.n for group in read.members} for read in (read_x, read_y)]
     differing = [name for name in x if sizes[0].get(name) != sizes[1].get(name)]

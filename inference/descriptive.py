@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 from inference.groups import Group, Groups, GroupValues
-from inference.lazy import special
 from inference.results import Description, plain
 
 CONFIDENCE = 0.95
@@ -29,19 +28,13 @@ class Descriptions(dict[str, Description]):
 
 
 def quantile(ordered: Sequence[Fraction] | Sequence[int], share: Fraction) -> Fraction:
-    """Quantile of type 7: linear between the two nearest order statistics.
+    """Quantile of type 7: linear between the two nearest order statistics. The result is in the unit of the data,
+    between the two nearest.
 
     Parameters
     ----------
     ordered : sequence of Fraction or int, shape (n,), n >= 1
         Ascending.
-    share : Fraction
-        In [0, 1].
-
-    Returns
-    -------
-    Fraction
-        In the unit of the data, between the two nearest.
 
     References
     ----------
@@ -52,30 +45,17 @@ def quantile(ordered: Sequence[Fraction] | Sequence[int], share: Fraction) -> Fr
     >>> quantile([Fraction(1), Fraction(2)], Fraction(1, 4))
     Fraction(5, 4)
     """
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
 
 
 def describe(groups: GroupValues) -> Descriptions:
     """Describe every condition.
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations; integers, floats or fractions, no missing values.
-
-    Returns
-    -------
-    Descriptions
-        A dict of condition -> `Description` in the order of the data. A condition without observations has no
-        description and is named in ``left_out``.
-
-    Raises
-    ------
-    DataError
-        A value that is not a finite number.
+    Returns a dict of condition -> `Description` in the order of the data. A condition without observations has no
+    description and is named in ``left_out``. Raises DataError: a value that is not a finite number.
 
     Notes
     -----
@@ -92,6 +72,8 @@ def describe(groups: GroupValues) -> Descriptions:
 
 
 def _describe(group: Group) -> Description:
+    from scipy import special
+
     ordered = sorted(group.points)
     q1, median, q3 = (quantile(ordered, Fraction(quarter, 4)) for quarter in (1, 2, 3))
     reach = WHISKER * (q3 - q1)

@@ -9,7 +9,6 @@ from itertools import combinations
 
 from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues
-from inference.lazy import optimize, special
 from inference.results import Interval, Result, Undefined
 
 HEDGES = "Hedges' g"
@@ -20,57 +19,30 @@ LARGEST_T_FOR_INTERVAL = 500.0
 
 @dataclass(frozen=True)
 class EffectSize(Result):
-    """The standardised difference of two conditions.
+    """The standardised difference of two conditions."""
 
-    Attributes
-    ----------
-    a, b : str
-        The two conditions; the effect is that of `a` over `b`.
-    g : float
-        Hedges' g: Cohen's d without its bias.
-    d : float
-        Cohen's d: the difference of means in pooled standard deviations.
-    correction : float
-        The factor between them, in (0, 1).
-    interval : Interval or None
-        95 % interval of g: limits of d by the noncentral t distribution times the same correction. None where the
-        difference is too large in its own spread for that distribution to be evaluated.
-    n_a, n_b : int
-        Observations of either condition.
-    """
-
+    # `a`, `b`: the two conditions; the effect is that of `a` over `b`.
     a: str
     b: str
-    g: float
-    d: float
-    correction: float
+    g: float  # Hedges' g: Cohen's d without its bias
+    d: float  # Cohen's d: the difference of means in pooled standard deviations
+    correction: float  # the factor between them, in (0, 1)
+    # 95 % interval of g: limits of d by the noncentral t distribution times the same correction. None where the
+    # difference is too large in its own spread for that distribution to be evaluated.
     interval: Interval | None
+    # `n_a`, `n_b`: observations of either condition.
     n_a: int
     n_b: int
 
 
-def hedges_g(groups: GroupValues, a: str, b: str) -> EffectSize | Undefined:
-    r"""Hedges' g of two conditions, by their own pooled standard deviation.
+def hedges_g_between(groups: GroupValues) -> tuple[EffectSize | Undefined, ...]:
+    r"""Hedges' g of every pair of conditions, standardised by the pair's own pooled standard deviation.
 
     .. math:: g = J(\nu)\,\frac{\bar y_a - \bar y_b}{s_p}, \qquad
         J(\nu) = \frac{\Gamma(\nu/2)}{\sqrt{\nu/2}\,\Gamma((\nu-1)/2)}, \qquad \nu = n_a + n_b - 2
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations; only the two named ones are read.
-    a, b : str
-        The two conditions.
-
-    Returns
-    -------
-    EffectSize or Undefined
-        Undefined with fewer than two observations in either condition, or when neither has any variance.
-
-    Raises
-    ------
-    DataError
-        A value that is not a finite number.
+    The result is in the order of the data. A pair is undefined if either condition has fewer than two observations or
+    neither has any variance; the reason names the conditions. Raises DataError: a value that is not a finite number.
 
     References
     ----------
@@ -79,30 +51,19 @@ def hedges_g(groups: GroupValues, a: str, b: str) -> EffectSize | Undefined:
 
     Examples
     --------
-    >>> result = hedges_g({"A": [4, 5, 6], "B": [1, 2, 3]}, "A", "B")
+    >>> (result,) = hedges_g_between({"A": [4, 5, 6], "B": [1, 2, 3]})
     >>> round(result.g, 4), round(result.interval.low, 2), round(result.interval.high, 2)
     (2.3937, 0.31, 4.39)
-    """
-    return _of_pair(*_both(Groups.read({name: groups[name] for name in (a, b)}), a, b))
-
-
-def hedges_g_between(groups: GroupValues) -> tuple[EffectSize | Undefined, ...]:
-    """Hedges' g of every pair of conditions, in the order of the data.
-
-    Parameters and errors as for `hedges_g`; an undefined pair names its conditions in its reason.
-
-    Examples
-    --------
     >>> [found.reason for found in hedges_g_between({"A": [3, 3], "B": [4, 4]})]
-    ['Neither A nor B has any variance: there is no unit to express their difference in.']
+    ['Neither A nor B has any variance: the standardised difference cannot be computed.']
     """
     read = Groups.read(groups)
     return tuple(_of_pair(*_both(read, a, b)) for a, b in combinations(groups, 2))
 
 
 def _both(read: Groups, a: str, b: str) -> tuple[Group, Group]:
-    found = {group.name: group for group in read.members}
-    return found.get(a, Group(a, (), 1)), found.get(b, Group(b, (), 1))
+    by_name = {group.name: group for group in read.members}
+    return by_name.get(a, Group(a, (), 1)), by_name.get(b, Group(b, (), 1))
 
 
 def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
@@ -113,7 +74,7 @@ def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
     df = a.n + b.n - 2
     variance = (a.squares + b.squares) / df
     if variance == 0:
-        reason = f"Neither {a.name} nor {b.name} has any variance: there is no unit to express their difference in."
+        reason = f"Neither {a.name} nor {b.name} has any variance: the standardised difference cannot be computed."
         return Undefined(reason, HEDGES)
     difference = a.mean - b.mean
     d = math.copysign(math.sqrt(as_float(difference**2 / variance)), difference) if difference else 0.0
@@ -126,17 +87,8 @@ def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
 
 
 def exact_correction(df: int) -> float:
-    """The factor that takes the bias out of Cohen's d, exactly (not 1 - 3 / (4 df - 1)).
-
-    Parameters
-    ----------
-    df : int
-        Degrees of freedom of the standard deviation, >= 1.
-
-    Returns
-    -------
-    float
-        In [0, 1); 0 for one degree of freedom.
+    """The factor that takes the bias out of Cohen's d, exactly (not 1 - 3 / (4 df - 1)). `df` are the degrees of
+    freedom of the standard deviation, >= 1. The result is in [0, 1); 0 for one degree of freedom.
 
     References
     ----------
@@ -153,21 +105,8 @@ def exact_correction(df: int) -> float:
 
 
 def noncentral_t_limits(t: float, df: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """Noncentralities under which t would lie at the upper and at the lower limit of its distribution.
-
-    Parameters
-    ----------
-    t : float
-        The statistic observed.
-    df : int
-        Degrees of freedom, >= 1.
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    Interval or None
-        None beyond a |t| of 500.
+    """Noncentralities under which t would lie at the upper and at the lower limit of its distribution. None beyond a
+    |t| of 500. `df` is at least 1.
 
     References
     ----------
@@ -179,6 +118,8 @@ def noncentral_t_limits(t: float, df: int, confidence: float = CONFIDENCE) -> In
     >>> round(limits.low, 4), round(limits.high, 4)
     (-0.0017, 3.985)
     """
+    from scipy import optimize, special
+
     if abs(t) > LARGEST_T_FOR_INTERVAL:
         return None
     tail = (1 - confidence) / 2

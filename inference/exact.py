@@ -22,24 +22,8 @@ LARGEST_FLOAT = Fraction(sys.float_info.max)
 
 
 def exact(value: object, where: str = "the data") -> Fraction:
-    """Read one value as the decimal it was written as.
-
-    Parameters
-    ----------
-    value : int, float, Fraction, Decimal or NumPy number
-        Finite; 0 or between 1e-150 and 1e150 in size.
-    where : str
-        Named in the error.
-
-    Returns
-    -------
-    Fraction
-        0.1 as one tenth.
-
-    Raises
-    ------
-    DataError
-        The value is not a number, not finite, or out of those bounds.
+    """Read one value as the decimal it was written as. `value` is finite, and 0 or between 1e-150 and 1e150 in size.
+    0.1 is read as one tenth. Raises DataError: the value is not a number, not finite, or out of those bounds.
 
     Examples
     --------
@@ -47,16 +31,16 @@ def exact(value: object, where: str = "the data") -> Fraction:
     True
     """
     if isinstance(value, Rational):
-        found = Fraction(int(value.numerator), int(value.denominator))
+        fraction = Fraction(int(value.numerator), int(value.denominator))
     elif isinstance(value, float | np.floating | Decimal):
         if not math.isfinite(value):
-            raise DataError(f"A value in {where} is {value}, not a finite number: leave missing answers out first.")
-        found = Fraction(str(value))
+            raise DataError(f"A value in {where} is {value}, not a finite number: exclude missing answers first.")
+        fraction = Fraction(str(value))
     else:
         raise DataError(f"A value in {where} is {value!r}, which is not a number.")
-    if found and not SMALLEST <= abs(found) <= LARGEST:
-        raise DataError(f"The value {value} in {where} lies outside 1e-150 to 1e150: choose another unit.")
-    return found
+    if fraction and not SMALLEST <= abs(fraction) <= LARGEST:
+        raise DataError(f"The value {value} in {where} lies outside 1e-150 to 1e150: use another unit.")
+    return fraction
 
 
 def as_float(value: Fraction) -> float:
@@ -64,15 +48,6 @@ def as_float(value: Fraction) -> float:
 
     A ratio of variances beyond 1e308 (a spread that is nothing beside the differences) becomes the largest
     float, not infinity.
-
-    Parameters
-    ----------
-    value : Fraction
-
-    Returns
-    -------
-    float
-        Finite.
 
     Examples
     --------

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError
 from inference.corrections import check_alpha
-from inference.lazy import special
 from inference.paired import per_user
 from inference.results import Pair, PairwiseResult, Result, Undefined
 from inference.signed_rank import DECIMALS
@@ -24,54 +23,30 @@ NEMENYI = "Nemenyi"
 
 @dataclass(frozen=True)
 class FriedmanResult(Result):
-    """Friedman's test, corrected for ties.
-
-    Attributes
-    ----------
-    chi_squared, p : float
-    df : int
-        Algorithms less one.
-    iman_davenport_f, iman_davenport_p : float or None
-        The F form, less conservative; None where all users order the algorithms alike, as F is infinite.
-    iman_davenport_df : tuple of int
-    kendalls_w : float
-        Agreement of users' orders, in [0, 1].
-    mean_ranks : dict of str to float
-        1 for the smallest value, so the best algorithm has the largest one (of a metric that is better high).
-    ranks_from_best : dict of str to float
-        The same with 1 for the largest value.
-    n : int
-        Users with a value for every algorithm.
-    n_left_out : int
-        The others.
-    """
+    """Friedman's test, corrected for ties."""
 
     chi_squared: float
     p: float
-    df: int
+    df: int  # algorithms less one
+    # `iman_davenport_f`, `iman_davenport_p`: the F form, less conservative; None where all users order the algorithms
+    # alike, as F is infinite.
     iman_davenport_f: float | None
     iman_davenport_p: float | None
     iman_davenport_df: tuple[int, int]
-    kendalls_w: float
+    kendalls_w: float  # agreement of users' orders, in [0, 1]
+    # 1 for the smallest value, so the best algorithm has the largest one (of a metric that is better high).
     mean_ranks: dict[str, float]
-    ranks_from_best: dict[str, float]
-    n: int
-    n_left_out: int
+    ranks_from_best: dict[str, float]  # the same with 1 for the largest value
+    n: int  # users with a value for every algorithm
+    n_left_out: int  # the others
 
 
 @dataclass(frozen=True)
 class NemenyiResult(PairwiseResult):
-    """Nemenyi's comparisons.
+    """Nemenyi's comparisons."""
 
-    Attributes
-    ----------
-    critical_difference : float
-        Mean ranks that differ by more are declared different.
-    n_users, n_left_out : int
-        Users with a value for every algorithm, and the others.
-    """
-
-    critical_difference: float = 0.0
+    critical_difference: float = 0.0  # mean ranks that differ by more are declared different
+    # `n_users`, `n_left_out`: users with a value for every algorithm, and the others.
     n_users: int = 0
     n_left_out: int = 0
 
@@ -106,16 +81,13 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
     .. math:: \chi^2_F = \frac{(k - 1) \sum_j (R_j - n (k + 1) / 2)^2}{\sum_{ij} r_{ij}^2 - n k (k + 1)^2 / 4},
               \quad F_F = \frac{(n - 1) \chi^2_F}{n (k - 1) - \chi^2_F}
 
+    Undefined with fewer than two algorithms or users, or where every user has ties only.
+
     Parameters
     ----------
     values : mapping of str to float array, shape (n_users,)
         Algorithm -> a metric of each user, in one order of users; users with a NaN are left out as a whole. Values
         are rounded to 9 decimals, so that those equal on paper tie.
-
-    Returns
-    -------
-    FriedmanResult or Undefined
-        Undefined with fewer than two algorithms or users, or where every user has ties only.
 
     Raises
     ------
@@ -133,6 +105,8 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
     >>> result.chi_squared, result.df, result.ranks_from_best["C"]
     (6.5, 2, 1.0)
     """
+    from scipy import special
+
     ranks = _ranked(values, FRIEDMAN)
     if isinstance(ranks, Undefined):
         return ranks
@@ -170,22 +144,8 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> NemenyiResu
     referred to the studentized range over :math:`\sqrt 2` with infinitely many degrees of freedom. There is no
     correction for ties, which makes it cautious where there are many.
 
-    Parameters
-    ----------
-    values : mapping of str to float array, shape (n_users,)
-        As for `friedman`.
-    alpha : float
-        Level of the family, in (0, 1).
-
-    Returns
-    -------
-    NemenyiResult or Undefined
-        ``locations`` are mean ranks, 1 for the smallest value; ``statistic`` is q. Undefined as `friedman`.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `alpha` outside (0, 1); as for `friedman`.
+    ``locations`` are mean ranks, 1 for the smallest value; ``statistic`` is q. `values`, and when the result is
+    undefined, are as for `friedman`. Raises ParameterError or DataError: `alpha` outside (0, 1); as for `friedman`.
 
     References
     ----------

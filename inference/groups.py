@@ -16,6 +16,7 @@ from functools import cached_property
 from core.errors import ParameterError
 from inference.exact import Number, exact
 
+# Condition -> its observations: integers, floats or fractions, no missing values.
 GroupValues = Mapping[str, Iterable[Number]]
 
 
@@ -65,39 +66,17 @@ class Group:
 
 @dataclass(frozen=True)
 class Groups:
-    """The conditions that take part in a procedure, and the names of those that do not.
+    """The conditions that take part in a procedure, and the names of those that do not."""
 
-    Attributes
-    ----------
-    members : tuple of Group
-        In the order of the data, on one scale.
-    left_out : tuple of str
-        Conditions with too few observations.
-    """
-
-    members: tuple[Group, ...]
-    left_out: tuple[str, ...]
+    members: tuple[Group, ...]  # in the order of the data, on one scale
+    left_out: tuple[str, ...]  # conditions with too few observations
 
     @classmethod
     def read(cls, groups: GroupValues, least_n: int = 1) -> Groups:
-        """Read the observations of every condition.
+        """Read the observations of every condition. Conditions keep their order; their values are exact.
 
-        Parameters
-        ----------
-        groups : mapping of str to values
-            Condition name -> its observations: integers, floats, fractions; no missing values.
-        least_n : int
-            Conditions with fewer observations are left out, >= 1.
-
-        Returns
-        -------
-        Groups
-            Conditions in the order given, their values exact.
-
-        Raises
-        ------
-        ParameterError, DataError
-            `least_n` < 1; a value that is not a finite number.
+        Conditions with fewer than `least_n` observations, at least 1, are left out. Raises ParameterError or DataError:
+        `least_n` < 1; a value that is not a finite number.
 
         Examples
         --------
@@ -114,19 +93,7 @@ class Groups:
 
     @classmethod
     def of(cls, read: Mapping[str, Sequence[Fraction]], least_n: int = 1) -> Groups:
-        """Put observations that were read exactly on one scale.
-
-        Parameters
-        ----------
-        read : mapping of str to sequence of Fraction
-            Condition -> its observations.
-        least_n : int
-            Conditions with fewer are left out, >= 1.
-
-        Returns
-        -------
-        Groups
-        """
+        """Put observations that were read exactly on one scale."""
         scale = math.lcm(*(value.denominator for values in read.values() for value in values))
         members = tuple(
             Group(name, tuple(value.numerator * (scale // value.denominator) for value in values), scale)
@@ -136,21 +103,10 @@ class Groups:
         return cls(members, tuple(name for name, values in read.items() if len(values) < least_n))
 
     def without(self, names: Iterable[str]) -> Groups:
-        """Leave the named conditions out.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Conditions.
-
-        Returns
-        -------
-        Groups
-            With these among those left out.
-        """
+        """Leave the named conditions out."""
         dropped = tuple(names)
-        kept = tuple(group for group in self.members if group.name not in dropped)
-        return Groups(kept, self.left_out + dropped)
+        members = tuple(group for group in self.members if group.name not in dropped)
+        return Groups(members, self.left_out + dropped)
 
     @property
     def k(self) -> int:
@@ -228,17 +184,7 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
 
     @classmethod
     def of(cls, groups: Mapping[str, Sequence[Fraction]]) -> ExactGroups:
-        """Put values that are fractions on the coarsest scale that holds them all.
-
-        Parameters
-        ----------
-        groups : mapping of str to sequence of Fraction
-            Condition -> its observations.
-
-        Returns
-        -------
-        ExactGroups
-        """
+        """Put values that are fractions on the coarsest scale that holds them all."""
         scale = math.lcm(*(value.denominator for values in groups.values() for value in values))
         points = {
             name: tuple(value.numerator * (scale // value.denominator) for value in values)
@@ -256,33 +202,11 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
         return len(self._by_name)
 
     def points(self, name: str) -> tuple[int, ...]:
-        """The values of one condition as integers.
-
-        Parameters
-        ----------
-        name : str
-            The condition.
-
-        Returns
-        -------
-        tuple of int
-            In units of 1 / scale.
-        """
+        """The values of one condition as integers. The result is in units of 1 / scale."""
         return self._by_name[name].points
 
     def of_at_least(self, least_n: int) -> Groups:
-        """Take the conditions with that many observations.
-
-        Parameters
-        ----------
-        least_n : int
-            >= 1.
-
-        Returns
-        -------
-        Groups
-            The others are named as left out.
-        """
+        """Take the conditions with that many observations. The others are named as left out."""
         members = tuple(group for group in self.groups if group.n >= least_n)
         return Groups(members, tuple(group.name for group in self.groups if group.n < least_n))
 
@@ -293,15 +217,6 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
 
 def in_words(names: Iterable[str]) -> str:
     """List names for a sentence.
-
-    Parameters
-    ----------
-    names : iterable of str
-        At least one.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

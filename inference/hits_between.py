@@ -30,26 +30,20 @@ def hit_tests_between(
 ) -> PairwiseResult | Undefined:
     """Two-sided tests of hits between every pair of algorithms.
 
+    ``difference`` is the hit rate over cases of `a` less that of `b`, and ``locations`` are hit rates. Undefined with
+    fewer than two algorithms, and for McNemar's test where a user owns several cases, or a hit is a fraction because
+    ties count in expectation.
+
     Parameters
     ----------
     values : mapping of str to float array, shape (n_users,)
         Algorithm -> the mean hit of each user's cases, in one order of users; NaN where a user has none.
     n_cases : int array, shape (n_users,)
         Cases of each user, the same for all algorithms.
-    test : {"sign-flip", "mcnemar"}
     correction : {"holm", "bonferroni", "sidak"}
         Over the pairs that could be tested.
-    alpha : float
-        Level of the family, in (0, 1).
     rng : numpy.random.Generator
         Of random signs; pairs draw from it one after another.
-
-    Returns
-    -------
-    PairwiseResult or Undefined
-        ``difference`` is the hit rate over cases of `a` less that of `b`, and ``locations`` are hit rates. Undefined
-        with fewer than two algorithms, and for McNemar's test where a user owns several cases, or a hit is a
-        fraction because ties count in expectation.
 
     Raises
     ------
@@ -75,18 +69,18 @@ def hit_tests_between(
     has_cases = (counts > 0) & ~np.isnan(np.stack(list(by_name.values()))).any(axis=0)
     users = np.flatnonzero(has_cases)
     owners = np.repeat(users, counts[users])
-    # A user's cases stand for one another: their mean, as often as there are cases, has the same sum.
+    # Repeating a user's mean once per case preserves the sum over the cases.
     hits = {name: np.repeat(array[users], counts[users]) for name, array in by_name.items()}
     if test == "mcnemar" and (why_not := _no_mcnemar(owners, hits)):
         return Undefined(why_not, MCNEMAR)
-    found: dict[tuple[str, str], SignFlipResult | McNemarResult | Undefined] = {
+    tests: dict[tuple[str, str], SignFlipResult | McNemarResult | Undefined] = {
         (a, b): mcnemar(owners, hits[a], hits[b]) if test == "mcnemar" else sign_flip(owners, hits[a], hits[b], rng=rng)
         for a, b in combinations(by_name, 2)
     }
-    tested = {key: result.p for key, result in found.items() if not isinstance(result, Undefined)}
+    tested = {key: result.p for key, result in tests.items() if not isinstance(result, Undefined)}
     adjusted = dict(zip(tested, adjust(list(tested.values()), correction), strict=True))
     pairs = []
-    for (a, b), result in found.items():
+    for (a, b), result in tests.items():
         difference = float(hits[a].mean() - hits[b].mean()) if owners.size else 0.0
         if isinstance(result, Undefined):
             pairs.append(Pair(a, b, difference, None, False, reason=result.reason))

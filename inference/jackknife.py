@@ -8,51 +8,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.lazy import stats
 from inference.results import Interval, Result
 
 
 @dataclass(frozen=True)
 class JackknifeEstimate(Result):
-    """A statistic with its jackknife standard error.
+    """A statistic with its jackknife standard error."""
 
-    Attributes
-    ----------
-    value : float
-        Of the whole sample.
-    standard_error : float
-    df : int
-        Degrees of freedom: groups less one.
-    """
-
-    value: float
+    value: float  # of the whole sample
     standard_error: float
-    df: int
+    df: int  # degrees of freedom: groups less one
 
     def interval(self, confidence: float = 0.95) -> Interval:
-        """The interval of Student's t around the value.
-
-        Parameters
-        ----------
-        confidence : float
-            In (0, 1).
-
-        Returns
-        -------
-        Interval
-
-        Raises
-        ------
-        ParameterError
-            `confidence` outside (0, 1).
+        """The interval of Student's t around the value. Raises ParameterError: `confidence` outside (0, 1).
 
         Examples
         --------
         >>> JackknifeEstimate(0.5, 0.0, 19).interval()
         Interval(low=0.5, high=0.5)
         """
+        from scipy import stats
+
         if not 0 < confidence < 1:
-            raise ParameterError(f"The confidence is {confidence}: it has to lie between 0 and 1.")
+            raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
         half = float(stats.t.ppf((1 + confidence) / 2, self.df)) * self.standard_error
         return Interval(self.value - half, self.value + half)
 
@@ -64,14 +42,8 @@ def group_jackknife(value: float, leave_one_out: ArrayLike) -> JackknifeEstimate
 
     Parameters
     ----------
-    value : float
-        The statistic of the whole sample.
     leave_one_out : float array, shape (n_groups,)
         The statistic of the sample without each group.
-
-    Returns
-    -------
-    JackknifeEstimate
 
     Raises
     ------

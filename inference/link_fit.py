@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inference.groups import in_words
-from inference.lazy import ordinal_model
 
 LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
 Floats = NDArray[np.float64]
@@ -24,40 +23,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LinkFit:
-    """A model at its maximum.
+    """A model at its maximum."""
 
-    Attributes
-    ----------
-    shifts : float array, shape (n_conditions,)
-        On the latent scale, the reference's 0 among them.
-    thresholds : float array, shape (n_categories - 1,)
-        Borders between neighbouring answers on the same scale, ascending.
-    covariance : float array, square, of n_categories + n_conditions - 2 rows
-        Of the thresholds, and of the shifts without the reference's, in that order.
-    log_likelihood : float
-        Of all answers.
-    """
-
-    shifts: Floats
-    thresholds: Floats
-    covariance: Floats
-    log_likelihood: float
+    shifts: Floats  # shape (n_conditions,); on the latent scale, the reference's 0 among them
+    thresholds: Floats  # shape (n_categories - 1,); borders between neighbouring answers on the same scale, ascending
+    covariance: Floats  # of the thresholds, and of the shifts without the reference's, in that order
+    log_likelihood: float  # of all answers
 
 
 def fitted(counts: NDArray[np.int64], link: str) -> LinkFit | None:
-    """Fit one effect a condition by maximum likelihood.
+    """Fit one effect a condition by maximum likelihood. None where the fit did not reach a maximum.
 
     Parameters
     ----------
     counts : int array, shape (n_conditions, n_categories)
         Answers in each category, the reference's row first; no row and no column of zeros.
-    link : {"logit", "probit"}
-        The link.
-
-    Returns
-    -------
-    LinkFit or None
-        None where the fit did not reach a maximum.
 
     References
     ----------
@@ -70,6 +50,8 @@ def fitted(counts: NDArray[np.int64], link: str) -> LinkFit | None:
     >>> found.shifts.round(3).tolist()
     [0.0, 0.58]
     """
+    from statsmodels.miscmodels import ordinal_model
+
     k, n_categories = counts.shape
     condition, category = (np.repeat(indices, counts.ravel()) for indices in map(np.ravel, np.indices(counts.shape)))
     design = (condition[:, None] == np.arange(1, k)).astype(np.float64)
@@ -77,8 +59,8 @@ def fitted(counts: NDArray[np.int64], link: str) -> LinkFit | None:
     with warnings.catch_warnings():
         # BFGS may warn of lost precision where it has arrived; the gradient says whether it has.
         warnings.simplefilter("ignore")
-        found = model.fit(method="bfgs", gtol=1e-9, maxiter=2000, disp=False)
-    params, gradient = np.asarray(found.params), np.abs(model.score(np.asarray(found.params))).max()
+        estimate = model.fit(method="bfgs", gtol=1e-9, maxiter=2000, disp=False)
+    params, gradient = np.asarray(estimate.params), np.abs(model.score(np.asarray(estimate.params))).max()
     # The model keeps its first threshold, and the logarithms of the steps to the others: errors by the delta method.
     steps = np.exp(params[k:])
     thresholds = np.asarray(model.transform_threshold_params(params), dtype=np.float64)[1:-1]
@@ -89,19 +71,19 @@ def fitted(counts: NDArray[np.int64], link: str) -> LinkFit | None:
     whole = np.zeros((len(params), len(params)))
     whole[: n_categories - 1, k - 1 :] = change
     whole[n_categories - 1 :, : k - 1] = np.eye(k - 1)
-    covariance = whole @ np.asarray(found.cov_params()) @ whole.T
+    covariance = whole @ np.asarray(estimate.cov_params()) @ whole.T
     is_sound = np.isfinite(params).all() and np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()
     if not is_sound or gradient / len(category) > LARGEST_GRADIENT:
         return None
-    return LinkFit(np.concatenate([[0.0], params[: k - 1]]), thresholds, covariance, float(found.llf))
+    return LinkFit(np.concatenate([[0.0], params[: k - 1]]), thresholds, covariance, float(estimate.llf))
 
 
 def why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: Sequence[Fraction]) -> str:
     """Say why the likelihood has no maximum; nothing where it has one.
 
-    A condition ties together the borders between its lowest and its highest answer. Where the conditions do not tie
-    all borders into one piece, pushing the pieces apart raises the likelihood for ever; and so does pushing away a
-    condition whose answers all stand at one end of the scale.
+    A condition ties together the borders between its lowest and its highest answer. Where the conditions do not tie all
+    borders into one piece, pushing the pieces apart raises the likelihood for ever; and so does pushing away a
+    condition whose answers all stand at one end of the scale. Returns a sentence, or "".
 
     Parameters
     ----------
@@ -112,11 +94,6 @@ def why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: S
     categories : sequence of numbers
         The answers that were given, ascending.
 
-    Returns
-    -------
-    str
-        A sentence, or "".
-
     References
     ----------
     Albert & Anderson (1984), Biometrika 71(1):1-10.
@@ -124,7 +101,7 @@ def why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: S
     Examples
     --------
     >>> why_separated(["A", "B"], np.array([[2, 0], [1, 1]]), [Fraction(1), Fraction(2)])
-    'Everyone in A gave the lowest answer that occurs, 1: its distance from the others would be infinite.'
+    'Everyone in A gave the lowest answer that occurs, 1: its effect would be infinite.'
     """
     lows = [int(np.flatnonzero(row)[0]) for row in counts]
     highs = [int(np.flatnonzero(row)[-1]) for row in counts]
@@ -136,7 +113,7 @@ def why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: S
         if low == high and low in at_end
     ]
     if ends:
-        return f"{'; '.join(ends)}: its distance from the others would be infinite."
+        return f"{'; '.join(ends)}: its effect would be infinite."
     reached = {0}
     grown = True
     while grown:
@@ -148,8 +125,8 @@ def why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: S
     below = [name for name, high in zip(names, highs, strict=True) if high in reached or high - 1 in reached]
     above = [name for name in names if name not in below]
     return (
-        f"No answer of {in_words(below)} lies above one of {in_words(above)}: the answers separate them, and their "
-        "distance would be infinite."
+        f"No answer of {in_words(below)} is above an answer of {in_words(above)}: they are separated, and their "
+        "effect would be infinite."
         if above
         else "The answers fall into parts that no condition links: their distance would be infinite."
     )

@@ -1,4 +1,4 @@
-"""How sure an order is: probabilities of ranks, and the spread of tau, over the resamples of the bootstrap."""
+"""Uncertainty of rankings: bootstrap distributions of ranks and of Kendall's tau."""
 
 from __future__ import annotations
 
@@ -19,24 +19,13 @@ TAUS = "Bootstrap of tau-b"
 
 @dataclass(frozen=True)
 class RankProbabilities(Result):
-    """How often each condition or algorithm comes at each rank.
+    """How often each condition or algorithm comes at each rank."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        In the order of the columns.
-    probabilities : tuple of tuple of float
-        Row = condition, column = rank from the best; rows and columns sum to 1. A tie shares its ranks.
-    mean_ranks : tuple of float
-        Mean rank of each condition, 1 for the best.
-    resamples : int
-        Resamples counted.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # in the order of the columns
+    # Row = condition, column = rank from the best; rows and columns sum to 1. A tie shares its ranks.
     probabilities: tuple[tuple[float, ...], ...]
-    mean_ranks: tuple[float, ...]
-    resamples: int
+    mean_ranks: tuple[float, ...]  # mean rank of each condition, 1 for the best
+    resamples: int  # resamples counted
 
     def best(self) -> dict[str, float]:
         """Probability of each condition to be the best."""
@@ -49,12 +38,6 @@ def rank_probabilities(
     """Probability of each rank of each condition, by resampling participants.
 
     Parameters and errors as for `condition_means`.
-
-    Examples
-    --------
-    >>> found = rank_probabilities({"A": [5, 5], "B": [3, 3]}, 100, np.random.default_rng(1))
-    >>> found.probabilities
-    ((1.0, 0.0), (0.0, 1.0))
     """
     means = condition_means(groups, resamples, rng)
     if isinstance(means, Undefined):
@@ -63,20 +46,12 @@ def rank_probabilities(
 
 
 def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: bool = True) -> RankProbabilities:
-    """Count the ranks of every column over the resamples.
+    """Count the ranks of every column over the resamples. Rank 1 goes to the largest mean if `higher_is_better`.
 
     Parameters
     ----------
     means : float array, shape (resamples, k)
         Resampled means, finite.
-    names : sequence of str, length k
-        Conditions or algorithms.
-    higher_is_better : bool
-        Whether rank 1 goes to the largest mean.
-
-    Returns
-    -------
-    RankProbabilities
 
     Raises
     ------
@@ -112,43 +87,29 @@ class TauDistribution(Result):
     """Kendall's tau-b between two measures, resample by resample.
 
     It shrinks toward 0 against the tau of the data, because resampling adds noise to both rankings.
-
-    Attributes
-    ----------
-    mean, median : float
-        Over the resamples in which tau is defined.
-    ci_low, ci_high : float
-        95 % percentile interval.
-    share_positive : float
-        Share of resamples with tau above 0.
-    distribution : tuple of (float, float)
-        Each value of tau that occurred, ascending, with its share.
-    n_defined, n_undefined : int
-        Resamples with a tau, and those in which one measure was the same for all.
     """
 
+    # `mean`, `median`: over the resamples in which tau is defined.
     mean: float
     median: float
+    # `ci_low`, `ci_high`: 95 % percentile interval.
     ci_low: float
     ci_high: float
-    share_positive: float
-    distribution: tuple[tuple[float, float], ...]
+    share_positive: float  # share of resamples with tau above 0
+    distribution: tuple[tuple[float, float], ...]  # each value of tau that occurred, ascending, with its share
+    # `n_defined`, `n_undefined`: resamples with a tau, and those in which one measure was the same for all.
     n_defined: int
     n_undefined: int
 
 
 def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution | Undefined:
-    """Kendall's tau-b of two sets of resampled means, row by row.
+    """Kendall's tau-b of two sets of resampled means, row by row. Undefined when tau cannot be computed in every
+    resample (always so for k < 2).
 
     Parameters
     ----------
     x_means, y_means : float array, shape (resamples, k)
         Two independent bootstraps of the same k conditions in one order, finite.
-
-    Returns
-    -------
-    TauDistribution or Undefined
-        Undefined when tau is undefined in every resample (always so for k < 2).
 
     Raises
     ------
@@ -172,7 +133,7 @@ def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution 
     scale = np.count_nonzero(of_x, axis=1) * np.count_nonzero(of_y, axis=1)
     is_defined = scale > 0
     if not is_defined.any():
-        return Undefined("In every resample one measure is the same for all: there is no tau.", TAUS)
+        return Undefined("In every resample one measure is constant: tau cannot be computed.", TAUS)
     taus = (of_x * of_y).sum(axis=1)[is_defined] / np.sqrt(scale[is_defined])
     values, counts = np.unique(taus, return_counts=True)
     (interval,) = percentile_intervals(taus[:, None])

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from core.errors import ParameterError
 from inference.corrections import check_alpha, holm
 from inference.exact import Number, exact
-from inference.lazy import special
 from inference.link_fit import LinkFit, fitted, why_separated
 from inference.results import Pair, PairwiseResult, Result, Undefined
 
 ORDINAL = "Ordinal model (cumulative link)"
 ORDINAL_HOLM = "Ordinal model, Wald-Holm"
 CONFIDENCE = 0.95
+MOST_CATEGORIES = 60
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class OrdinalResult(Result):
     categories : tuple of float
         The answers that were given, ascending.
     empty_categories : tuple of float
-        Answers of the scale that nobody gave: there is no border to find around them.
+        Points of the scale without answers: their thresholds cannot be estimated.
     counts : dict of str to tuple of int
         Answers in each category by condition.
     thresholds : tuple of Threshold
@@ -135,7 +135,7 @@ def cumulative_link(
     groups : mapping of str to values
         Condition -> answers; only their order counts.
     scale : sequence of numbers
-        All answers that could have been given, to name those that nobody gave.
+        All points of the scale, to report those without answers.
     link : {"logit", "probit"}
         g.
     alpha : float
@@ -144,8 +144,8 @@ def cumulative_link(
     Returns
     -------
     OrdinalResult or Undefined
-        Undefined with fewer than two conditions or two different answers, or where the answers separate the
-        conditions, so that a shift would be infinite.
+        Undefined with fewer than two conditions, with fewer than two different answers or more than
+        `MOST_CATEGORIES`, or where the answers separate the conditions, so that a shift would be infinite.
 
     Raises
     ------
@@ -166,27 +166,33 @@ def cumulative_link(
     check_alpha(alpha)
     if link not in ("logit", "probit"):
         raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
-    answers = {name: [exact(value, f"condition {name!r}") for value in given] for name, given in groups.items()}
-    names = [name for name, given in answers.items() if given]
-    left_out = tuple(name for name, given in answers.items() if not given)
+    answers = {name: [exact(value, f"condition {name!r}") for value in ratings] for name, ratings in groups.items()}
+    names = [name for name, ratings in answers.items() if ratings]
+    left_out = tuple(name for name, ratings in answers.items() if not ratings)
     if len(names) < 2:
         return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.", ORDINAL)
-    categories = sorted({value for given in answers.values() for value in given})
+    categories = sorted({value for ratings in answers.values() for value in ratings})
     if len(categories) < 2:
         return Undefined("All participants gave the same answer: nothing to compare.", ORDINAL)
-    place = {value: index for index, value in enumerate(categories)}
+    if len(categories) > MOST_CATEGORIES:
+        return Undefined(
+            f"There are {len(categories)} different answers; the model takes at most {MOST_CATEGORIES}. Compare the "
+            "means of so fine a scale.",
+            ORDINAL,
+        )
+    index_of = {value: index for index, value in enumerate(categories)}
     counts = np.zeros((len(names), len(categories)), dtype=np.int64)
     for row, name in enumerate(names):
         for value in answers[name]:
-            counts[row, place[value]] += 1
+            counts[row, index_of[value]] += 1
     reason = why_separated(names, counts, categories)
     if reason:
         return Undefined(reason, ORDINAL)
     fit = fitted(counts, link)
     if fit is None:
-        return Undefined("The fit did not reach a maximum of the likelihood.", ORDINAL)
-    empty = tuple(float(value) for value in map(exact, scale) if value not in place)
-    return _result(fit, names, counts, categories, empty, left_out, link, alpha)
+        return Undefined("The maximum likelihood fit did not converge.", ORDINAL)
+    empty = tuple(float(value) for value in map(exact, scale) if value not in index_of)
+    return _result(fit, names, counts, categories, empty=empty, left_out=left_out, link=link, alpha=alpha)
 
 
 def _result(
@@ -194,11 +200,14 @@ def _result(
     names: Sequence[str],
     counts: NDArray[np.int64],
     categories: Sequence[Fraction],
+    *,
     empty: tuple[float, ...],
     left_out: tuple[str, ...],
     link: str,
     alpha: float,
 ) -> OrdinalResult:
+    from scipy import special
+
     k, n_categories = counts.shape
     errors = np.sqrt(np.diag(fit.covariance))
     values = tuple(float(value) for value in categories)
@@ -258,6 +267,8 @@ def _odds(estimate: float) -> float:
 
 def _log_likelihood(counts: NDArray[np.int64]) -> float:
     """Log likelihood of every row's own shares: without conditions one row, saturated a row a condition."""
+    from scipy import special
+
     totals = counts.sum(axis=1, keepdims=True)
     return float(special.xlogy(counts, counts / totals).sum())
 
@@ -266,6 +277,8 @@ def _pairs(
     fit: LinkFit, names: Sequence[str], counts: NDArray[np.int64], left_out: tuple[str, ...], alpha: float
 ) -> PairwiseResult:
     """Differences of shifts with Wald's test, adjusted as one family by Holm."""
+    from scipy import special
+
     n_thresholds = len(fit.thresholds)
     k = len(names)
     covariance = np.zeros((k, k))

@@ -15,31 +15,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
 from inference.corrections import Correction, adjust, check_alpha
-from inference.lazy import stats
 from inference.results import SignPair, SignTestResult, SignTests, Undefined
 
 SIGN_TEST = "Sign test"
 Alternative = Literal["greater", "two-sided"]
-# Per-user values are sums of a few float terms; two that differ by less are equal on paper.
+# Values of users are sums of a few float terms: two that differ by less, relative to the largest, are equal on paper.
 TIE_WITHIN = 1e-9
 
 
 def sign_test(
-    a: ArrayLike, b: ArrayLike, alternative: Alternative = "greater", *, tie_within: float = TIE_WITHIN
+    a: ArrayLike, b: ArrayLike, alternative: Alternative = "two-sided", *, tie_within: float | None = None
 ) -> SignTestResult | Undefined:
-    r"""Sign test: do more users fare better with the first algorithm than with the second?
+    r"""Sign test: do more users fare better with one algorithm than with the other?
 
-    .. math:: p = \left(\tfrac12\right)^{n_A+n_B} \sum_{i=n_A}^{n_A+n_B} \binom{n_A+n_B}{i}
+    .. math:: p_{greater} = \left(\tfrac12\right)^{n_A+n_B} \sum_{i=n_A}^{n_A+n_B} \binom{n_A+n_B}{i}
 
     Parameters
     ----------
     a, b : float array, shape (n_users,)
         A metric of each user, higher is better, in one order of users. NaN: no value; the user is left out
         and counted.
-    alternative : {"greater", "two-sided"}
-        "greater": the first is better; "two-sided": they differ (twice the smaller tail, at most 1).
-    tie_within : float
-        Values that differ by no more are a tie, in the unit of the metric.
+    alternative : {"two-sided", "greater"}
+        "two-sided": they differ (twice the smaller tail, at most 1); "greater": the first is better.
+    tie_within : float, optional
+        Values that differ by no more are a tie, in the unit of the metric; `TIE_WITHIN` times the largest absolute
+        value if omitted.
 
     Returns
     -------
@@ -61,21 +61,23 @@ def sign_test(
     --------
     >>> result = sign_test([1, 1, 1, 0, 1], [0, 0, 0, 0, 0])
     >>> result.n_a, result.n_b, result.n_ties, result.p
-    (4, 0, 1, 0.0625)
+    (4, 0, 1, 0.125)
     """
     if alternative not in ("greater", "two-sided"):
         raise ParameterError(f"The alternative {alternative!r} is unknown: choose greater or two-sided.")
-    if not tie_within >= 0:
+    if tie_within is not None and not tie_within >= 0:
         raise ParameterError(f"The tolerance for ties is {tie_within}: it has to be 0 or more.")
     first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
     if first.shape != second.shape:
         raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
     difference = first - second
     difference = difference[~np.isnan(difference)]
+    if tie_within is None:
+        tie_within = TIE_WITHIN * largest(first, second)
     n_a = int(np.count_nonzero(difference > tie_within))
     n_b = int(np.count_nonzero(difference < -tie_within))
     if n_a + n_b == 0:
-        return Undefined("No user fares better with one of the two than with the other.", SIGN_TEST)
+        return Undefined("Every user has equal values under both algorithms.", SIGN_TEST)
     return SignTestResult(
         n_a=n_a,
         n_b=n_b,
@@ -88,6 +90,8 @@ def sign_test(
 
 def _tail(n_better: int, n_worse: int) -> float:
     """Probability of `n_better` or more heads in as many throws as there are users."""
+    from scipy import stats
+
     return float(stats.binom.sf(n_better - 1, n_better + n_worse, 0.5))
 
 
@@ -108,14 +112,17 @@ def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
     Raises
     ------
     DataError
-        Another number of dimensions; an infinity.
+        Text; another number of dimensions; an infinity.
 
     Examples
     --------
     >>> per_user([1, 2], "the first algorithm").tolist()
     [1.0, 2.0]
     """
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"The values of {whose} are not numbers: give one number a user.") from error
     if array.ndim != 1:
         raise DataError(f"The values of {whose} have {array.ndim} dimensions: give one value a user.")
     if np.isinf(array).any():
@@ -123,12 +130,23 @@ def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
     return array
 
 
+def largest(*values: NDArray[np.float64]) -> float:
+    """Return the largest absolute value, NaN left out; 0 if there is none.
+
+    Examples
+    --------
+    >>> largest(np.array([1.0, -3.0, np.nan]), np.array([]))
+    3.0
+    """
+    return float(max((np.nanmax(np.abs(array)) for array in values if not np.isnan(array).all()), default=0.0))
+
+
 def sign_tests_between(
     values: Mapping[str, ArrayLike],
     correction: Correction = "holm",
     alpha: float = 0.05,
     *,
-    tie_within: float = TIE_WITHIN,
+    tie_within: float | None = None,
 ) -> SignTests | Undefined:
     """Two-sided sign tests between every pair of algorithms, adjusted as one family.
 
@@ -140,7 +158,7 @@ def sign_tests_between(
         Over the pairs that could be tested.
     alpha : float
         Level of the family, in (0, 1).
-    tie_within : float
+    tie_within : float, optional
         As for `sign_test`.
 
     Returns
@@ -172,13 +190,13 @@ def sign_tests_between(
     names = [name for name in by_name if sized[name].size]
     if len(names) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
-    found = {
+    tests = {
         (a, b): sign_test(by_name[a], by_name[b], "two-sided", tie_within=tie_within) for a, b in combinations(names, 2)
     }
-    tested = {key: result for key, result in found.items() if isinstance(result, SignTestResult)}
+    tested = {key: result for key, result in tests.items() if isinstance(result, SignTestResult)}
     adjusted = dict(zip(tested, adjust([result.p for result in tested.values()], correction), strict=True))
     pairs = []
-    for (a, b), result in found.items():
+    for (a, b), result in tests.items():
         if isinstance(result, Undefined):
             n_both = int(np.count_nonzero(~np.isnan(by_name[a] - by_name[b])))
             n_left_out = by_name[a].size - n_both

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
-from inference.lazy import special, stats
 from inference.paired import Alternative
 from inference.results import Result, Undefined
 from inference.sign_flips import is_countable, share_at_least
@@ -23,31 +22,16 @@ SAME = 1e-9  # hits in expectation are fractions; sums that differ by less are e
 
 @dataclass(frozen=True)
 class SignFlipResult(Result):
-    """Sign-flip permutation of two algorithms' hits, users as units.
+    """Sign-flip permutation of two algorithms' hits, users as units."""
 
-    Attributes
-    ----------
-    difference : float
-        Mean hit of the first algorithm less that of the second, over cases.
-    p : float
-    p_method : str
-        "exact" or "random signs".
-    p_standard_error : float
-        Of random signs; 0 where exact.
-    alternative : str
-    n_cases, n_users : int
-    n_tied_users : int
-        Users whose hits add up to the same with both; flipping changes nothing for them.
-    """
-
-    difference: float
+    difference: float  # mean hit of the first algorithm less that of the second, over cases
     p: float
-    p_method: str
-    p_standard_error: float
+    p_method: str  # "exact" or "random signs"
+    p_standard_error: float  # of random signs; 0 where exact
     alternative: str
     n_cases: int
     n_users: int
-    n_tied_users: int
+    n_tied_users: int  # users whose hits add up to the same with both; flipping changes nothing for them
 
 
 def sign_flip(
@@ -67,6 +51,8 @@ def sign_flip(
 
     Counted over all signs where the :math:`d_u` are whole numbers, over random signs otherwise.
 
+    Undefined where every user has as many hits with both, or there is no case.
+
     Parameters
     ----------
     users : int array, shape (n_cases,)
@@ -75,15 +61,8 @@ def sign_flip(
         Hit of each case, 0 or 1, or a probability where ties count in expectation.
     alternative : {"greater", "two-sided"}
         "greater": the first has more hits.
-    rng : numpy.random.Generator
-        Used for random signs only.
     resamples : int
         Random signs drawn, >= 1; the observed ones count as one more.
-
-    Returns
-    -------
-    SignFlipResult or Undefined
-        Undefined where every user has as many hits with both, or there is no case.
 
     Raises
     ------
@@ -118,7 +97,7 @@ def sign_flip(
     sums = np.bincount(owner, weights=first - second, minlength=len(known))
     differing = sums[np.abs(sums) > SAME]
     if not differing.size:
-        return Undefined("No user has more hits with one of the two than with the other.", SIGN_FLIP)
+        return Undefined("Every user has equally many hits under both algorithms.", SIGN_FLIP)
     total = float(differing.sum())
     observed = abs(total) if alternative == "two-sided" else total
     whole = np.rint(differing)
@@ -153,8 +132,8 @@ def _beyond(
     n_beyond = 0
     at_once = max(1, CELLS // sizes.size)
     for start in range(0, resamples, at_once):
-        drawn = rng.integers(2, size=(min(at_once, resamples - start), sizes.size), dtype=np.int8)
-        sums = 2 * (drawn @ sizes) - sizes.sum()
+        signs = rng.integers(2, size=(min(at_once, resamples - start), sizes.size), dtype=np.int8)
+        sums = 2 * (signs @ sizes) - sizes.sum()
         sums = np.abs(sums) if alternative == "two-sided" else sums
         n_beyond += int(np.count_nonzero(sums >= observed - SAME))
     return n_beyond
@@ -162,42 +141,28 @@ def _beyond(
 
 @dataclass(frozen=True)
 class McNemarResult(Result):
-    """McNemar's test of two algorithms' hits, one case a user.
+    """McNemar's test of two algorithms' hits, one case a user."""
 
-    Attributes
-    ----------
-    n_both, n_only_a, n_only_b, n_neither : int
-        Users hit by both, by one, by neither.
-    p : float
-        Exact, two-sided.
-    p_greater : float
-        Exact, that the first has more hits.
-    mid_p : float
-        Two-sided: the exact p less the probability of just what was observed.
-    chi_squared, chi_squared_p : float
-        Without continuity correction.
-    corrected_chi_squared, corrected_p : float
-        With it; 0 and 1 where both differ equally often.
-    odds_ratio : float or None
-        Users hit only by the first over those hit only by the second; None where there are none of these.
-    """
-
+    # `n_both`, `n_only_a`, `n_only_b`, `n_neither`: users hit by both, by one, by neither.
     n_both: int
     n_only_a: int
     n_only_b: int
     n_neither: int
-    p: float
-    p_greater: float
-    mid_p: float
+    p: float  # exact, two-sided
+    p_greater: float  # exact, that the first has more hits
+    mid_p: float  # two-sided: the exact p less the probability of just what was observed
+    # `chi_squared`, `chi_squared_p`: without continuity correction.
     chi_squared: float
     chi_squared_p: float
+    # `corrected_chi_squared`, `corrected_p`: with it; 0 and 1 where both differ equally often.
     corrected_chi_squared: float
     corrected_p: float
+    # Users hit only by the first over those hit only by the second; None where there are none of these.
     odds_ratio: float | None
 
 
 def mcnemar(users: ArrayLike, a: ArrayLike, b: ArrayLike) -> McNemarResult | Undefined:
-    """McNemar's test, for users who own one case each.
+    """McNemar's test, for users who own one case each. Undefined where no user is hit by one algorithm only.
 
     Parameters
     ----------
@@ -205,11 +170,6 @@ def mcnemar(users: ArrayLike, a: ArrayLike, b: ArrayLike) -> McNemarResult | Und
         The owner of each case, none of them twice.
     a, b : array, shape (n_cases,)
         Hits, 0 or 1.
-
-    Returns
-    -------
-    McNemarResult or Undefined
-        Undefined where no user is hit by one algorithm only.
 
     Raises
     ------
@@ -228,6 +188,8 @@ def mcnemar(users: ArrayLike, a: ArrayLike, b: ArrayLike) -> McNemarResult | Und
     >>> found.n_only_a, found.n_only_b, found.p, found.odds_ratio
     (3, 0, 0.25, None)
     """
+    from scipy import special, stats
+
     owners, first, second = np.asarray(users, dtype=np.int64), np.asarray(a), np.asarray(b)
     if owners.ndim != 1 or not owners.shape == first.shape == second.shape:
         raise DataError(f"There are {owners.size} owners of {first.size} and {second.size} hits: give one of each.")
@@ -242,7 +204,7 @@ def mcnemar(users: ArrayLike, a: ArrayLike, b: ArrayLike) -> McNemarResult | Und
     only_a, only_b = int((hit_a & ~hit_b).sum()), int((~hit_a & hit_b).sum())
     discordant = only_a + only_b
     if discordant == 0:
-        return Undefined("There are no discordant users: none is hit by one algorithm only.", MCNEMAR)
+        return Undefined("There are no discordant users: no user has a hit under one algorithm only.", MCNEMAR)
     smaller, apart = min(only_a, only_b), abs(only_a - only_b)
     tail = float(stats.binom.cdf(smaller, discordant, 0.5))
     at = float(stats.binom.pmf(smaller, discordant, 0.5))

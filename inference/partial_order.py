@@ -1,12 +1,13 @@
 """The partial order of conditions that a post hoc test supports, and the compact letters that agree with it.
 
 One condition dominates another when the test declares them different and its location is the better one.
-Four tiers follow; a condition that differs from nobody is *unordered*: it has shown nothing, it is not in the
-middle.
+Conditions fall into four tiers; one without any significant difference is *unordered*, which is not the same as
+intermediate.
 """
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
 
 class Tier(StrEnum):
-    """Where a condition stands: by whether it dominates somebody and whether it is dominated."""
+    """Tier of a condition: whether it dominates others and whether it is dominated."""
 
     MAXIMAL = "maximal"
     INTERMEDIATE = "intermediate"
@@ -33,8 +34,8 @@ class Tier(StrEnum):
 class TierRow(Result):
     """One row of the table in the paper's layout: best first.
 
-    `names` holds the conditions of the row, and `unordered` those of them that differ from nobody and are
-    therefore marked; only the middle row has any.
+    `names` are the conditions of the row, and `unordered` those of them without any significant difference, which
+    are marked; only the middle row has any.
     """
 
     tier: Tier
@@ -44,7 +45,7 @@ class TierRow(Result):
 
 @dataclass(frozen=True)
 class PartialOrder(Result):
-    """Who dominates whom.
+    """A partial order of conditions by dominance.
 
     Attributes
     ----------
@@ -53,20 +54,20 @@ class PartialOrder(Result):
     tiers : dict of str to Tier
         From the direct comparisons.
     dominates, dominated_by : dict of str to tuple of str
-        The conditions below and above each one, by direct comparisons, in the order of the data.
+        Conditions below and above each condition, by direct comparisons, in the order of the data.
     covers : tuple of (str, str)
         Better, worse: the edges of the Hasse diagram, without those that follow from others.
     incomparable : tuple of (str, str)
-        Pairs that neither a comparison nor a chain of them puts in order.
+        Pairs ordered neither by a comparison nor by a chain of comparisons.
     depth : dict of str to int
-        0 for a condition below nobody, else the length of the longest chain above it.
+        Length of the longest chain above the condition; 0 for a condition that is not dominated.
     locations : dict of str to float
-        What the diagram is drawn on: the mean, or what the test compares.
+        Positions in the diagram: the mean, or the location that the test compares.
     is_transitive : bool
-        Whether the comparisons hold every pair that follows from them. Always so for Tukey and for Dunn with
-        Holm; where not, ``covers`` and ``depth`` use the pairs that follow, ``tiers`` do not.
+        Whether the comparisons contain every pair they imply. Always true for Tukey and for Dunn with Holm;
+        otherwise ``covers`` and ``depth`` use the implied pairs, ``tiers`` do not.
     cycle : tuple of str
-        Conditions that dominate each other in a circle (possible for sign tests only); no edge joins them.
+        Conditions that dominate each other in a cycle (possible for sign tests only); no edge joins them.
     is_empty : bool
         No pair is significant: no order can be claimed.
     higher_is_better : bool
@@ -144,7 +145,7 @@ def partial_order(
     pairs : iterable of Pair, or PairwiseResult
         The comparisons. The direction of a significant pair is the sign of its ``difference``, which every
         test gives for the location that it compares (means for Tukey, mean ranks for Dunn); a difference of
-        exactly 0 orders nobody.
+        exactly 0 implies no dominance.
     higher_is_better : bool
         False for an error or a fallout.
 
@@ -155,7 +156,7 @@ def partial_order(
     Raises
     ------
     ParameterError
-        A pair names a condition without a location, or compares one with itself.
+        A location is not a finite number; a pair names a condition without a location, or compares one with itself.
 
     References
     ----------
@@ -177,8 +178,8 @@ def partial_order(
     dominates = {a: tuple(b for b in names if (a, b) in direct) for a in names}
     dominated_by = {b: tuple(a for a in names if (a, b) in direct) for b in names}
     depth: dict[str, int] = {}
-    # Whoever has fewer conditions above comes first, so everybody's superiors have their depth already.
-    for name in sorted(names, key=lambda of: sum((other, of) in strict for other in names)):
+    # Conditions with fewer dominating ones come first, so those above them already have a depth.
+    for name in sorted(names, key=lambda of: sum((above, of) in strict for above in names)):
         depth[name] = max((depth[above] + 1 for above in names if (above, name) in strict), default=0)
     return PartialOrder(
         names=names,
@@ -204,6 +205,9 @@ def partial_order(
 
 def _compared(locations: Mapping[str, float], pairs: Iterable[Pair] | PairwiseResult) -> tuple[Pair, ...]:
     compared = tuple(pairs.pairs if isinstance(pairs, PairwiseResult) else pairs)
+    for name, location in locations.items():
+        if not math.isfinite(location):
+            raise ParameterError(f"The location of {name!r} is {location}: leave out a condition without one.")
     for pair in compared:
         if pair.a == pair.b:
             raise ParameterError(f"A pair compares {pair.a!r} with itself.")
@@ -241,14 +245,14 @@ def compact_letters(
     pairs: Iterable[Pair] | PairwiseResult,
     higher_is_better: bool = True,
 ) -> dict[str, str]:
-    """Give every condition its letters: two share one exactly when no test told them apart.
+    """Compact letter display: two conditions share a letter exactly when they do not differ significantly.
 
     Parameters
     ----------
     locations : mapping of str to float
         Condition -> location; letters are dealt from the best condition downward.
     pairs : iterable of Pair, or PairwiseResult
-        The comparisons; a pair that was not tested, or is not named, was not told apart.
+        The comparisons; a pair that was not tested or is not named counts as not significant.
     higher_is_better : bool
         Whether the larger location comes first.
 
@@ -260,7 +264,7 @@ def compact_letters(
     Raises
     ------
     ParameterError
-        A pair names a condition without a location, or compares one with itself.
+        A location is not a finite number; a pair names a condition without a location, or compares one with itself.
 
     References
     ----------
@@ -275,16 +279,16 @@ def compact_letters(
     compared = _compared(locations, pairs)
     sign = -1 if higher_is_better else 1
     ordered = sorted(locations, key=lambda name: sign * locations[name])
-    place = {name: index for index, name in enumerate(ordered)}
-    told_apart = sorted(tuple(sorted((place[pair.a], place[pair.b]))) for pair in compared if pair.is_significant)
-    columns = [frozenset(place.values())] if place else []
-    for first, second in told_apart:
+    rank = {name: index for index, name in enumerate(ordered)}
+    significant = sorted(tuple(sorted((rank[pair.a], rank[pair.b]))) for pair in compared if pair.is_significant)
+    columns = [frozenset(rank.values())] if rank else []
+    for first, second in significant:
         split = [column - {dropped} for column in columns if {first, second} <= column for dropped in (first, second)]
-        kept = [column for column in columns if not {first, second} <= column]
-        columns = _absorbed(kept + split)
+        unaffected = [column for column in columns if not {first, second} <= column]
+        columns = _absorbed(unaffected + split)
     columns.sort(key=sorted)
     return {
-        name: "".join(_letter(number) for number, column in enumerate(columns) if place[name] in column)
+        name: "".join(_letter(number) for number, column in enumerate(columns) if rank[name] in column)
         for name in locations
     }
 
@@ -292,7 +296,7 @@ def compact_letters(
 def _absorbed(columns: list[frozenset[int]]) -> list[frozenset[int]]:
     """Drop columns that another one contains."""
     distinct = list(dict.fromkeys(columns))
-    return [column for column in distinct if not any(column < other for other in distinct)]
+    return [column for column in distinct if not any(column < superset for superset in distinct)]
 
 
 def _letter(number: int) -> str:

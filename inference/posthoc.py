@@ -21,23 +21,17 @@ GAMES_HOWELL = "Games-Howell"
 def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> PairwiseResult | Undefined:
     """Tukey's honestly significant differences; Tukey-Kramer when the conditions differ in size.
 
-    Controls the family-wise error by itself: no significant analysis of variance is asked for first.
+    Controls the family-wise error by itself: no significant analysis of variance is asked for first. Undefined in the
+    same cases as `inference.anova.one_way`. ``p`` is accurate to about 1e-13 absolute; a smaller one says no more than
+    that.
 
     Parameters
     ----------
-    groups : mapping of str to values
-        Condition -> observations; integers, floats or fractions, no missing values.
     alpha : float
         Level of the family of all pairs, in (0, 1); the intervals hold together with probability 1 - alpha.
     least_n : int
         Conditions with fewer observations are left out by name. With 1, a condition of one observation takes
         part: it is compared by the pooled spread of the others.
-
-    Returns
-    -------
-    PairwiseResult or Undefined
-        Undefined in the same cases as `inference.anova.one_way`. ``p`` is accurate to about 1e-13 absolute;
-        a smaller one says no more than that.
 
     Raises
     ------
@@ -63,7 +57,9 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     half_ms_within = read.ss_within / df / 2
     critical = critical_range(alpha, read.k, df)
     pairs = (
-        _compare(a, b, half_ms_within * (Fraction(1, a.n) + Fraction(1, b.n)), read.k, df, critical, alpha)
+        _compare(
+            a, b, half_ms_within * (Fraction(1, a.n) + Fraction(1, b.n)), read.k, df, critical=critical, alpha=alpha
+        )
         for a, b in combinations(read.members, 2)
     )
     return _pairwise(TUKEY, alpha, read, pairs)
@@ -72,24 +68,10 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
 def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Undefined:
     """Games and Howell's test: all pairs without assuming equal variances.
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations. Conditions with fewer than two are left out by name.
-    alpha : float
-        Level of the family of all pairs, in (0, 1).
-
-    Returns
-    -------
-    PairwiseResult or Undefined
-        A pair of two conditions without variance cannot be tested: its ``p`` is None and ``reason`` says so.
-        With one such condition the pair is a one-sample comparison with the other's n - 1 degrees of freedom.
-        Undefined with fewer than two conditions, or when no condition has variance.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `alpha` outside (0, 1); a value that is not a finite number.
+    Conditions with fewer than two observations are left out by name. A pair of two conditions without variance cannot
+    be tested: its ``p`` is None and ``reason`` says so. With one such condition the pair is a one-sample comparison
+    with the other's n - 1 degrees of freedom. Undefined with fewer than two conditions, or when no condition has
+    variance. Raises ParameterError or DataError: `alpha` outside (0, 1); a value that is not a finite number.
 
     Notes
     -----
@@ -121,10 +103,10 @@ def _games_howell_pairs(read: Groups, alpha: float) -> Iterator[Pair]:
             yield Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason)
             continue
         df = as_float((of_a + of_b) ** 2 / (of_a**2 / (a.n - 1) + of_b**2 / (b.n - 1)))
-        yield _compare(a, b, (of_a + of_b) / 2, read.k, df, critical_range(alpha, read.k, df), alpha)
+        yield _compare(a, b, (of_a + of_b) / 2, read.k, df, critical=critical_range(alpha, read.k, df), alpha=alpha)
 
 
-def _compare(a: Group, b: Group, squared_unit: Fraction, k: int, df: float, critical: float, alpha: float) -> Pair:
+def _compare(a: Group, b: Group, squared_unit: Fraction, k: int, df: float, *, critical: float, alpha: float) -> Pair:
     """Compare two means in units of their studentized range, whose square is given."""
     difference = a.mean - b.mean
     unit = math.sqrt(squared_unit)

@@ -1,7 +1,7 @@
-"""Planning a study by formula: the power of a one-way ANOVA, the participants it takes, the effect it can see.
+"""Power analysis of a one-way ANOVA: power, required sample size and smallest detectable effect.
 
-All of it is about effects that are *stated* beforehand. Power computed from the effect that a study happened to
-find says nothing that its p value does not, and is not offered.
+All effects are *stated* a priori. Post hoc power, computed from the observed effect, adds nothing to the p value and
+is not offered.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import ParameterError
-from inference.lazy import optimize, special, stats
 from inference.results import Result
 
 LARGEST_N = 1_000_000  # per condition; a plan beyond it is a mistake in the wish
@@ -56,7 +55,7 @@ class AnovaPower(Result):
 
 @dataclass(frozen=True)
 class DetectableEffect(Result):
-    """The smallest effect that a design finds with a wished power.
+    """The smallest effect that a design detects with the target power.
 
     Attributes
     ----------
@@ -66,7 +65,7 @@ class DetectableEffect(Result):
         The distance, in standard deviations, of two conditions at the ends with all others in the middle: the
         pattern that is hardest to find for a given distance.
     power, alpha : float
-        As wished.
+        Target power, and level of the test.
     conditions, n_per_condition : int
         The design.
     """
@@ -114,9 +113,10 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
     >>> round(anova_power(7, 30, 0.25).power, 4)
     0.7673
     """
+    from scipy import special
+
     check_design(conditions, alpha)
-    if n_per_condition < 2:
-        raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
+    _check_participants(n_per_condition)
     _check_effect(f, may_be_zero=True)
     total = conditions * n_per_condition
     between, within = conditions - 1, total - conditions
@@ -136,7 +136,7 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
 
 
 def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: float = 0.05) -> AnovaPower:
-    """The smallest number of participants per condition that reaches a wished power, and the power it gives.
+    """The smallest number of participants per condition that reaches the target power, and its power.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: fl
     f : float
         Cohen's f, above 0, at most 100.
     power : float
-        The power wished, between `alpha` and 1.
+        The target power, between `alpha` and 1.
     alpha : float
         Level of the test, between 0 and 1.
 
@@ -157,7 +157,7 @@ def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: fl
     Raises
     ------
     ParameterError
-        A number outside its range, or an effect so small that no study of a million per condition finds it.
+        A number outside its range, or an effect that needs more than a million participants per condition.
 
     References
     ----------
@@ -174,7 +174,7 @@ def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: fl
     _check_power(power, alpha)
     if _power(conditions, LARGEST_N, f, alpha) < power:
         raise ParameterError(
-            f"An effect of f = {f:g} takes more than {LARGEST_N:,} participants per condition; state a larger one."
+            f"An effect of f = {f:g} needs more than {LARGEST_N:,} participants per condition; state a larger one."
         )
     low, high = 1, 2  # power at `low` is too small (or undefined), at `high` to be looked at
     while _power(conditions, high, f, alpha) < power:
@@ -188,14 +188,14 @@ def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: fl
 def detectable_effect(
     conditions: int, n_per_condition: int, power: float = 0.8, alpha: float = 0.05
 ) -> DetectableEffect:
-    """The smallest effect that a design finds with a wished power.
+    """The smallest effect that a design detects with the target power.
 
     Parameters
     ----------
     conditions, n_per_condition : int
         The design, at least 2 each.
     power : float
-        The power wished, between `alpha` and 1.
+        The target power, between `alpha` and 1.
     alpha : float
         Level of the test, between 0 and 1.
 
@@ -217,10 +217,11 @@ def detectable_effect(
     >>> round(detectable_effect(7, 30).f, 4)
     0.2587
     """
+    from scipy import optimize
+
     check_design(conditions, alpha)
     _check_power(power, alpha)
-    if n_per_condition < 2:
-        raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
+    _check_participants(n_per_condition)
     f = float(
         optimize.brentq(
             lambda effect: _power(conditions, n_per_condition, effect, alpha) - power, 1e-9, LARGEST_F, xtol=1e-13
@@ -274,48 +275,8 @@ def effect_of_means(means: Sequence[float], sd: float) -> float:
     return float(values.std() / sd)
 
 
-def t_power(n_per_condition: int, d: float, alpha: float = 0.05) -> float:
-    """Power of the two-sided t test of two conditions that lie `d` standard deviations apart.
-
-    Parameters
-    ----------
-    n_per_condition : int
-        At least 2.
-    d : float
-        Cohen's d, above 0, at most 100.
-    alpha : float
-        Level of the test, between 0 and 1.
-
-    Returns
-    -------
-    float
-        In (0, 1].
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range.
-
-    References
-    ----------
-    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 2.
-
-    Examples
-    --------
-    >>> round(t_power(30, 0.5), 4)
-    0.4779
-    """
-    check_design(2, alpha)
-    if n_per_condition < 2:
-        raise ParameterError(f"Power needs at least two participants in each condition; got {n_per_condition}.")
-    _check_effect(d)
-    df, shift = 2 * n_per_condition - 2, d * math.sqrt(n_per_condition / 2)
-    critical = float(special.stdtrit(df, 1 - alpha / 2))
-    return float(stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift))
-
-
 def check_design(conditions: int, alpha: float) -> None:
-    """Refuse fewer than two conditions and a level outside (0, 1).
+    """Refuse fewer than two conditions, a fraction of a condition, and a level outside (0, 1).
 
     Parameters
     ----------
@@ -329,6 +290,8 @@ def check_design(conditions: int, alpha: float) -> None:
     ParameterError
         A number outside its range.
     """
+    if conditions != int(conditions):
+        raise ParameterError(f"The number of conditions is a whole number; got {conditions:g}.")
     if conditions < 2:
         raise ParameterError(f"A comparison needs at least two conditions; got {conditions}.")
     if not 0.0 < alpha < 1.0:
@@ -336,13 +299,22 @@ def check_design(conditions: int, alpha: float) -> None:
 
 
 def _power(conditions: int, n: int, f: float, alpha: float) -> float:
+    from scipy import special, stats
+
     between, within = conditions - 1, conditions * (n - 1)
     critical = float(special.fdtri(between, within, 1 - alpha))
     if f == 0.0:
         return alpha  # the noncentral distribution is not defined at 0; there the test has its level
-    found = float(stats.ncf.sf(critical, between, within, f * f * conditions * n))
+    power = float(stats.ncf.sf(critical, between, within, f * f * conditions * n))
     # Far out scipy's series gives up with NaN; there, nothing is left of the lower tail.
-    return 1.0 if math.isnan(found) else min(max(found, 0.0), 1.0)
+    return 1.0 if math.isnan(power) else min(max(power, 0.0), 1.0)
+
+
+def _check_participants(n: int) -> None:
+    if n != int(n):
+        raise ParameterError(f"The number of participants per condition is a whole number; got {n:g}.")
+    if n < 2:
+        raise ParameterError(f"Power needs at least two participants in each condition; got {n}.")
 
 
 def _check_effect(f: float, *, may_be_zero: bool = False) -> None:
@@ -352,4 +324,4 @@ def _check_effect(f: float, *, may_be_zero: bool = False) -> None:
 
 def _check_power(power: float, alpha: float) -> None:
     if not alpha < power < 1.0:
-        raise ParameterError(f"A wished power lies between the level alpha ({alpha:g}) and 1; got {power:g}.")
+        raise ParameterError(f"The target power must lie between the level alpha ({alpha:g}) and 1; got {power:g}.")

@@ -10,7 +10,6 @@ from itertools import combinations
 
 from inference.corrections import check_alpha, holm
 from inference.groups import Groups, GroupValues
-from inference.lazy import special
 from inference.results import KruskalResult, Pair, PairwiseResult, Undefined
 
 KRUSKAL = "Kruskal-Wallis"
@@ -52,20 +51,8 @@ def _why_not_ranked(read: Groups, procedure: str) -> Undefined | None:
 def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
     """Kruskal and Wallis's analysis of variance by ranks, corrected for ties.
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations; empty conditions are left out by name.
-
-    Returns
-    -------
-    KruskalResult or Undefined
-        Undefined with fewer than two conditions, or when all values are equal.
-
-    Raises
-    ------
-    DataError
-        A value that is not a finite number.
+    Empty conditions are left out by name. Undefined with fewer than two conditions, or when all values are equal.
+    Raises DataError: a value that is not a finite number.
 
     References
     ----------
@@ -77,6 +64,8 @@ def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
     >>> round(result.h, 4), result.df, result.mean_ranks
     (3.8571, 1, {'A': 2.0, 'B': 5.0})
     """
+    from scipy import special
+
     read = Groups.read(groups)
     undefined = _why_not_ranked(read, KRUSKAL)
     if undefined is not None:
@@ -103,23 +92,9 @@ def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
 def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Undefined:
     """Dunn's test of every pair by mean ranks, corrected for ties, with Holm's adjustment.
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations; empty conditions are left out by name.
-    alpha : float
-        Level of the family of all pairs, in (0, 1).
-
-    Returns
-    -------
-    PairwiseResult or Undefined
-        ``difference`` is the difference of mean ranks, and its sign the direction of the finding; there are
-        no simultaneous intervals. Undefined in the same cases as `kruskal_wallis`.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `alpha` outside (0, 1); a value that is not a finite number.
+    Empty conditions are left out by name. ``difference`` is the difference of mean ranks, and its sign the direction of
+    the finding; there are no simultaneous intervals. Undefined in the same cases as `kruskal_wallis`. Raises
+    ParameterError or DataError: `alpha` outside (0, 1); a value that is not a finite number.
 
     References
     ----------
@@ -131,6 +106,8 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
     >>> [(pair.a, pair.b, round(pair.p, 4)) for pair in result.pairs]
     [('A', 'B', 0.2333), ('A', 'C', 0.0051), ('B', 'C', 0.2333)]
     """
+    from scipy import special
+
     check_alpha(alpha)
     read = Groups.read(groups)
     undefined = _why_not_ranked(read, DUNN_HOLM)

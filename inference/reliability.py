@@ -1,18 +1,36 @@
-"""How well the questions of a scale hang together: Cronbach's alpha with Feldt's interval."""
+"""Internal consistency of a scale: Cronbach's alpha with Feldt's interval."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from core.errors import DataError
 from inference.corrections import check_alpha
 from inference.exact import Number, exact
-from inference.lazy import stats
-from inference.results import ReliabilityResult, Undefined
+from inference.results import Result, Undefined
 
 CRONBACH = "Cronbach's alpha"
+
+
+@dataclass(frozen=True)
+class ReliabilityResult(Result):
+    """Cronbach's alpha of one scale."""
+
+    alpha: float  # at most 1; negative if the average covariance between questions is negative
+    # `ci_low`, `ci_high`: Feldt's confidence interval.
+    ci_low: float
+    ci_high: float
+    n: int  # participants who answered every question
+    k: int  # questions
+    n_left_out: int  # participants excluded for a missing answer
+    constant: tuple[int, ...]  # positions of the questions without variance
+    # Alpha if the question is deleted; None for a scale of two, or without variance.
+    alpha_without: tuple[float | None, ...]
+    # Corrected item-total correlation; None where one of the two is constant.
+    correlation_with_rest: tuple[float | None, ...]
 
 
 def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.05) -> ReliabilityResult | Undefined:
@@ -23,18 +41,15 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     with k questions, variances s_j^2 of the questions and s_T^2 of the sum. The interval is
     1 - (1 - alpha) F at the quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom.
 
+    Undefined with fewer than two questions, fewer than two whole participants, or sums that are all equal.
+
     Parameters
     ----------
     answers : sequence of sequences, shape (n_participants, k)
-        Answers in the direction of the scale (reversed ones turned round), finite; None for one not given.
-        A participant with a missing answer is left out and counted.
+        Answers in the direction of the scale (after reverse coding), finite; None for a missing answer.
+        A participant with a missing answer is excluded and counted.
     level : float
         One minus the confidence of the interval, in (0, 1).
-
-    Returns
-    -------
-    ReliabilityResult or Undefined
-        Undefined with fewer than two questions, fewer than two whole participants, or sums that are all equal.
 
     Raises
     ------
@@ -52,10 +67,12 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     >>> round(result.alpha, 4), result.n, result.k
     (0.9106, 4, 2)
     """
+    from scipy import stats
+
     check_alpha(level)
     k = len(answers[0]) if answers else 0
     if any(len(row) != k for row in answers):
-        raise DataError("Every participant has one place for each question of the scale.")
+        raise DataError("Every participant needs one answer (or None) per question of the scale.")
     whole = [[exact(value) for value in row if value is not None] for row in answers]
     whole = [row for row in whole if len(row) == k]
     n = len(whole)
@@ -68,7 +85,7 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     totals = [_sum(row) for row in whole]
     of_total = _variance(totals)
     if of_total == 0:
-        return Undefined("Every participant has the same sum, so nothing tells them apart.", CRONBACH)
+        return Undefined("Every participant has the same sum: the scale has no variance.", CRONBACH)
     columns = list(zip(*whole, strict=True))
     of_questions = [_variance(column) for column in columns]
     alpha = _alpha(k, of_questions, of_total)
@@ -76,13 +93,13 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     low, high = (1 - (1 - alpha) * float(stats.f.ppf(p, first, second)) for p in (1 - level / 2, level / 2))
     without: list[float | None] = []
     rest: list[float | None] = []
-    for place, column in enumerate(columns):
-        others = [total - value for total, value in zip(totals, column, strict=True)]
-        left = _variance(others)
+    for index, column in enumerate(columns):
+        rest_scores = [total - value for total, value in zip(totals, column, strict=True)]
+        left = _variance(rest_scores)
         without.append(
-            _alpha(k - 1, [v for at, v in enumerate(of_questions) if at != place], left) if k > 2 and left else None
+            _alpha(k - 1, [v for at, v in enumerate(of_questions) if at != index], left) if k > 2 and left else None
         )
-        rest.append(_correlation(column, others))
+        rest.append(_correlation(column, rest_scores))
     return ReliabilityResult(
         alpha=float(alpha),
         ci_low=low,
@@ -90,7 +107,7 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
         n=n,
         k=k,
         n_left_out=len(answers) - n,
-        constant=tuple(place for place, variance in enumerate(of_questions) if variance == 0),
+        constant=tuple(index for index, variance in enumerate(of_questions) if variance == 0),
         alpha_without=tuple(without),
         correlation_with_rest=tuple(rest),
     )

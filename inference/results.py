@@ -1,29 +1,23 @@
-"""Frozen results: what every procedure of this package gives back.
+"""Frozen results of the procedures of this package.
 
-A procedure returns its result or `Undefined`, the named reason why there is none. No field is ever NaN or
-infinite; what does not exist is None. ``as_dict()`` gives plain values that JSON can hold.
+A procedure returns its result or `Undefined`, which states the reason. No field is ever NaN or infinite; a value that
+does not exist is None. ``as_dict()`` converts a result to plain JSON values.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
+from inference.permutations import DRAWN, SAMPLED
+
 
 def plain(value: Any) -> Any:
-    """Turn results, enumerations, tuples and NumPy values into what JSON can hold.
-
-    Parameters
-    ----------
-    value : object
-        A result, or anything that one holds.
-
-    Returns
-    -------
-    dict, list, str, float, int, bool or None
+    """Convert results, enumerations, tuples and NumPy values to plain JSON values.
 
     Examples
     --------
@@ -47,24 +41,24 @@ def plain(value: Any) -> Any:
 
 
 class Result:
-    """What all results share: a plain form for JSON."""
+    """Base of all results: conversion to plain JSON values."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Give every field as plain values, nested results included."""
+        """Convert every field to plain values, nested results included."""
         converted: dict[str, Any] = plain(self)
         return converted
 
 
 @dataclass(frozen=True)
 class Undefined(Result):
-    """Why a procedure has no result on these data.
+    """The reason why a procedure has no result on these data.
 
     Attributes
     ----------
     reason : str
-        One plain sentence that a reader of the report understands.
+        One sentence for readers of the report.
     procedure : str
-        The procedure that was asked for ("Welch ANOVA").
+        The requested procedure ("Welch ANOVA").
     """
 
     reason: str
@@ -81,7 +75,7 @@ class Interval(Result):
 
 @dataclass(frozen=True)
 class Description(Result):
-    """Numbers that describe one condition, box-plot numbers included.
+    """Descriptive statistics of one condition, including those of its box plot.
 
     Attributes
     ----------
@@ -90,13 +84,13 @@ class Description(Result):
     mean, median, q1, q3 : float
         In the unit of the data; quantiles of type 7 (linear between order statistics).
     minimum, maximum : float
-        The ends of the data.
+        Range of the data.
     sd, se : float or None
         Sample standard deviation (n - 1) and standard error of the mean; None for one observation.
     ci_low, ci_high : float or None
-        95 % t interval of the mean; None for one observation, no width when all values are equal.
+        95% t interval of the mean; None for one observation, of width 0 when all values are equal.
     whisker_low, whisker_high : float
-        The last observations within 1.5 interquartile ranges of the box.
+        The most extreme observations within 1.5 interquartile ranges of the box.
     outliers : tuple of float
         The observations beyond the whiskers, ascending, repeated as often as they occur.
     """
@@ -124,7 +118,7 @@ class AnovaResult(Result):
     Attributes
     ----------
     f, p : float
-        F statistic and its upper tail probability.
+        F statistic and its p value.
     df_between, df_within : int
         Degrees of freedom.
     ss_between, ss_within, ms_between, ms_within : float
@@ -132,18 +126,18 @@ class AnovaResult(Result):
     eta_squared : float
         Share of the total sum of squares, in [0, 1]; equal to partial eta squared in a one-way design.
     omega_squared, epsilon_squared : float
-        Estimates with less bias; they may come out below 0, which is printed as 0 with a note.
+        Less biased estimates; negative ones are printed as 0 with a note.
     eta_squared_ci : Interval or None
-        Two-sided 95 % interval ncp / (ncp + df_within), the convention of R's effectsize. None when F is too
-        large for the noncentral distribution to be evaluated.
+        Two-sided 95% interval ncp / (ncp + df_within), as in R's effectsize. None when F is too large for the
+        noncentral distribution to be evaluated.
     eta_squared_ci_steiger : Interval or None
-        The same limits as ncp / (ncp + n), the convention of Steiger (2004).
+        The same limits as ncp / (ncp + n), after Steiger (2004).
     n, n_conditions : int
-        Observations and conditions used.
+        Observations and conditions in the analysis.
     left_out : tuple of str
-        Conditions that took no part: empty, or with fewer observations than the caller asked for.
+        Excluded conditions: empty, or with fewer observations than required.
     constant, single : tuple of str
-        Conditions that took part though all their values are equal; though they hold one observation.
+        Included conditions whose values are all equal; included conditions with one observation.
     """
 
     f: float
@@ -181,7 +175,7 @@ class WelchResult(Result):
 
 @dataclass(frozen=True)
 class SpreadResult(Result):
-    """Equality of spread: an analysis of variance of the distances from each condition's centre.
+    """Test of equal variances: an analysis of variance of the distances from each condition's centre.
 
     `test` is "Brown-Forsythe" (distances from the median) or "Levene" (from the mean).
     """
@@ -197,7 +191,7 @@ class SpreadResult(Result):
 
 @dataclass(frozen=True)
 class NormalityResult(Result):
-    """Shapiro-Wilk: `w` in (0, 1], its `p`, the number of values, and the conditions left out."""
+    """Shapiro-Wilk test: `w` in (0, 1], its `p`, the number of values, and the excluded conditions."""
 
     w: float
     p: float
@@ -212,14 +206,14 @@ class KruskalResult(Result):
     Attributes
     ----------
     h, df, p : float, int, float
-        The statistic, corrected for ties, and its chi-square tail.
+        The statistic, corrected for ties, its degrees of freedom and p value (chi-square).
     tie_correction : float
         The divisor, in (0, 1]; 1 without ties.
     mean_ranks : dict of str to float
         Mean rank of each condition, 1 for the smallest value.
     rank_epsilon_squared, rank_eta_squared : float, float or None
-        H / (n - 1) and (H - k + 1) / (n - k); not the effect sizes of the analysis of variance. The second
-        may come out below 0, and is None when every condition has one observation.
+        H / (n - 1) and (H - k + 1) / (n - k); not the effect sizes of the analysis of variance. The second may be
+        negative, and is None when every condition has one observation.
     """
 
     h: float
@@ -240,22 +234,22 @@ class Pair(Result):
     Attributes
     ----------
     a, b : str
-        The two conditions, in the order in which the data came.
+        The two conditions, in the order of the data.
     difference : float
         Location of `a` minus location of `b`: means, mean ranks for Dunn, share of users for the sign test.
         Exactly 0 when the two are equal.
     p : float or None
-        Adjusted for all comparisons of the family; None when the pair could not be tested.
+        Adjusted for all comparisons of the family; None for an untested pair.
     is_significant : bool
-        `p` < alpha; False when the pair could not be tested.
+        `p` < alpha; False for an untested pair.
     ci_low, ci_high : float or None
-        Simultaneous interval of the difference, for the tests that have one.
+        Simultaneous confidence interval of the difference, for tests that have one.
     statistic, df, se : float or None
         Studentized range q (or z for ranks), degrees of freedom, standard error of the difference.
     p_unadjusted : float or None
-        The p of this comparison alone, for tests that adjust afterwards.
+        The unadjusted p, for tests that adjust p values.
     reason : str or None
-        Why the pair could not be tested.
+        The reason why the pair was not tested.
     """
 
     a: str
@@ -285,13 +279,13 @@ class PairwiseResult(Result):
     pairs : tuple of Pair
         Every pair of conditions that took part, in the order of the data.
     location_name : str
-        What the test compares: "mean" or "mean rank".
+        The location that the test compares: "mean" or "mean rank".
     locations : dict of str to float
         That location of each condition.
     n : dict of str to int
         Observations of each condition.
     left_out, constant, single : tuple of str
-        Conditions that took no part; those that took part with equal values only; with one observation.
+        Excluded conditions; included conditions whose values are all equal; included conditions with one observation.
     """
 
     test: str
@@ -312,13 +306,13 @@ class SignTestResult(Result):
     Attributes
     ----------
     n_a, n_b : int
-        Users better served by the first algorithm and by the second.
+        Users with the higher value under the first algorithm and under the second.
     n_ties : int
-        Users served equally; the test drops them.
+        Users with equal values, dropped by the test.
     n_left_out : int
-        Users without a value on one side or on both.
+        Users without a value under one or both algorithms.
     p : float
-        Exact binomial tail.
+        Exact binomial p value.
     alternative : str
         "greater" (the first is better) or "two-sided".
     """
@@ -333,7 +327,7 @@ class SignTestResult(Result):
 
 @dataclass(frozen=True)
 class SignPair(Pair):
-    """A pair of algorithms compared by the sign test, with the counts of users behind it."""
+    """A pair of algorithms compared by the sign test, with its counts of users."""
 
     n_a: int = 0
     n_b: int = 0
@@ -348,22 +342,34 @@ class SignTests(PairwiseResult):
     pairs: tuple[SignPair, ...]
 
 
+class PermutationTest(Result):
+    """A test whose p value is a share of orders."""
+
+    p: float
+    p_method: str
+
+    @property
+    def p_error(self) -> float:
+        """Monte Carlo standard error of `p`; 0 where all orders are counted."""
+        return math.sqrt(self.p * (1 - self.p) / (DRAWN + 1)) if self.p_method == SAMPLED else 0.0
+
+
 @dataclass(frozen=True)
-class AgreementResult(Result):
-    """Rank correlation of two orderings of the same algorithms.
+class AgreementResult(PermutationTest):
+    """Rank correlation of two measures of the same algorithms.
 
     Attributes
     ----------
     coefficient : float
         Kendall's tau-b or Spearman's rho, in [-1, 1].
     p : float
-        Two-sided: the share of orders whose statistic is at least as far from 0 as the observed one.
+        Two-sided: share of permutations whose statistic is at least as extreme as the observed one.
     p_method : str
-        How p was found: "exact permutation", "exact", "normal approximation" or "t approximation".
+        Method: "exact permutation" (all orders), "exact" (no ties) or "Monte Carlo" (100,000 orders).
     n : int
         Algorithms compared.
     smallest_detectable : float or None
-        The smallest absolute coefficient with p < .05 for these ties; None if no order could reach it.
+        The smallest absolute coefficient with p < .05, given these ties; None if no order reaches it.
     """
 
     coefficient: float
@@ -374,19 +380,19 @@ class AgreementResult(Result):
 
 
 @dataclass(frozen=True)
-class PairDirections(Result):
-    """In how many pairs of algorithms two measures point the same way.
+class PairDirections(PermutationTest):
+    """Concordance of two measures over the pairs of algorithms.
 
     Attributes
     ----------
     same, opposite, tied : int
-        Pairs ordered alike, ordered the other way round, and equal on at least one measure.
+        Concordant pairs, discordant pairs, and pairs tied on at least one measure.
     n_pairs : int
         Their sum.
     p : float
-        Share of all orders that agree in at least as many pairs.
+        Share of permutations with at least as many concordant pairs.
     p_method : str
-        "exact permutation", "exact" or "normal approximation".
+        As for `AgreementResult`.
     """
 
     same: int
@@ -395,38 +401,3 @@ class PairDirections(Result):
     n_pairs: int
     p: float
     p_method: str
-
-
-@dataclass(frozen=True)
-class ReliabilityResult(Result):
-    """Cronbach's alpha of one scale.
-
-    Attributes
-    ----------
-    alpha : float
-        At most 1; negative where questions run against one another.
-    ci_low, ci_high : float
-        Feldt's interval at the level asked for.
-    n : int
-        Participants who answered every question.
-    k : int
-        Questions.
-    n_left_out : int
-        Participants with a missing answer.
-    constant : tuple of int
-        Places of the questions that everybody answered alike.
-    alpha_without : tuple of (float or None)
-        Alpha without each question; None for a scale of two, or where nothing would vary.
-    correlation_with_rest : tuple of (float or None)
-        Correlation of each question with the sum of the others; None where one of them is constant.
-    """
-
-    alpha: float
-    ci_low: float
-    ci_high: float
-    n: int
-    k: int
-    n_left_out: int
-    constant: tuple[int, ...]
-    alpha_without: tuple[float | None, ...]
-    correlation_with_rest: tuple[float | None, ...]

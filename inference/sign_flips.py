@@ -1,4 +1,4 @@
-"""What sums of differences look like when the sign of each is a fair coin: the null of paired tests."""
+"""The sign-flip null distribution of paired tests."""
 
 from __future__ import annotations
 
@@ -21,10 +21,6 @@ def is_countable(weights: Integers) -> bool:
     weights : int array, shape (n,)
         >= 0.
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> is_countable(np.arange(1, 401)), is_countable(np.arange(1, 4001))
@@ -40,16 +36,12 @@ def share_at_least(weights: Integers, observed: int) -> float:
 
     Counted exactly, weight by weight, so ties are no trouble.
 
+    The result is in [0, 1], correct to some units of the last digit.
+
     Parameters
     ----------
     weights : int array, shape (n,)
         >= 1.
-    observed : int
-
-    Returns
-    -------
-    float
-        In [0, 1], correct to some units of the last digit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed rank test: paired values of users, by how much better they fare and not only how often."""
+"""Wilcoxon's signed rank test of paired values of users."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
 from inference.corrections import Correction, adjust, check_alpha
-from inference.lazy import special
-from inference.paired import Alternative, per_user
+from inference.paired import Alternative, largest, per_user
 from inference.results import Pair, PairwiseResult, Result, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
@@ -25,62 +24,42 @@ DECIMALS = 9  # differences that are equal on paper differ beyond this: .6 - .4 
 
 @dataclass(frozen=True)
 class SignedRankResult(Result):
-    """Wilcoxon's signed rank test of two algorithms on the same users.
+    """Wilcoxon's signed rank test of two algorithms on the same users."""
 
-    Attributes
-    ----------
-    v_plus, v_minus : float
-        Sums of the ranks of differences in favour of the first and of the second algorithm.
-    rank_biserial : float
-        Their difference over their sum, in [-1, 1].
-    p : float
-    p_method : str
-        "exact" (all signs given the ranks, ties included) or "normal approximation" (tie-corrected, without
-        continuity correction).
-    alternative : str
-        "greater" (the first is better) or "two-sided".
-    zeros : str
-        "dropped" (Wilcoxon) or "pratt" (ranked, then dropped).
-    n : int
-        Users whose values differ.
-    n_zeros, n_left_out : int
-        Users with equal values, and without a value on a side.
-    """
-
+    # `v_plus`, `v_minus`: sums of the ranks of differences in favour of the first and of the second algorithm.
     v_plus: float
     v_minus: float
-    rank_biserial: float
+    rank_biserial: float  # their difference over their sum, in [-1, 1]
     p: float
+    # "exact" (all signs given the ranks, ties included) or "normal approximation" (tie-corrected, without continuity
+    # correction).
     p_method: str
-    alternative: str
-    zeros: str
-    n: int
+    alternative: str  # "greater" (the first is better) or "two-sided"
+    zeros: str  # "dropped" (Wilcoxon) or "pratt" (ranked, then dropped)
+    n: int  # users whose values differ
+    # `n_zeros`, `n_left_out`: users with equal values, and without a value on a side.
     n_zeros: int
     n_left_out: int
 
 
 def signed_rank(
-    a: ArrayLike, b: ArrayLike, alternative: Alternative = "greater", *, zeros: Zeros = "dropped"
+    a: ArrayLike, b: ArrayLike, alternative: Alternative = "two-sided", *, zeros: Zeros = "dropped"
 ) -> SignedRankResult | Undefined:
-    r"""Wilcoxon's signed rank test: are users' values higher with the first algorithm than with the second?
+    r"""Wilcoxon's signed rank test: paired comparison of two algorithms over the same users.
 
     .. math:: V^+ = \sum_{i: d_i > 0} \mathrm{rank} |d_i|
 
     with mid-ranks, against all :math:`2^n` signs of the differences.
 
+    Exact for some hundred users, a normal approximation beyond. Undefined when no difference is left.
+
     Parameters
     ----------
     a, b : float array, shape (n_users,)
         A metric of each user, higher is better, in one order of users. NaN: no value; the user is left out and
-        counted. Differences are rounded to 9 decimals, so that those equal on paper tie.
-    alternative : {"greater", "two-sided"}
+        counted. Differences are rounded to a billionth of the largest value, so that those equal on paper tie.
     zeros : {"dropped", "pratt"}
         Differences of 0 are dropped before ranking, or after it.
-
-    Returns
-    -------
-    SignedRankResult or Undefined
-        Exact for some hundred users, a normal approximation beyond. Undefined when no difference is left.
 
     Raises
     ------
@@ -96,7 +75,7 @@ def signed_rank(
     --------
     >>> result = signed_rank([0.8, 0.6, 0.4, 1.0], [0.2, 0.4, 0.4, 0.2])
     >>> result.v_plus, result.n_zeros, result.p
-    (6.0, 1, 0.125)
+    (6.0, 1, 0.25)
     """
     if alternative not in ("greater", "two-sided"):
         raise ParameterError(f"The alternative {alternative!r} is unknown: choose greater or two-sided.")
@@ -105,12 +84,13 @@ def signed_rank(
     first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
     if first.shape != second.shape:
         raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
-    given = first - second
-    difference = np.round(given[~np.isnan(given)], DECIMALS)
+    differences = first - second
+    unit = largest(first, second) or 1.0
+    difference = np.round(differences[~np.isnan(differences)] / unit, DECIMALS)
     is_zero = difference == 0
     n_zeros = int(np.count_nonzero(is_zero))
     if n_zeros == difference.size:
-        return Undefined("No user fares better with one of the two than with the other.", SIGNED_RANK)
+        return Undefined("Every user has equal values under both algorithms.", SIGNED_RANK)
     if zeros == "dropped":
         doubled = _doubled_ranks(np.abs(difference[~is_zero]))
     else:
@@ -141,6 +121,8 @@ def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _p_of(doubled: NDArray[np.int64], plus: int, minus: int, alternative: str) -> tuple[float, str]:
+    from scipy import special
+
     observed = plus if alternative == "greater" else max(plus, minus)
     sides = 1 if alternative == "greater" else 2
     factor = int(np.gcd.reduce(doubled))  # 2 where no ranks are halves; without it the count is shorter
@@ -160,20 +142,13 @@ def signed_ranks_between(
 ) -> PairwiseResult | Undefined:
     """Two-sided signed rank tests between every pair of algorithms, adjusted as one family.
 
+    ``difference`` and ``statistic`` are the rank-biserial correlation; ``locations`` are mean values, for drawing.
+    Undefined with fewer than two algorithms that have values.
+
     Parameters
     ----------
     values : mapping of str to float array, shape (n_users,)
         Algorithm -> a metric of each user, in one order of users; NaN where a user has no value.
-    correction : {"holm", "bonferroni", "sidak"}
-    alpha : float
-        Level of the family, in (0, 1).
-    zeros : {"dropped", "pratt"}
-
-    Returns
-    -------
-    PairwiseResult or Undefined
-        ``difference`` and ``statistic`` are the rank-biserial correlation; ``locations`` are mean values, for
-        drawing. Undefined with fewer than two algorithms that have values.
 
     Raises
     ------
@@ -191,11 +166,11 @@ def signed_ranks_between(
     names = [name for name, array in sized.items() if not np.isnan(array).all()]
     if len(names) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGNED_RANK)
-    found = {(a, b): signed_rank(sized[a], sized[b], "two-sided", zeros=zeros) for a, b in combinations(names, 2)}
-    tested = {pair: result for pair, result in found.items() if isinstance(result, SignedRankResult)}
+    tests = {(a, b): signed_rank(sized[a], sized[b], "two-sided", zeros=zeros) for a, b in combinations(names, 2)}
+    tested = {pair: result for pair, result in tests.items() if isinstance(result, SignedRankResult)}
     adjusted = dict(zip(tested, adjust([result.p for result in tested.values()], correction), strict=True))
     pairs = []
-    for (a, b), result in found.items():
+    for (a, b), result in tests.items():
         if isinstance(result, Undefined):
             pairs.append(Pair(a, b, 0.0, None, False, reason=result.reason))
             continue

@@ -1,4 +1,4 @@
-"""Planning a study by drawing it: power for answers in whole steps on a scale with ends, which no formula gives."""
+"""Simulated power for answers on a bounded discrete scale, for which there is no formula."""
 
 from __future__ import annotations
 
@@ -9,31 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import ParameterError
-from inference.lazy import special
 from inference.power import check_design, effect_of_means
 from inference.results import Interval, Result
 
 
 @dataclass(frozen=True)
 class SimulatedPower(Result):
-    """Power found by drawing studies.
+    """Power estimated by simulation."""
 
-    Attributes
-    ----------
-    power : float
-        Share of the drawn studies whose F was significant.
-    interval : Interval
-        95 % interval of that share by Wilson's formula: what the number of repetitions leaves open.
-    repetitions : int
-        Studies drawn.
-    undefined : int
-        Drawn studies in which nobody differed from anybody, so that there was no F; counted as not significant.
-    """
-
-    power: float
-    interval: Interval
-    repetitions: int
-    undefined: int
+    power: float  # share of simulated studies with a significant F
+    interval: Interval  # 95% Wilson interval of that share: the Monte Carlo error
+    repetitions: int  # simulated studies
+    undefined: int  # simulated studies without any variance, whose F is undefined; counted as not significant
 
 
 def simulated_power(
@@ -48,32 +35,25 @@ def simulated_power(
     alpha: float = 0.05,
     repetitions: int = 2000,
 ) -> SimulatedPower:
-    """Power of a one-way ANOVA on answers given in whole steps, by drawing studies under stated effects.
+    """Power of a one-way ANOVA on discrete answers, by simulating studies under stated effects.
 
-    Each participant has a leaning drawn from a normal distribution around the condition's mean; each of their
-    `items` answers is that leaning plus as much spread again, rounded to the scale and kept on it; the participant's
-    value is the mean of the answers. So the ends of the scale press the means together, as they do with people.
+    Each participant has a latent value drawn from a normal distribution around the condition's mean; each of their
+    `items` answers is that value plus an error of equal variance, rounded to the scale and clipped to its ends; the
+    participant's value is the mean of the answers. Floor and ceiling effects therefore compress the means, as with real
+    answers.
 
     Parameters
     ----------
     means : sequence of float
-        Wished mean of each condition before rounding, in points of the scale; at least two.
+        Target mean of each condition before rounding, in points of the scale; at least two.
     sd : float
         Standard deviation of a single answer before rounding, half of its variance between participants.
     n_per_condition : int
         Participants in each condition, at least 2.
-    rng : numpy.random.Generator
-        The only source of randomness.
     items, low, high : int
         Answers of a participant, ends of the scale.
-    alpha : float
-        Level of the test.
     repetitions : int
-        Studies to draw, at least 100.
-
-    Returns
-    -------
-    SimulatedPower
+        Studies to simulate, at least 100.
 
     Raises
     ------
@@ -90,6 +70,8 @@ def simulated_power(
     >>> found.power > 0.9
     True
     """
+    from scipy import special
+
     effect_of_means(means, sd)
     check_design(len(means), alpha)
     if n_per_condition < 2 or items < 1 or repetitions < 100 or not low < high:
@@ -116,6 +98,8 @@ def simulated_power(
 
 
 def _wilson(hits: int, n: int) -> Interval:
+    from scipy import special
+
     z = float(special.ndtri(0.975))
     share, z2 = hits / n, z * z
     centre, half = share + z2 / (2 * n), z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))

@@ -15,8 +15,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from inference.lazy import optimize, special
-
 Floats = NDArray[np.float64]
 SMALLEST_TAIL = 1e-300  # keeps the logarithm of a tail that vanished finite
 INNER_STEP, INNER_END = 0.08, 8.6  # the normal density is 1e-16 of its height beyond
@@ -26,21 +24,15 @@ NEGLIGIBLE = 38.0  # nats: 3e-17 of the height
 
 
 def upper_tail(q: float, k: int, df: float) -> float:
-    """Probability that the studentized range of `k` means exceeds `q`.
+    """Probability that the studentized range of `k` means exceeds `q`. The result is in [0, 1], good to about 1e-13
+    absolute: a smaller one says no more than that.
 
     Parameters
     ----------
     q : float
         >= 0, in standard errors of a mean.
-    k : int
-        Number of means, >= 2.
     df : float
         Degrees of freedom of the variance, >= 1; may be infinite.
-
-    Returns
-    -------
-    float
-        In [0, 1], good to about 1e-13 absolute: a smaller one says no more than that.
 
     References
     ----------
@@ -52,6 +44,8 @@ def upper_tail(q: float, k: int, df: float) -> float:
     >>> round(upper_tail(3.0, 7, 203), 6)
     0.344167
     """
+    from scipy import special
+
     if k == 2:
         t = q / math.sqrt(2)
         return 2 * float(special.ndtr(-t) if math.isinf(df) else special.stdtr(df, -t))
@@ -77,6 +71,8 @@ def _scales(df: float) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=1)
 def _normal() -> tuple[Floats, Floats, Floats]:
+    from scipy import special
+
     steps = round(INNER_END / INNER_STEP)
     z = np.asarray(np.arange(-steps, steps + 1) * INNER_STEP, dtype=np.float64)
     weights = np.asarray(np.exp(-z * z / 2) * (INNER_STEP / math.sqrt(2 * math.pi)), dtype=np.float64)
@@ -85,6 +81,8 @@ def _normal() -> tuple[Floats, Floats, Floats]:
 
 def _ranges(k: int, w: Floats) -> Floats:
     """Probability that the range of `k` standard normal values stays below each of `w`."""
+    from scipy import special
+
     z, weights, below = _normal()
     inside = below - special.ndtr(z - w[:, None])
     return np.asarray(k * (inside ** (k - 1) @ weights), dtype=np.float64)
@@ -94,28 +92,16 @@ def _ranges(k: int, w: Floats) -> Floats:
 def critical_range(alpha: float, k: int, df: float) -> float:
     """Studentized range of `k` means that is exceeded with probability `alpha`.
 
-    Solved in logarithms, where the tail is nearly a straight line, between two bounds from Student's t:
-    a single pair below, Bonferroni's inequality above.
-
-    Parameters
-    ----------
-    alpha : float
-        In (0, 1).
-    k : int
-        Means, at least 2.
-    df : float
-        Degrees of freedom of the spread, > 0.
-
-    Returns
-    -------
-    float
-        In standard errors of a mean.
+    Solved in logarithms, where the tail is nearly a straight line, between two bounds from Student's t: a single pair
+    below, Bonferroni's inequality above. The result is in standard errors of a mean. `df` is above 0.
 
     Examples
     --------
     >>> round(critical_range(0.05, 7, 203), 6)
     4.211736
     """
+    from scipy import optimize
+
     single_pair = math.sqrt(2) * _t_beyond(alpha / 2, df)
     if k == 2:
         return single_pair
@@ -130,4 +116,6 @@ def critical_range(alpha: float, k: int, df: float) -> float:
 
 def _t_beyond(tail: float, df: float) -> float:
     """Student's t that is exceeded with probability `tail`."""
+    from scipy import special
+
     return -float(special.ndtri(tail) if math.isinf(df) else special.stdtrit(df, tail))

@@ -1,4 +1,4 @@
-"""Intervals by resampling users, whole: for means of users' values, and for anything made of sums over users."""
+"""Bootstrap intervals over whole users, for means of users' values and for statistics of sums over users."""
 
 from __future__ import annotations
 
@@ -18,27 +18,15 @@ Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class UserInterval(Result):
-    """A value with its percentile interval over resampled users.
+    """A value with its percentile interval over resampled users."""
 
-    Attributes
-    ----------
-    value : float
-        Of the data.
-    low, high : float
-    confidence : float
-    resamples : int
-    n_undefined : int
-        Resamples in which there was no value, left out.
-    n_users, n_left_out : int
-        Users resampled, and those without a value.
-    """
-
-    value: float
+    value: float  # of the data
     low: float
     high: float
     confidence: float
     resamples: int
-    n_undefined: int
+    n_undefined: int  # resamples in which there was no value, left out
+    # `n_users`, `n_left_out`: users resampled, and those without a value.
     n_users: int
     n_left_out: int
 
@@ -46,22 +34,12 @@ class UserInterval(Result):
 def mean_interval(
     values: ArrayLike, resamples: int, rng: np.random.Generator, confidence: float = 0.95
 ) -> UserInterval | Undefined:
-    """The mean of users' values and its interval.
+    """The mean of users' values and its interval. Undefined where no user has a value.
 
     Parameters
     ----------
     values : float array, shape (n_users,)
         NaN: no value; the user is left out and counted.
-    resamples : int
-        >= 1.
-    rng : numpy.random.Generator
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    UserInterval or Undefined
-        Undefined where no user has a value.
 
     Raises
     ------
@@ -71,20 +49,14 @@ def mean_interval(
     References
     ----------
     Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 13.3.
-
-    Examples
-    --------
-    >>> found = mean_interval([0.5, 0.5, float("nan")], 100, np.random.default_rng(1))
-    >>> found.value, found.low, found.high, found.n_left_out
-    (0.5, 0.5, 0.5, 1)
     """
     array = per_user(values, "the metric")
     known = array[~np.isnan(array)]
     parts = np.column_stack([known, np.ones(known.size)])
-    found = pooled_interval(parts, _mean, resamples, rng, confidence)
-    if isinstance(found, Undefined):
-        return found
-    return UserInterval(**{**found.as_dict(), "n_left_out": array.size - known.size})
+    interval = pooled_interval(parts, _mean, resamples, rng, confidence)
+    if isinstance(interval, Undefined):
+        return interval
+    return UserInterval(**{**interval.as_dict(), "n_left_out": array.size - known.size})
 
 
 def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -99,7 +71,8 @@ def pooled_interval(
     rng: np.random.Generator,
     confidence: float = 0.95,
 ) -> UserInterval | Undefined:
-    """A statistic of sums over users and its interval: pooled recall, F, half-life utility.
+    """A statistic of sums over users and its interval: pooled recall, F, half-life utility. The other parameters are
+    those of `mean_interval`. Undefined without users, or where the data or all resamples have no value.
 
     Parameters
     ----------
@@ -107,13 +80,6 @@ def pooled_interval(
         What each user adds to each sum (hits, cases, …), finite.
     statistic : callable
         Sums of shape (n_samples, n_parts) -> values of shape (n_samples,), NaN where there is none.
-    resamples, rng, confidence
-        As for `mean_interval`.
-
-    Returns
-    -------
-    UserInterval or Undefined
-        Undefined without users, or where the data or all resamples have no value.
 
     Raises
     ------
@@ -133,7 +99,7 @@ def pooled_interval(
     """
     check_resamples(resamples)
     if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it has to lie between 0 and 1.")
+        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
     rows = np.asarray(parts, dtype=np.float64)
     if rows.ndim != 2:
         raise DataError(f"The parts have {rows.ndim} dimensions: give one row a user, one column a sum.")

@@ -1,4 +1,4 @@
-"""Wires everything together; nobody imports it."""
+"""The project package: settings, routes and commands; no other package imports it."""
 
 from parallax.celery import app as celery_app
 

@@ -1,4 +1,4 @@
-"""What Django needs to know of the roof."""
+"""Configuration of the project app."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from catalog.forms import MOST_PICTURES, MOST_UPLOADED
-from studies.recruiting.submissions import LARGEST
-from studies.services.events import LARGEST_BODY
+from studies.participation.services.events import LARGEST_BODY
+from studies.recruitment.panels.submissions import LARGEST
 
 KIB, MIB = 2**10, 2**20
 FRAME = MIB // 2  # of a multipart form around its files

@@ -23,21 +23,21 @@ def compiled_catalogues(source: Path, target: Path) -> Path:
         digest.update(f"{catalogue.relative_to(source)}\n".encode() + catalogue.read_bytes())
     folder = target / digest.hexdigest()[:16]
     for catalogue in catalogues:
-        made = (folder / catalogue.relative_to(source)).with_suffix(".mo")
-        if not made.exists():
-            made.parent.mkdir(parents=True, exist_ok=True)
-            _compile(catalogue, made)
+        compiled = (folder / catalogue.relative_to(source)).with_suffix(".mo")
+        if not compiled.exists():
+            compiled.parent.mkdir(parents=True, exist_ok=True)
+            _compile(catalogue, compiled)
     return folder
 
 
-def _compile(catalogue: Path, made: Path) -> None:
+def _compile(catalogue: Path, compiled: Path) -> None:
     # Only the first start of a release compiles; the others need not load the compiler.
     from babel.messages.mofile import write_mo  # noqa: PLC0415 -- see above
     from babel.messages.pofile import read_po  # noqa: PLC0415 -- see above
 
     with catalogue.open("rb") as text:
         messages = read_po(text, abort_invalid=True)
-    descriptor, beside = tempfile.mkstemp(dir=made.parent, suffix=".part")
+    descriptor, temporary = tempfile.mkstemp(dir=compiled.parent, suffix=".part")
     with os.fdopen(descriptor, "wb") as binary:
         write_mo(binary, messages)
-    Path(beside).replace(made)
+    Path(temporary).replace(compiled)

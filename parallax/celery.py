@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connections
 
-from core.leader import LEADER
+from jobs.parent_process import PARENT_VARIABLE
 from parallax.database import prepare_database
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
@@ -49,7 +49,7 @@ def _clock(seconds: float) -> None:
 @beat_init.connect
 def check_database(**kwargs: Any) -> None:
     """Start on a database that is up to date; the command that started this process has seen to that."""
-    if LEADER in os.environ:
+    if PARENT_VARIABLE in os.environ:
         return
     try:
         prepare_database()

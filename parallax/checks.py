@@ -1,4 +1,4 @@
-"""System checks with stable ids: what would otherwise fail later, and worse."""
+"""System checks with stable ids."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_broker_folder(**kwargs: Any) -> list[checks.CheckMessage]:
 
 
 def check_artefact_folder(**kwargs: Any) -> list[checks.CheckMessage]:
-    """parallax.E002: ratings and models have to be kept somewhere."""
+    """parallax.E002: ratings and models need a writable folder."""
     storage = storages["artefacts"]
     if isinstance(storage, FileSystemStorage) and not _writable(storage.location):
         return [
@@ -51,7 +51,7 @@ def check_debug_with_https(**kwargs: Any) -> list[checks.CheckMessage]:
 
 
 def check_private_folder(**kwargs: Any) -> list[checks.CheckMessage]:
-    """parallax.W001: other accounts of the machine could read answers, letters and logs."""
+    """parallax.W001: other accounts of the machine could read answers, e-mails and logs."""
     if Path(settings.VAR_DIR).stat().st_mode & 0o077:
         return [
             checks.Warning(
@@ -63,12 +63,12 @@ def check_private_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
-def check_letters_in_logs(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_emails_in_logs(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.E004: a link that resets a password would be in the log of the web server."""
     if settings.EMAIL_BACKEND == "django.core.mail.backends.console.EmailBackend" and not settings.DEBUG:
         return [
             checks.Error(
-                "EMAIL_BACKEND writes letters, and with them links that reset passwords, to the log.",
+                "EMAIL_BACKEND writes e-mails, including password reset links, to the log.",
                 hint="Set EMAIL_HOST to send them, or unset EMAIL_BACKEND to keep them as files in PARALLAX_VAR/mail.",
                 id="parallax.E004",
             )
@@ -77,12 +77,12 @@ def check_letters_in_logs(**kwargs: Any) -> list[checks.CheckMessage]:
 
 
 def check_mail_server(**kwargs: Any) -> list[checks.CheckMessage]:
-    """parallax.W002: on an installation that others use, nobody would get a letter."""
+    """parallax.W002: without a mail server, an installation with several users cannot send e-mails."""
     if not settings.EMAIL_HOST and settings.EMAIL_BACKEND.startswith("django.core.mail.backends."):
         return [
             checks.Warning(
                 "There is no mail server: password resets and notices are not sent.",
-                hint=f"Set EMAIL_HOST (docs/reference/settings.md). Letters are in {settings.EMAIL_FILE_PATH}.",
+                hint=f"Set EMAIL_HOST (docs/reference/settings.md). E-mails are in {settings.EMAIL_FILE_PATH}.",
                 id="parallax.W002",
             )
         ]
@@ -96,7 +96,7 @@ def register_all() -> None:
         check_artefact_folder,
         check_debug_with_https,
         check_private_folder,
-        check_letters_in_logs,
+        check_emails_in_logs,
     ):
         checks.register(check)
     checks.register(check_mail_server, deploy=True)

@@ -1,4 +1,4 @@
-"""The web server and the worker as child processes, started and stopped together."""
+"""Starts and stops the web server and the workers as child processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import IO, Self
 from django.conf import settings
 
 from core.errors import ParallaxError
-from core.leader import LEADER
+from jobs.parent_process import PARENT_VARIABLE
 from parallax.web import THREADS, WORKERS
 
 STOP_SECONDS = 10.0
@@ -37,7 +37,7 @@ def refuse_taken_port(host: str, port: int) -> None:
             probe.bind((host, port))
         except socket.gaierror as problem:
             raise ParallaxError(
-                "up.unknown_host", f"The address {host} of --host is not known ({problem.strerror}). Use 127.0.0.1."
+                "up.unknown_host", f"The address {host} of --host was not found ({problem.strerror}). Use 127.0.0.1."
             ) from problem
         except OverflowError as problem:
             raise ParallaxError("up.bad_port", f"The port {port} does not exist; ports are 1 to 65535.") from problem
@@ -51,7 +51,7 @@ def refuse_taken_port(host: str, port: int) -> None:
 
 @dataclass
 class Children:
-    """Web server and workers; leaving the `with` block stops them, children of theirs included."""
+    """Web server and workers; leaving the `with` block stops them and their own children."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -68,7 +68,7 @@ class Children:
 
     @property
     def logs(self) -> Path:
-        """The folder where the children write."""
+        """The folder of the children's log files."""
         return Path(settings.VAR_DIR) / "logs"
 
     def __enter__(self) -> Self:
@@ -110,7 +110,7 @@ class Children:
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
             "NUMBA_NUM_THREADS": threads,
-            LEADER: str(os.getpid()),
+            PARENT_VARIABLE: str(os.getpid()),
         }
         # A session of its own keeps the terminal's Ctrl-C from reaching the children before we stop them in order.
         process = subprocess.Popen(
@@ -141,10 +141,10 @@ class Children:
                 )
 
     def wait(self) -> None:
-        """Stay until the web server ends or somebody says stop; a worker that ends is started again.
+        """Wait until the web server ends or a signal stops this process; restart workers that end.
 
-        What a lost worker held is taken up by the next one when its lease runs out. Workers that end sooner
-        than they can start are given up after a few times in a row.
+        Another worker takes over what a lost worker held when the lease runs out. Workers that keep ending are not
+        restarted after a few times in a row.
         """
         ended_at: list[float] = []
         while True:
@@ -160,8 +160,8 @@ class Children:
             time.sleep(0.5)
 
     def stop(self) -> None:
-        """Ask every child to stop, and end those that do not within ten seconds; Ctrl-C again changes nothing."""
-        with _deaf_to_signals():
+        """Ask every child to stop, and kill those that do not within ten seconds; further Ctrl-C is ignored."""
+        with _signals_ignored():
             self._stop_all()
 
     def _stop_all(self) -> None:
@@ -182,22 +182,22 @@ class Children:
 
 
 def stop_on_signals() -> None:
-    """Turn SIGTERM, and the terminal's going away, into what Ctrl-C raises, so that one `finally` serves all."""
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does."""
 
     def handle(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, handle)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup asks to stay
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores SIGHUP
         signal.signal(signal.SIGHUP, handle)
 
 
 @contextmanager
-def _deaf_to_signals() -> Iterator[None]:
-    """Hold back the signals that stop this process, so that impatience leaves no child behind."""
-    kept = {number: signal.signal(number, signal.SIG_IGN) for number in STOPPING}
+def _signals_ignored() -> Iterator[None]:
+    """Ignore the signals that stop this process, so that no child is left running."""
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in STOPPING}
     try:
         yield
     finally:
-        for number, handler in kept.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)

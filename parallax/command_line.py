@@ -99,7 +99,7 @@ def explanation(problem: Exception) -> str | None:
             return _database_explanation(str(problem))
         case EOFError():
             return "The command asks for input, and there is none. Run it in a terminal."
-        case ModuleNotFoundError() if str(problem.name).split(".")[0] not in {*APPS, "core"}:
+        case ModuleNotFoundError() if str(problem.name).split(".")[0] not in {*APPS, "core", "jobs"}:
             return f"The Python package {problem.name} is not installed. Run `make install`."
         case OSError(strerror=str(reason)):
             return (

@@ -52,8 +52,8 @@ def env_bytes(name: str) -> int | None:
     raw = os.environ.get(name, "").strip()
     if not raw:
         return None
-    found = re.fullmatch(r"(\d+)([KMGT]?)", raw.upper().removesuffix("B"))
-    size = int(found[1]) * 1024 ** " KMGT".index(found[2] or " ") if found else 0
+    match = re.fullmatch(r"(\d+)([KMGT]?)", raw.upper().removesuffix("B"))
+    size = int(match[1]) * 1024 ** " KMGT".index(match[2] or " ") if match else 0
     if not size:
         raise ImproperlyConfigured(f"{name} is {raw!r}; write a size such as 800M or 12G.")
     return size
@@ -79,17 +79,17 @@ def env_database(name: str, *, default: str) -> dict[str, Any]:
     """Return the database that the variable (or its file) names, as Django wants it."""
     url = env_secret(name) or default
     try:
-        found = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+        database = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
     except (ValueError, KeyError) as problem:  # the URL may hold a password: it is not repeated
         raise ImproperlyConfigured(
             f"{name} is not a database's address; write postgresql://user:password@host:5432/name. A password with "
             "symbols such as / # ? goes into DATABASE_PASSWORD."
         ) from problem
-    if not found.get("ENGINE"):
+    if not database.get("ENGINE"):
         raise ImproperlyConfigured(f"{name} names no database; write postgresql://user:password@host:5432/name.")
     if password := env_secret("DATABASE_PASSWORD"):
-        found["PASSWORD"] = password  # as it is: nothing of it is read as a part of the address
-    return found
+        database["PASSWORD"] = password  # as it is: nothing of it is read as a part of the address
+    return database
 
 
 def env_choice(name: str, choices: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy
 from django.utils.translation.trans_real import parse_accept_lang_header
 
-from studies.selectors.texts import interface_languages
+from studies.design.selectors.texts import interface_languages
 
 RETRY_SECONDS = 10
 # Code, heading and text of each status.

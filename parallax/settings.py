@@ -106,19 +106,13 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "parallax.urls"
 WSGI_APPLICATION = "parallax.wsgi.application"
-FORM_RENDERER = "core.rendering.Rendering"
+FORM_RENDERER = "parallax.form_renderer.FormRenderer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
         "OPTIONS": {
-            # As Django does by itself, but what is constant in a template is rendered once for each language.
-            "loaders": [
-                (
-                    "core.folding.Folded",
-                    ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"],
-                )
-            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -245,7 +239,7 @@ REST_FRAMEWORK = {
         "accounts.permissions.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.MayAsk"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.ScopePermission"],
     "DEFAULT_THROTTLE_CLASSES": ["accounts.permissions.TokenThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
@@ -257,12 +251,12 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Parallax",
     "VERSION": "1",
-    "DESCRIPTION": "What an analyst fetches: studies and their tidy answers, datasets, models, runs and their results, "
-    "reports and their files. Everything is as in the console: what you may not see there does not exist here.",
+    "DESCRIPTION": "Studies and tidy answers, datasets, models, runs and results, reports and their files. Permissions "
+    "are those of the console: what you may not see there does not exist here.",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["accounts.permissions.MayAsk"],
+    "SERVE_PERMISSIONS": ["accounts.permissions.ScopePermission"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
@@ -278,15 +272,15 @@ SPECTACULAR_SETTINGS = {
         "parallax.api.schema.add_refusals",
     ],
     "TAGS": [
-        {"name": "account", "description": "Whose token this is."},
+        {"name": "account", "description": "Account and token of the request."},
         {
             "name": "studies",
-            "description": "Your studies, their designs and counts, and people's answers as tidy tables.",
+            "description": "Your studies with designs, counts and answers as tidy tables.",
         },
         {"name": "datasets", "description": "Datasets and their versions."},
         {"name": "models", "description": "Trained models by recipe and digest."},
-        {"name": "runs", "description": "Runs and what they measured: metrics, values by user, curves."},
-        {"name": "reports", "description": "Reports: built, listed, as JSON and as files."},
+        {"name": "runs", "description": "Evaluation runs and their results: metrics, per-user values, curves."},
+        {"name": "reports", "description": "Reports, as JSON and as files."},
     ],
 }
 
@@ -307,7 +301,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
-CSRF_FAILURE_VIEW = "studies.views.participant.entry.csrf_refused"
+CSRF_FAILURE_VIEW = "studies.participation.views.entry.csrf_refused"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -329,7 +323,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"masked": {"()": "core.masking.Masked"}},
+    "filters": {"masked": {"()": "parallax.log_masking.MaskLinks"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["masked"]}},
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "WARNING")},
 }

@@ -1,4 +1,4 @@
-"""What belongs to no app: health, the chart runtime, the page of an address that does not exist."""
+"""Views of no app: health check, chart runtime, and the page for unknown addresses."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.mp import MPServer
 
-from core.leader import lead, watch_leader
+from jobs.parent_process import adopt_children, watch_parent
 
 WORKERS = 3  # processes
 THREADS = 4  # of each process, see parallax.gateway
@@ -46,8 +46,8 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=WORKERS, help="processes")
     options.add_argument("--threads", type=int, default=THREADS, help="requests that each process answers at a time")
     chosen = options.parse_args()
-    watch_leader()
-    lead()
+    watch_parent()
+    adopt_children()
     server_at(chosen.host, chosen.port, workers=chosen.workers, threads=chosen.threads).serve()
 
 

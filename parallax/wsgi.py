@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import threading
@@ -14,8 +13,8 @@ application = get_wsgi_application()
 
 from django.db import DatabaseError, connections  # noqa: E402 -- only after the application is set up
 
-from core.leader import watch_leader  # noqa: E402
-from studies.services.warming import warm_live_studies  # noqa: E402
+from jobs.parent_process import watch_parent  # noqa: E402
+from studies.participation.services.warming import warm_live_studies  # noqa: E402
 
 
 def _warm() -> None:
@@ -28,8 +27,4 @@ def _warm() -> None:
 
 
 threading.Thread(target=_warm, name="warm-models", daemon=True).start()
-watch_leader()
-# What was imported stays: it is left out of garbage collection, which comes less often, as pages leave few circles.
-gc.collect()
-gc.freeze()
-gc.set_threshold(50_000, 20, 20)
+watch_parent()

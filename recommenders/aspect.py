@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -28,8 +29,8 @@ class Aspect(Algorithm):
 
     learned by tempered EM (`recommenders.tempered`): beta is lowered for as long as that makes held-out pairs
     more likely. A profile is folded in by EM steps for its :math:`P(z|p)` with :math:`P(m|z)` held fixed, and
-    its list is ordered by :math:`P(m|p) = \sum_z P(z|p) P(m|z)`, which is the score. No score for items that
-    nobody rated positively, nor for profiles that hold none of the others with a positive rating.
+    its list is ordered by :math:`P(m|p) = \sum_z P(z|p) P(m|z)`, which is the score. No score for items
+    without a positive rating, nor for profiles without a positive rating of another item.
 
     References
     ----------
@@ -49,7 +50,7 @@ class Aspect(Algorithm):
     >>> users, items = [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 2, 2]
     >>> ratings = Ratings.from_triples(users, items, [5] * 6, n_users=4, n_items=3, scale=scale)
     >>> model = Aspect.fit(ratings, Aspect.Params(classes=2, held_out=0), rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [4], n_items=3, scale=scale)).round(6).tolist()
+    >>> model.score(Profiles.single([0], [4], n_items=3, scale=scale)).round(6).tolist()
     [[0.5, 0.5, 0.0]]
     """
 
@@ -76,12 +77,7 @@ class Aspect(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         aspects, beta = learn(liked, params.classes, params.tempering, rng, progress)

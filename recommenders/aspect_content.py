@@ -1,4 +1,4 @@
-"""The aspect model of people and what items are made of, which places items that nobody has rated."""
+"""The aspect model of users and item content, which also scores unrated items."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self, cast
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -46,8 +47,8 @@ class AspectContent(Algorithm):
 
     .. math:: P(p|m) = \sum_z P(p|z) \, P(z|m)
 
-    No score for items without a feature that somebody's liked items have, nor for profiles without such an
-    item rated positively.
+    No score for items that share no feature with any liked item, nor for profiles without a positive rating of an item
+    that has features.
 
     References
     ----------
@@ -67,7 +68,7 @@ class AspectContent(Algorithm):
     >>> features = ItemFeatures(counts, (("cast", "Ann"), ("cast", "Bob")))
     >>> params = AspectContent.Params(classes=2, held_out=0)
     >>> model = AspectContent.fit(ratings, params, features=features, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [5], n_items=3, scale=scale)).round(6).tolist()
+    >>> model.score(Profiles.single([0], [5], n_items=3, scale=scale)).round(6).tolist()
     [[1.0, 0.0, 1.0]]
     """
 
@@ -105,12 +106,7 @@ class AspectContent(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         content = Content.of(cast(ItemFeatures, features))  # the caller saw to it that there are some
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.common_raters import common_raters
 from recommenders.data import ItemFeatures, Ratings
@@ -32,7 +32,7 @@ class ItemItem(Algorithm):
         \quad\text{or}\quad 1 - \prod_l (1 - \mathrm{pr}(j \mid l))
 
     over the items :math:`l \neq j` that the profile likes; the noisy-or takes them for independent causes. No
-    score for an item that nobody liked together with any of them.
+    score for an item that no user liked together with any of them.
 
     References
     ----------
@@ -47,7 +47,7 @@ class ItemItem(Algorithm):
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1, 1, 2], [0, 1, 0, 1, 0], [1] * 5, n_users=3, n_items=2, scale=used)
     >>> model = ItemItem.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [1], n_items=2, scale=used)).round(3).tolist()
+    >>> model.score(Profiles.single([0], [1], n_items=2, scale=used)).round(3).tolist()
     [[-inf, 0.667]]
     """
 
@@ -78,12 +78,7 @@ class ItemItem(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         counts = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.int64)
@@ -99,7 +94,8 @@ class ItemItem(Algorithm):
         return binary_bytes(n_users, n_ratings) + sums_bytes(n_items, n_ratings, 8) + 16 * pairs
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        kernels = lazy.association_kernels()
+        from recommenders.kernels import association as kernels
+
         how = {"max": kernels.LARGEST, "sum": kernels.TOTAL, "noisy-or": kernels.NOISY_OR}[self.params.aggregate]
         positive = positives(user_items, self.scale, self.params.positive_from)
         out = np.empty(user_items.shape)
@@ -111,11 +107,11 @@ class ItemItem(Algorithm):
         """Return the probability of the item given each of the profile's likes."""
         liked = positives(user_items, self.scale, self.params.positive_from).indices
         shares = np.zeros(liked.size)
-        for at, given in enumerate(liked):
-            pairs = slice(self.indptr[given], self.indptr[given + 1])
-            place = np.searchsorted(self.items[pairs], item)  # a given item's pairs are in the order of numbers
-            if place < self.items[pairs].size and self.items[pairs][place] == item:
-                shares[at] = self.common[pairs][place] / self.counts[given]
+        for at, rated_item in enumerate(liked):
+            pairs = slice(self.indptr[rated_item], self.indptr[rated_item + 1])
+            position = np.searchsorted(self.items[pairs], item)  # a given item's pairs are in the order of numbers
+            if position < self.items[pairs].size and self.items[pairs][position] == item:
+                shares[at] = self.common[pairs][position] / self.counts[rated_item]
         return Explanation.over(user_items, liked, shares, how=cast(How, self.params.aggregate))
 
     def highest(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

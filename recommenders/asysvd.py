@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
-from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import RATINGS_AT_ONCE, Baseline
 from recommenders.data import ItemFeatures, Ratings
@@ -41,7 +41,7 @@ class AsySVD(Algorithm):
     offsets of all training ratings; it is not learned further. A share of the ratings, drawn from `rng`, is
     kept from the descent; it stops when their error has not fallen for `patience` epochs, and the factors
     of the best epoch are kept. (With a share that makes less than one rating, all epochs are run.) Items
-    none of whose ratings took part have factors 0, that is, the baseline. No score for items nobody rated,
+    none of whose ratings took part have factors 0, that is, the baseline. No score for unrated items,
     nor for profiles that have none of the others. Predictions are not clipped to the scale.
 
     References
@@ -103,22 +103,17 @@ class AsySVD(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         progress(0.0, "Setting ratings aside that decide when to stop")
-        learned, held = _split(ratings, baseline, params.held_out, rng)
+        learned, held_out = _split(ratings, baseline, params.held_out, rng)
         factors = (
             rng.normal(0.0, params.spread / np.sqrt(params.factors), (ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),
         )
-        (q, x, y), epochs = _descend(factors, learned, held, params, rng, progress)
+        (q, x, y), epochs = _descend(factors, learned, held_out, params, rng=rng, progress=progress)
         took_part = np.bincount(learned[1], minlength=ratings.n_items) > 0
         q[~took_part] = 0.0
         model = cls._with(
@@ -166,17 +161,17 @@ def _split(ratings: Ratings, baseline: Baseline, share: float, rng: np.random.Ge
     """Return residuals to learn from and residuals held out, both against the baseline of the former."""
     is_held = np.zeros(ratings.n_ratings, dtype=np.bool_)
     is_held[rng.permutation(ratings.n_ratings)[: int(share * ratings.n_ratings)]] = True
-    learned, held = _where(ratings.user_items, ~is_held), _where(ratings.user_items, is_held)
+    learned, held_out = _where(ratings.user_items, ~is_held), _where(ratings.user_items, is_held)
     # As for a stranger, a user's offset comes from the profile that is left.
     offsets = baseline.mean + baseline.user_bias(learned)
-    return _side(learned, offsets, baseline.item_bias), _side(held, offsets, baseline.item_bias)
+    return _side(learned, offsets, baseline.item_bias), _side(held_out, offsets, baseline.item_bias)
 
 
 def _where(user_items: sparse.csr_array, is_kept: NDArray[np.bool_]) -> sparse.csr_array:
     """Return some of the entries, in their order."""
     before = np.concatenate(([0], np.cumsum(is_kept, dtype=np.int64)))
-    kept = user_items.data[is_kept], user_items.indices[is_kept], before[user_items.indptr]
-    return sparse.csr_array(kept, shape=user_items.shape)
+    entries = user_items.data[is_kept], user_items.indices[is_kept], before[user_items.indptr]
+    return sparse.csr_array(entries, shape=user_items.shape)
 
 
 def _side(user_items: sparse.csr_array, offsets: NDArray[np.float64], item_bias: NDArray[np.float64]) -> Side:
@@ -192,14 +187,16 @@ def _side(user_items: sparse.csr_array, offsets: NDArray[np.float64], item_bias:
 def _descend(
     factors: Factors,
     learned: Side,
-    held: Side,
+    held_out: Side,
     params: AsySVD.Params,
+    *,
     rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[Factors, int]:
     """Run epochs until the held-out error stops falling; return the factors of the best one and its number."""
-    kernels = lazy.asysvd_kernels()
-    best, kept, lowest, waited = factors, params.epochs, np.inf, 0
+    from recommenders.kernels import asysvd as kernels
+
+    best, best_epoch, lowest, waited = factors, params.epochs, np.inf, 0
     lengths = np.diff(learned[0])
     for epoch in range(1, params.epochs + 1):
         order = rng.permutation(learned[0].size - 1)
@@ -207,19 +204,19 @@ def _descend(
             for start, stop, share in blocks(lengths[order] * params.factors, BLOCK_STEPS):
                 progress((epoch - 1 + share) / params.epochs, f"Epoch {epoch} of at most {params.epochs}")
                 kernels.descend(order[start:stop], *learned, *factors, params.learning_rate, params.reg)
-            error = kernels.squared_error(*learned, *held, *factors)
-        if not (np.isfinite(error) and all(np.isfinite(one).all() for one in factors)):
+            error = kernels.squared_error(*learned, *held_out, *factors)
+        if not (np.isfinite(error) and all(np.isfinite(array).all() for array in factors)):
             raise ParameterError(
                 f"AsySVD diverged in epoch {epoch}: a learning rate of {params.learning_rate:g} is too "
                 "large for these data. Try a smaller one."
             )
-        if held[1].size == 0:
+        if held_out[1].size == 0:
             continue
         if error < lowest:
             best = (factors[0].copy(), factors[1].copy(), factors[2].copy())
-            kept, lowest, waited = epoch, error, 0
+            best_epoch, lowest, waited = epoch, error, 0
         else:
             waited += 1
             if waited == params.patience:
                 break
-    return best, kept
+    return best, best_epoch

@@ -28,15 +28,7 @@ class Baseline:
 
     The mean and the items' offsets come from training; a person's offset comes from the profile alone, with
     the others frozen, so that a stranger and a training user with the same ratings have the same one.
-
-    Attributes
-    ----------
-    mean : float
-        Mean of all training ratings, in rating points.
-    item_bias : float64 array, shape (n_items,)
-        Offset of each item; 0 for items nobody rated.
-    reg_user : float
-        Damping of a person's offset, in ratings, >= 0.
+    Profiles are sparse float arrays of shape (n_profiles, n_items) with ratings on the training scale.
 
     References
     ----------
@@ -51,25 +43,13 @@ class Baseline:
     (3.0, [1.0, -1.0], [1.0, -1.0])
     """
 
-    mean: float
-    item_bias: NDArray[np.float64]
-    reg_user: float
+    mean: float  # mean of all training ratings, in rating points
+    item_bias: NDArray[np.float64]  # shape (n_items,); offset of each item; 0 for unrated items
+    reg_user: float  # damping of a person's offset, in ratings, >= 0
 
     @classmethod
     def fit(cls, ratings: Ratings, *, reg_item: float, reg_user: float) -> Self:
-        """Mean and item offsets of the training ratings.
-
-        Parameters
-        ----------
-        ratings : Ratings
-            At least one.
-        reg_item, reg_user : float
-            The two dampings, in ratings, >= 0.
-
-        Returns
-        -------
-        Baseline
-        """
+        """Mean and item offsets of the training ratings. `reg_item` and `reg_user` are dampings in ratings, >= 0."""
         user_items = ratings.user_items
         values = user_items.data.astype(np.float64)  # float32 less a Python float would stay float32
         mean = float(values.mean())
@@ -79,11 +59,6 @@ class Baseline:
 
     def user_bias(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Offset of each profile.
-
-        Parameters
-        ----------
-        user_items : sparse float array, shape (n_profiles, n_items)
-            Ratings on the training scale.
 
         Returns
         -------
@@ -106,11 +81,6 @@ class Baseline:
     def residuals(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Each stored rating less its baseline.
 
-        Parameters
-        ----------
-        user_items : sparse float array, shape (n_profiles, n_items)
-            Ratings on the training scale.
-
         Returns
         -------
         float64 array, shape (n_ratings,)
@@ -121,11 +91,6 @@ class Baseline:
 
     def scores(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """The baseline of every item for every profile.
-
-        Parameters
-        ----------
-        user_items : sparse float array, shape (n_profiles, n_items)
-            Ratings on the training scale.
 
         Returns
         -------

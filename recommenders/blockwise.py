@@ -17,16 +17,13 @@ BLOCK_PAIRS = 4_000_000
 
 
 def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[np.float64]:
-    """The multiplications that each row of the sparse product ``rows @ matrix`` takes.
+    """The multiplications that each row of the sparse product ``rows @ matrix`` takes. Returns a float64 array, shape
+    (n_rows,).
 
     Parameters
     ----------
     rows : sparse array, shape (n_rows, n)
     matrix : sparse array, shape (n, n_columns)
-
-    Returns
-    -------
-    float64 array, shape (n_rows,)
     """
     lengths = np.diff(matrix.indptr)[rows.indices].astype(np.float64)
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
@@ -40,8 +37,6 @@ def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> NDArray[n
     ----------
     rows : sparse float64 array, shape (n, m)
         A.
-    progress : callable, optional
-        Told the share of the multiplications that are done.
 
     Returns
     -------
@@ -54,11 +49,11 @@ def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> NDArray[n
     >>> dense_gram(sparse.csr_array(np.array([[1.0, 2.0], [0.0, 3.0]]))).tolist()
     [[5.0, 6.0], [6.0, 9.0]]
     """
-    others = sparse.csr_array(rows.T)
+    transposed = sparse.csr_array(rows.T)
     gram = np.zeros((rows.shape[0], rows.shape[0]))
     # A block ends where either limit is reached.
-    costs = np.maximum(steps_of_rows(rows, others), rows.shape[0] * (BLOCK_STEPS / BLOCK_PAIRS))
+    costs = np.maximum(steps_of_rows(rows, transposed), rows.shape[0] * (BLOCK_STEPS / BLOCK_PAIRS))
     for start, stop, share in blocks(costs, BLOCK_STEPS):
         progress(share, f"Multiplying rows {start + 1:,} to {stop:,} of {rows.shape[0]:,}")
-        (sparse.csr_array(rows[start:stop]) @ others).toarray(out=gram[start:stop])
+        (sparse.csr_array(rows[start:stop]) @ transposed).toarray(out=gram[start:stop])
     return gram.T

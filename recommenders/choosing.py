@@ -43,35 +43,21 @@ class Size:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was tried, and what came out.
+    """What was tried, and what came out."""
 
-    Attributes
-    ----------
-    algorithm, parameter : str
-        Key of the algorithm, name of its parameter.
-    criterion : str
-        What `Size.score` is, in words.
-    is_higher_better : bool
-        Which end of it is the good one.
-    sizes : tuple of Size
-        In ascending order.
-    n_held_out, n_people : int
-        Held-out ratings that counted, and the people they are of; the same for every size.
-    rule : {"best", "smallest-near"}
-        The best size, or the smallest one that is no worse than it by more than its standard error.
-    chosen : int
-        The outcome.
-    """
-
+    # `algorithm`, `parameter`: key of the algorithm, name of its parameter.
     algorithm: str
     parameter: str
-    criterion: str
-    is_higher_better: bool
-    sizes: tuple[Size, ...]
+    criterion: str  # what `Size.score` is, in words
+    is_higher_better: bool  # which end of it is the good one
+    sizes: tuple[Size, ...]  # in ascending order
+    # `n_held_out`, `n_people`: held-out ratings that counted, and the people they are of; the same for every size.
     n_held_out: int
     n_people: int
+    # "best" or "smallest-near"; the best size, or the smallest one that is no worse than it by more than its standard
+    # error.
     rule: str
-    chosen: int
+    chosen: int  # the outcome
 
     @property
     def best(self) -> Size:
@@ -100,29 +86,14 @@ def choose(
 
     Parameters
     ----------
-    ratings : Ratings
-        The ratings to choose on.
-    key : str
-        One of `SIZES`.
     values : sequence of int, optional
         Sizes to try, any order; `usual_sizes` if left out.
-    params : mapping, optional
-        The algorithm's other parameters.
     share : float
         Share of the ratings that is held out, or of the people (see `Criterion.by_people`), in (0, 0.5].
     rule : {"best", "smallest-near"}
         See `Choice.rule`; the second is the "one standard error rule".
-    features : ItemFeatures, optional
-        Needed where the algorithm needs them.
     rng : numpy.random.Generator
         Draws what is held out, then the seed of the fits.
-    progress : callable, optional
-        Told how far this is, as in a fit.
-
-    Returns
-    -------
-    Choice
-        The scores of all sizes, and the chosen one.
 
     Raises
     ------
@@ -149,7 +120,7 @@ def choose(
     """
     if key not in SIZES:
         raise ParameterError(f"There is no size to choose for {key!r}; there is for {', '.join(SIZES)}.")
-    criterion, found = SIZES[key], registry.algorithm(key)
+    criterion, algorithm = SIZES[key], registry.algorithm(key)
     wanted = sorted(set(usual_sizes(key, ratings, features) if values is None else values))
     fixed = dict(params or {})
     if criterion.parameter in fixed:
@@ -165,15 +136,15 @@ def choose(
     seed = int(rng.integers(2**63))
     sizes: list[Size] = []
     for number, (value, of_value) in enumerate(zip(wanted, chosen_params, strict=True)):
-        told = within(progress, number / len(wanted), (number + 1) / len(wanted))
-        model = found.fit(
+        part = within(progress, number / len(wanted), (number + 1) / len(wanted))
+        model = algorithm.fit(
             split.training,
             of_value,
             features=features,
             rng=np.random.default_rng(seed),
-            progress=_named(within(told, 0.0, 0.9), f"{criterion.parameter}={value}"),
+            progress=_with_label(within(part, 0.0, 0.9), f"{criterion.parameter}={value}"),
         )
-        score, error = _score(model, split, criterion, _named(within(told, 0.9, 1.0), f"Comparing {value}"))
+        score, error = _score(model, split, criterion, _with_label(within(part, 0.9, 1.0), f"Comparing {value}"))
         sizes.append(Size(value, score, error, getattr(model, "n_epochs", None)))
     progress(1.0, "Compared all sizes")
     choice = Choice(
@@ -182,8 +153,8 @@ def choose(
         criterion=criterion.words,
         is_higher_better=criterion.is_higher_better,
         sizes=tuple(sizes),
-        n_held_out=int(split.held.nnz),
-        n_people=int(split.held.shape[0]),
+        n_held_out=int(split.held_out.nnz),
+        n_people=int(split.held_out.shape[0]),
         rule=rule,
         chosen=0,
     )
@@ -193,21 +164,8 @@ def choose(
 
 
 def usual_sizes(key: str, ratings: Ratings, features: ItemFeatures | None) -> tuple[int, ...]:
-    """The sizes of `SIZES` that data of this size can have.
-
-    Parameters
-    ----------
-    key : str
-        A key of `SIZES`.
-    ratings : Ratings
-        What the algorithm would learn from.
-    features : ItemFeatures or None
-        Of its items, where it needs them.
-
-    Returns
-    -------
-    tuple of int
-        Ascending; empty where the data are too small for any.
+    """The sizes of `SIZES` that data of this size can have. They ascend; there are none if the data are too small for
+    any.
     """
     sides = [ratings.n_items, ratings.n_users]
     if registry.algorithm(key).needs_features and features is not None:
@@ -215,11 +173,11 @@ def usual_sizes(key: str, ratings: Ratings, features: ItemFeatures | None) -> tu
     return tuple(value for value in SIZES[key].values if value <= min(sides))
 
 
-def _named(progress: Progress, name: str) -> Progress:
-    def told(share: float, what: str, /) -> None:
+def _with_label(progress: Progress, name: str) -> Progress:
+    def report(share: float, what: str, /) -> None:
         progress(share, f"{name}: {what[:1].lower()}{what[1:]}")
 
-    return told
+    return report
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +186,7 @@ class _Split:
 
     training: Ratings
     shown: sparse.csr_array
-    held: sparse.csr_array
+    held_out: sparse.csr_array
 
 
 def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rng: np.random.Generator) -> _Split:
@@ -245,24 +203,28 @@ def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rn
         is_drawn[rng.permutation(ratings.n_ratings)[: max(1, int(share * ratings.n_ratings))]] = True
         training = Ratings(_entries(users, items, values, ~is_drawn, user_items.shape), ratings.scale)
     shown = _entries(users, items, values, ~is_drawn, user_items.shape)
-    drawn = _entries(users, items, values, is_drawn, user_items.shape)
+    hidden = _entries(users, items, values, is_drawn, user_items.shape)
     # What the algorithm itself takes for evidence of a person or an item.
     evidence, learned = shown, training.user_items
     if criterion.of_likes:
         positive_from = float(getattr(params, "positive_from", POSITIVE_FROM))
-        drawn, evidence, learned = (positives(one, ratings.scale, positive_from) for one in (drawn, evidence, learned))
+        hidden, evidence, learned = (
+            positives(matrix, ratings.scale, positive_from) for matrix in (hidden, evidence, learned)
+        )
     is_known = np.bincount(learned.indices, minlength=ratings.n_items) > 0
     has_profile = (evidence @ is_known.astype(np.float64)) > 0
-    rows = np.repeat(np.arange(ratings.n_users), np.diff(drawn.indptr))
-    counts = has_profile[rows] & is_known[drawn.indices]
+    rows = np.repeat(np.arange(ratings.n_users), np.diff(hidden.indptr))
+    counts = has_profile[rows] & is_known[hidden.indices]
     if not counts.any():
         raise DataError(
-            "Of the ratings that were held out none can be foretold: no person and item with other ratings is among "
-            "them. Hold out a larger share, or take more data."
+            "None of the held-out ratings can be predicted: none has both a user and an item with other ratings. "
+            "Hold out a larger share, or use more data."
         )
     people, of_row = np.unique(rows[counts], return_inverse=True)
-    held = sparse.csr_array((drawn.data[counts], (of_row, drawn.indices[counts])), shape=(people.size, ratings.n_items))
-    return _Split(training, sparse.csr_array(shown[people]), held)
+    held_out = sparse.csr_array(
+        (hidden.data[counts], (of_row, hidden.indices[counts])), shape=(people.size, ratings.n_items)
+    )
+    return _Split(training, sparse.csr_array(shown[people]), held_out)
 
 
 def _entries(
@@ -277,14 +239,14 @@ def _entries(
 
 def _score(model: Algorithm, split: _Split, criterion: Criterion, progress: Progress) -> tuple[float, float]:
     """Return the criterion over all that is held out, and its standard error over people."""
-    n_people = int(split.held.shape[0])
+    n_people = int(split.held_out.shape[0])
     sums, counts = np.empty(n_people), np.empty(n_people)
     for first in range(0, n_people, BLOCK_USERS):
         progress(first / n_people, f"people {first + 1:,} and on of {n_people:,}")
         block = slice(first, first + BLOCK_USERS)
         shown = sparse.csr_array(split.shown[block])
         scores = model.score(Profiles(shown, split.training.scale))
-        sums[block], counts[block] = criterion.measure(scores, shown.toarray() != 0, split.held[block].toarray())
+        sums[block], counts[block] = criterion.measure(scores, shown.toarray() != 0, split.held_out[block].toarray())
     mean = float(sums.sum() / counts.sum())
     # The error of a ratio of sums over people, who are drawn at random while their ratings are not.
     spread = float(np.sqrt(((sums - mean * counts) ** 2).sum() * n_people / max(n_people - 1, 1)))

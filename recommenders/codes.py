@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.data import Ratings
 from recommenders.threads import each, numeric_threads
 
@@ -20,21 +19,11 @@ PACKED_BITS = 32
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """Ratings as small whole numbers, ready to be multiplied.
+    """Ratings as small whole numbers, ready to be multiplied."""
 
-    Attributes
-    ----------
-    user_items : sparse array, shape (n_users, n_items)
-        Who rated what; its values are not used.
-    values : uint32 array, shape (n_ratings,)
-        The whole numbers, >= 0, in the order of ``user_items.data``.
-    unit : float
-        What 1 is worth, in rating points.
-    """
-
-    user_items: sparse.csr_array
-    values: NDArray[np.uint32]
-    unit: float
+    user_items: sparse.csr_array  # sparse array, shape (n_users, n_items); who rated what; its values are not used
+    values: NDArray[np.uint32]  # shape (n_ratings,); the whole numbers, >= 0, in the order of ``user_items.data``
+    unit: float  # what 1 is worth, in rating points
 
     @property
     def n_items(self) -> int:
@@ -49,41 +38,23 @@ class Codes:
     @cached_property
     def sums(self) -> NDArray[np.float64]:
         """Each item's number of ratings, and the sums of their numbers and of their squares, shape (n_items, 3)."""
+        from recommenders.kernels.products import tally
+
         items = self.user_items.indices.astype(np.int32, copy=False)
         cuts = np.linspace(0, items.size, numeric_threads() + 1).astype(np.int64)
         parts = np.zeros((cuts.size - 1, self.n_items, 3))
-        kernel = lazy.product_kernels().tally
-        each(lambda part: kernel(cuts[part], cuts[part + 1], items, self.values, parts[part]), range(cuts.size - 1))
+        each(lambda part: tally(cuts[part], cuts[part + 1], items, self.values, parts[part]), range(cuts.size - 1))
         # Sums of whole numbers: the same however they are cut.
         return np.asarray(parts.sum(axis=0))
 
     def bits(self, power: int) -> int:
-        """Bits that hold the sum of any item's numbers, each raised to `power`; over common raters it is less.
-
-        Parameters
-        ----------
-        power : int
-            0, 1 or 2.
-
-        Returns
-        -------
-        int
-        """
+        """Bits that hold the sum of any item's numbers, each raised to `power`; over common raters it is less."""
         return int(self.sums[:, power].max(initial=0.0)).bit_length()
 
 
 def rating_codes(ratings: Ratings) -> Codes | None:
-    """The ratings themselves in whole numbers of steps; none if 0 is not on the scale's grid.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        On any scale.
-
-    Returns
-    -------
-    Codes or None
-        None also where the scale's step is no power of two.
+    """The ratings themselves in whole numbers of steps; none if 0 is not on the scale's grid. Also None where the
+    scale's step is no power of two.
 
     Examples
     --------

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.layout import ADDING, MOST_SINGLE, Layout, add_products, dense_rows, exactly_at_once, mirrored
 from recommenders.progress import Progress, silent, within
 from recommenders.threads import each
@@ -21,8 +20,6 @@ def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> ND
     ----------
     user_items : sparse array, shape (n_users, n_items)
         Who rated what; its values are not used.
-    progress : callable, optional
-        Told before every range of items.
 
     Returns
     -------
@@ -56,8 +53,6 @@ def common_raters(
     ----------
     user_items : sparse array, shape (n_users, n_items)
         Who rated what; its values are not used.
-    progress : callable, optional
-        Told before every range of items.
 
     Returns
     -------
@@ -109,14 +104,18 @@ class _Counts:
 
     def add(self, first: int, last: int, out: NDArray[np.uint32]) -> None:
         """Add to the rows of items first..last."""
+        from recommenders.kernels.products import add_counts
+
         at = self.layout
-        lazy.product_kernels().add_counts(first, last, at.starts, at.begins, at.ends, self._items, out)
+        add_counts(first, last, at.starts, at.begins, at.ends, self._items, out)
 
     def add_busy(self, out: NDArray[np.uint32]) -> None:
         """Add what the busiest users have to the rows of all items."""
-        for ones, _ in dense_rows(self._ordered, self.layout, self._items, 0):
+        for indicators, _ in dense_rows(self._ordered, self.layout, self._items, 0):
 
-            def add(top: int, bottom: int, buffers: list[NDArray[np.float32]], of: NDArray[np.float32] = ones) -> None:
+            def add(
+                top: int, bottom: int, buffers: list[NDArray[np.float32]], of: NDArray[np.float32] = indicators
+            ) -> None:
                 np.matmul(of[:, top:bottom].T, of[:, top:], out=buffers[0])
                 out[top:bottom, top:] += buffers[0].astype(np.uint32)
 

@@ -21,12 +21,6 @@ CONTENT_ARRAYS = ("feature_counts", "feature_numbers", "feature_starts")
 class Content:
     """What each item is made of.
 
-    Parameters
-    ----------
-    item_terms : sparse float64 array, shape (n_items, n_features)
-        Counts; columns are those of the item features, and empty where they are of a kind that says nothing
-        of what an item is like (its other titles).
-
     Examples
     --------
     >>> counts = sparse.csr_array(np.array([[1.0, 1.0], [2.0, 0.0]]))
@@ -34,6 +28,8 @@ class Content:
     [[1.0, 0.0], [2.0, 0.0]]
     """
 
+    # Sparse float64 array, shape (n_items, n_features); counts; columns are those of the item features, and empty where
+    # they are of a kind that says nothing of what an item is like (its other titles).
     item_terms: sparse.csr_array
 
     @classmethod

@@ -23,76 +23,61 @@ Measure = Callable[[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Criterion:
-    """How the sizes of an algorithm are compared.
+    """How the sizes of an algorithm are compared."""
 
-    Attributes
-    ----------
-    parameter : str
-        The parameter that is chosen.
-    values : tuple of int
-        What is tried unless told otherwise.
-    words : str
-        The criterion as tables and charts name it.
-    is_higher_better : bool
-        Which end of it is the good one.
-    of_likes : bool
-        Whether only positive ratings are held out, or all.
-    measure : callable
-        The criterion, summed over each person's held-out ratings.
-    is_root : bool
-        Whether the square root of the mean is reported.
-    by_people : bool
-        Whether people are kept from the learning, and half of what they rated is held out; else single ratings
-        are. For an algorithm that learns from what is absent too: the absent ones of a person it learned from
-        are nothing new to it.
-    """
-
-    parameter: str
-    values: tuple[int, ...]
-    words: str
-    is_higher_better: bool
-    of_likes: bool
-    measure: Measure
-    is_root: bool = False
+    parameter: str  # the parameter that is chosen
+    values: tuple[int, ...]  # what is tried unless told otherwise
+    words: str  # the criterion as tables and charts name it
+    is_higher_better: bool  # which end of it is the good one
+    of_likes: bool  # whether only positive ratings are held out, or all
+    measure: Measure  # the criterion, summed over each person's held-out ratings
+    is_root: bool = False  # whether the square root of the mean is reported
+    # Whether people are kept from the learning, and half of what they rated is held out; else single ratings are. For
+    # an algorithm that learns from what is absent too: the absent ones of a person it learned from are nothing new to
+    # it.
     by_people: bool = False
 
 
 def _squared_errors(
-    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]
+    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]
 ) -> tuple[Any, Any]:
-    is_held = held != 0
-    return np.where(is_held, (np.where(is_held, scores, 0.0) - held) ** 2, 0.0).sum(axis=1), is_held.sum(axis=1)
+    is_held = held_out != 0
+    return np.where(is_held, (np.where(is_held, scores, 0.0) - held_out) ** 2, 0.0).sum(axis=1), is_held.sum(axis=1)
 
 
-def _log_shares(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]) -> tuple[Any, Any]:
+def _log_shares(
+    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]
+) -> tuple[Any, Any]:
     """Sum log P(m|p) over held-out likes; the scores are these probabilities, -inf where there is none."""
-    is_held = held != 0
+    is_held = held_out != 0
     logs = np.log(np.maximum(np.where(is_held, scores, 1.0), SMALLEST))
     return logs.sum(axis=1), is_held.sum(axis=1)
 
 
-def _log_odds(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]) -> tuple[Any, Any]:
+def _log_odds(
+    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]
+) -> tuple[Any, Any]:
     """Sum the likelihood of all that the profile does not show, held-out likes and the absence of others.
 
     Per held-out like, so that the number does not sink to nothing with the size of the catalogue.
     """
-    is_held = held != 0
+    is_held = held_out != 0
     counts = np.isfinite(scores) & ~is_seen
     theta = np.where(counts, scores, 0.0)
     cells = np.where(counts, np.where(is_held, theta, 0.0) - np.logaddexp(0.0, theta), 0.0)
     return cells.sum(axis=1), is_held.sum(axis=1)
 
 
-def _areas(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held: NDArray[np.float64]) -> tuple[Any, Any]:
+def _areas(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]) -> tuple[Any, Any]:
     """Give each person's share of (held-out like, unrated item) pairs in the right order, ties by half."""
     areas, is_some = np.zeros(scores.shape[0]), np.zeros(scores.shape[0])
     for row in range(scores.shape[0]):
-        is_held = held[row] != 0
-        others = np.sort(scores[row][~is_seen[row] & ~is_held])
-        if others.size:
+        is_held = held_out[row] != 0
+        negatives = np.sort(scores[row][~is_seen[row] & ~is_held])
+        if negatives.size:
             own = scores[row][is_held]
-            below = np.searchsorted(others, own, side="left") + np.searchsorted(others, own, side="right")
-            areas[row], is_some[row] = below.mean() / (2.0 * others.size), 1.0
+            below = np.searchsorted(negatives, own, side="left") + np.searchsorted(negatives, own, side="right")
+            areas[row], is_some[row] = below.mean() / (2.0 * negatives.size), 1.0
     return areas, is_some
 
 

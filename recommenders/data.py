@@ -17,20 +17,8 @@ __all__ = ["ItemFeatures", "Profiles", "Ratings", "Scale"]
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """The ratings an algorithm is fitted on: immutable, one row a user, one column an item.
-
-    Parameters
-    ----------
-    user_items : sparse float array, shape (n_users, n_items)
-        Stored entries are ratings, absent ones are missing. Kept as canonical CSR of float32 (sorted, no
-        duplicates) on read-only views; arrays that already have that form, memory maps too, are not copied.
-    scale : Scale
-        Every rating is one of its points.
-
-    Raises
-    ------
-    DataError
-        If the matrix is not two-dimensional, has a user-item pair twice, or has a rating off the scale.
+    """The ratings an algorithm is fitted on: immutable, one row a user, one column an item. Raises DataError if the
+    matrix is not two-dimensional, has a user-item pair twice, or has a rating off the scale.
 
     Examples
     --------
@@ -40,8 +28,11 @@ class Ratings:
     [1, 0, 2]
     """
 
+    # Sparse float array, shape (n_users, n_items); stored entries are ratings, absent ones are missing. Kept as
+    # canonical CSR of float32 (sorted, no duplicates) on read-only views; arrays that already have that form, memory
+    # maps too, are not copied.
     user_items: sparse.csr_array
-    scale: Scale
+    scale: Scale  # every rating is one of its points
     item_counts: NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -61,6 +52,7 @@ class Ratings:
         values: ArrayLike,
         n_users: int,
         n_items: int,
+        *,
         scale: Scale,
     ) -> Self:
         """Ratings from three parallel arrays of row numbers, column numbers and ratings.
@@ -73,12 +65,6 @@ class Ratings:
             On the scale.
         n_users, n_items : int
             With or without ratings.
-        scale : Scale
-            That the ratings were given on.
-
-        Returns
-        -------
-        Ratings
 
         Raises
         ------
@@ -98,7 +84,7 @@ class Ratings:
 
     @property
     def n_items(self) -> int:
-        """Number of columns, items nobody rated included."""
+        """Number of columns, unrated items included."""
         return int(self.user_items.shape[1])
 
     @property
@@ -120,19 +106,8 @@ class Ratings:
 
 @dataclass(frozen=True, eq=False)
 class ItemFeatures:
-    """What is known of the items apart from ratings: how often each term belongs to each item.
-
-    Parameters
-    ----------
-    item_terms : sparse float array, shape (n_items, n_terms)
-        Counts, finite and > 0 where stored. Kept as canonical CSR of float32 on read-only views.
-    terms : tuple of (kind, value)
-        What each column means, for example ``("genre", "Comedy")`` or ``("plot", "ship")``; no pair twice.
-
-    Raises
-    ------
-    DataError
-        If a count is not a positive number, or the terms do not name the columns one by one.
+    """What is known of the items apart from ratings: how often each term belongs to each item. Raises DataError if a
+    count is not a positive number, or the terms do not name the columns one by one.
 
     Examples
     --------
@@ -141,7 +116,10 @@ class ItemFeatures:
     ('genre', 'tag')
     """
 
+    # Sparse float array, shape (n_items, n_terms); counts, finite and > 0 where stored. Kept as canonical CSR of
+    # float32 on read-only views.
     item_terms: sparse.csr_array
+    # (kind, value); what each column means, for example ``("genre", "Comedy")`` or ``("plot", "ship")``; no pair twice.
     terms: tuple[tuple[str, str], ...]
 
     def __post_init__(self) -> None:
@@ -169,29 +147,21 @@ class ItemFeatures:
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """What an algorithm answers: for each profile the items someone has rated and the ratings, nothing else.
-
-    Parameters
-    ----------
-    user_items : sparse float array, shape (n_profiles, n_items)
-        As in `Ratings`, with columns numbered like those of the training data. Rows may be empty.
-    scale : Scale
-        Scale of these ratings, which may differ from that of the training data. Ratings lie within it, not
-        necessarily on its points (a mapped profile has values between them).
-
-    Raises
-    ------
-    DataError
-        If an item comes twice in a profile, or a rating is outside the scale.
+    """What an algorithm answers: for each profile the items someone has rated and the ratings, nothing else. Raises
+    DataError if an item comes twice in a profile, or a rating is outside the scale.
 
     Examples
     --------
-    >>> profile = Profiles.one(items=[2, 0], ratings=[5, 4], n_items=3, scale=Scale(1, 5, 1))
+    >>> profile = Profiles.single(items=[2, 0], ratings=[5, 4], n_items=3, scale=Scale(1, 5, 1))
     >>> profile.user_items.toarray().tolist()
     [[4.0, 0.0, 5.0]]
     """
 
+    # Sparse float array, shape (n_profiles, n_items); as in `Ratings`, with columns numbered like those of the training
+    # data. Rows may be empty.
     user_items: sparse.csr_array
+    # Scale of these ratings, which may differ from that of the training data. Ratings lie within it, not necessarily on
+    # its points (a mapped profile has values between them).
     scale: Scale
 
     def __post_init__(self) -> None:
@@ -201,7 +171,7 @@ class Profiles:
         object.__setattr__(self, "user_items", user_items)
 
     @classmethod
-    def one(cls, items: ArrayLike, ratings: ArrayLike, n_items: int, scale: Scale) -> Self:
+    def single(cls, items: ArrayLike, ratings: ArrayLike, n_items: int, scale: Scale) -> Self:
         """The profile of one person, from parallel arrays of item numbers and ratings; both may be empty.
 
         Parameters
@@ -210,15 +180,6 @@ class Profiles:
             From 0, in any order.
         ratings : float array, shape (n_rated,)
             On the scale.
-        n_items : int
-            Of the catalogue.
-        scale : Scale
-            That the ratings were given on.
-
-        Returns
-        -------
-        Profiles
-            Of one row.
 
         Raises
         ------
@@ -238,14 +199,8 @@ class Profiles:
 
         Parameters
         ----------
-        ratings : Ratings
-            Of any users.
         users : int array, shape (n_profiles,)
             Row numbers; one may come twice.
-
-        Returns
-        -------
-        Profiles
 
         Raises
         ------
@@ -266,18 +221,7 @@ class Profiles:
         return int(self.user_items.shape[1])
 
     def block(self, first: int, last: int) -> Profiles:
-        """The profiles first..last, not checked again.
-
-        Parameters
-        ----------
-        first, last : int
-            From 0; `last` is not among them.
-
-        Returns
-        -------
-        Profiles
-            Over the same arrays.
-        """
+        """The profiles from `first` up to `last`, which is excluded, over the same arrays and not checked again."""
         start, stop = int(self.user_items.indptr[first]), int(self.user_items.indptr[last])
         part = object.__new__(Profiles)
         user_items = sparse.csr_array(
@@ -294,21 +238,8 @@ class Profiles:
         return part
 
     def on(self, scale: Scale) -> Profiles:
-        """The same profiles with their ratings mapped linearly to another scale.
-
-        Parameters
-        ----------
-        scale : Scale
-            The scale wished.
-
-        Returns
-        -------
-        Profiles
-
-        Raises
-        ------
-        DataError
-            If one of two different scales has a single point.
+        """The same profiles with their ratings mapped linearly to another scale. Raises DataError if one of two
+        different scales has a single point.
         """
         if scale == self.scale:
             return self
@@ -324,8 +255,10 @@ def _canonical(matrix: Any, what: str) -> sparse.csr_array:
     is_sparse = bool(sparse.issparse(matrix))  # kept apart: as a condition it would narrow the type too far
     if not is_sparse or matrix.ndim != 2:
         raise DataError(f"The {what} must be a two-dimensional sparse matrix; got {type(matrix).__name__}.")
-    given = sparse.csr_array(matrix)
-    csr = sparse.csr_array((np.asarray(given.data, dtype=np.float32), given.indices, given.indptr), shape=given.shape)
+    converted = sparse.csr_array(matrix)
+    csr = sparse.csr_array(
+        (np.asarray(converted.data, dtype=np.float32), converted.indices, converted.indptr), shape=converted.shape
+    )
     if not csr.has_sorted_indices:
         csr = csr.sorted_indices()
     if not csr.has_canonical_format:
@@ -353,15 +286,15 @@ def _from_triples(
 
 def _numbers(values: ArrayLike, limit: int, what: str) -> NDArray[np.int64]:
     """Return row or column numbers as int64, refusing fractions and numbers outside [0, limit)."""
-    given = np.asarray(values)
-    if given.ndim != 1:
-        raise DataError(f"The {what} numbers must be a one-dimensional array; got {given.ndim} dimensions.")
-    if given.size and not np.issubdtype(given.dtype, np.integer):
-        raise DataError(f"The {what} numbers must be whole numbers; got {given.dtype}.")
-    is_out = (given < 0) | (given >= limit)
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"The {what} numbers must be a one-dimensional array; got {array.ndim} dimensions.")
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise DataError(f"The {what} numbers must be whole numbers; got {array.dtype}.")
+    is_out = (array < 0) | (array >= limit)
     if is_out.any():
-        raise DataError(f"There is no {what} number {given[is_out][0]}: they run from 0 to {limit - 1} in these data.")
-    return given.astype(np.int64)
+        raise DataError(f"There is no {what} number {array[is_out][0]}: they run from 0 to {limit - 1} in these data.")
+    return array.astype(np.int64)
 
 
 def _refuse_values(
@@ -369,13 +302,14 @@ def _refuse_values(
     is_good: NDArray[np.bool_],
     what: str,
     complaint: str,
+    *,
     rows: str = "user",
     columns: str = "item",
 ) -> None:
     if is_good.all():
         return
-    place = int(np.flatnonzero(~is_good)[0])
-    row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+    position = int(np.flatnonzero(~is_good)[0])
+    row = int(np.searchsorted(matrix.indptr, position, side="right")) - 1
     raise DataError(
-        f"The {what} {matrix.data[place]:g} of {rows} {row}, {columns} {matrix.indices[place]}, {complaint}."
+        f"The {what} {matrix.data[position]:g} of {rows} {row}, {columns} {matrix.indices[position]}, {complaint}."
     )

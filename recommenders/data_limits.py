@@ -17,19 +17,12 @@ SILENT_KINDS = frozenset({"alias", "utility"})
 
 @dataclass(frozen=True, eq=False)
 class TrainingSize:
-    """The size of the data that an algorithm is to be fitted on.
+    """The size of the data that an algorithm is to be fitted on."""
 
-    Parameters
-    ----------
-    n_users, n_items : int
-        Rows and columns of the training ratings.
-    features : ItemFeatures, optional
-        Features of the same items, for algorithms that use them.
-    """
-
+    # `n_users`, `n_items`: rows and columns of the training ratings.
     n_users: int
     n_items: int
-    features: ItemFeatures | None = None
+    features: ItemFeatures | None = None  # features of the same items, for algorithms that use them
 
     @property
     def has_content(self) -> bool:
@@ -47,31 +40,14 @@ class TrainingSize:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The largest possible value of a parameter, and the formula it comes from.
-
-    Parameters
-    ----------
-    largest : int
-    formula : str
-        For messages, such as ``"min(users, items)"``.
-    """
+    """The largest possible value of a parameter, and the formula it comes from."""
 
     largest: int
-    formula: str
+    formula: str  # for messages, such as ``"min(users, items)"``
 
 
 def rank_limit(size: TrainingSize, parameter: str = "factors") -> Mapping[str, Limit]:
     """The limit of a decomposition of the users × items matrix: no more factors than its smaller side.
-
-    Parameters
-    ----------
-    size : TrainingSize
-    parameter : str
-        The parameter that counts the factors.
-
-    Returns
-    -------
-    mapping of str to Limit
 
     Examples
     --------

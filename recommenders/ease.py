@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.blockwise import dense_gram
 from recommenders.common_raters import binary_gram
@@ -39,7 +39,7 @@ class EASE(Algorithm):
     which is the minimum of :math:`\|X - XB\|_F^2 + \lambda \|B\|_F^2` over all B with a diagonal of 0. Where
     users are fewer than liked items, P is kept through the Cholesky factor L of :math:`X X^\top + \lambda I`,
     as :math:`P = (I - W^\top W)/\lambda` with :math:`W = L^{-1} X`; the scores are the same. No score for
-    items nobody liked, nor for profiles that like none of the others.
+    items without likes, nor for profiles that like none of the others.
 
     References
     ----------
@@ -53,7 +53,7 @@ class EASE(Algorithm):
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0], [0, 1], [1, 1], n_users=1, n_items=2, scale=used)
     >>> model = EASE.fit(ratings, EASE.Params(reg=1), rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [1], n_items=2, scale=used)).round(9).tolist()
+    >>> model.score(Profiles.single([0], [1], n_items=2, scale=used)).round(9).tolist()
     [[0.0, 0.5]]
     """
 
@@ -73,18 +73,13 @@ class EASE(Algorithm):
         reg: float = parameter(500.0, description="Regularisation λ, in likes.", minimum=1e-3)
 
     params: Params
-    liked_items: NDArray[np.int64]  # shape (m,), the items somebody liked; the other arrays are over these
+    liked_items: NDArray[np.int64]  # shape (m,), the items with at least one like; the other arrays are over these
     inverse: NDArray[np.float64]  # P of shape (m, m); or W of shape (n_users, m) where n_users < m
     diagonal: NDArray[np.float64]  # of P, shape (m,)
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         liked_items = np.unique(positive.indices).astype(np.int64)
@@ -122,11 +117,11 @@ class EASE(Algorithm):
         """Return the item's weight for each of the profile's other likes."""
         liked = positives(user_items, self.scale, self.params.positive_from).indices
         liked = liked[np.isin(liked, self.liked_items) & (liked != item)]
-        places, own = np.searchsorted(self.liked_items, liked), int(np.searchsorted(self.liked_items, item))
+        positions, own = np.searchsorted(self.liked_items, liked), int(np.searchsorted(self.liked_items, item))
         if self.inverse.shape[0] < self.inverse.shape[1]:
-            shared = -(self.inverse[:, places].T @ self.inverse[:, own]) / self.params.reg
+            shared = -(self.inverse[:, positions].T @ self.inverse[:, own]) / self.params.reg
         else:
-            shared = self.inverse[places, own]
+            shared = self.inverse[positions, own]
         return Explanation.over(user_items, liked, -shared / self.diagonal[own])
 
 
@@ -134,9 +129,10 @@ def _by_items(
     matrix: sparse.csr_array, reg: float, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return P and its diagonal."""
+    from scipy import linalg
+
     gram = binary_gram(matrix, within(progress, 0.0, GRAM_WORK)).astype(np.float64)
     np.fill_diagonal(gram, gram.diagonal() + reg)
-    linalg = lazy.linalg()
     progress(GRAM_WORK, f"Factoring a matrix of {gram.shape[0]:,} items, which cannot be interrupted")
     factor = linalg.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     progress(0.7, f"Inverting a matrix of {gram.shape[0]:,} items, which cannot be interrupted")
@@ -148,9 +144,10 @@ def _by_users(
     matrix: sparse.csr_array, reg: float, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return W and the diagonal of P."""
+    from scipy import linalg
+
     gram = dense_gram(matrix, within(progress, 0.0, GRAM_WORK))
     np.fill_diagonal(gram, gram.diagonal() + reg)
-    linalg = lazy.linalg()
     progress(GRAM_WORK, f"Factoring a matrix of {gram.shape[0]:,} people, which cannot be interrupted")
     lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
     progress(0.7, f"Solving for {matrix.shape[1]:,} items, which cannot be interrupted")

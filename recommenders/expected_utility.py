@@ -1,13 +1,14 @@
-"""Expected utility: how likely an item is taken, times what it is worth if it is."""
+"""Expected utility: the probability that an item is chosen, times its utility."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -23,14 +24,16 @@ from recommenders.scale import Scale
 
 __all__ = ["UTILITY_KIND", "ExpectedUtility", "with_utilities"]
 
-# The kind of item feature that holds a given table of utilities: one term, its count the utility.
+# The kind of item feature that holds a table of utilities: a single term, whose count is the utility.
 UTILITY_KIND = "utility"
-# The arrays of the model that scores are saved among this one's under their names after this word.
+# The scorer's arrays are stored with this model's, under their names with this prefix.
 SCORER = "scorer_"
 
 
 class ExpectedUtility(Algorithm):
-    r"""Another algorithm's scores, read as probabilities, times what each item is worth.
+    r"""Another algorithm's scores, read as probabilities, times the utility of each item.
+
+    The algorithm is the scorer; `recommenders.registry`, which knows every algorithm, supplies it (`find_scorer`).
 
     .. math:: E[j \mid a] = \tilde{\mathrm{pr}}(j \mid a) \cdot \tilde u(j)
 
@@ -38,25 +41,26 @@ class ExpectedUtility(Algorithm):
     ratings, 1 for conditional probabilities, the number of the profile's likes for a sum of these; for a
     scorer without such a bound, the highest score it gives to this profile. Scores below 0 count as 0.
 
-    The utility of an item is the mean of its training ratings (with ratings that are amounts, such as the
-    price paid, its mean utility), or is given: as item features of kind ``"utility"``, which may have one term
-    only. An item without a utility has no score, nor has one that the scorer has none for.
+    The utility of an item is the mean of its training ratings (where ratings are amounts such as the price paid,
+    this is the mean amount), or comes from a table: item features of kind ``"utility"`` with a single term. Items
+    without a utility, and items without a score by the scorer, have no score.
 
     References
     ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, sections 6.2.4 and 6.3.2. The highest score of the profile
-    as divisor is ours; it changes no list.
+    Gunawardana & Shani (2009), JMLR 10:2935-2962, sections 6.2.4 and 6.3.2. Dividing by
+    the highest score of the profile is our addition; it changes no list.
 
     Examples
     --------
     Items 1 and 2 are equally likely after item 0, but 2 was rated higher.
 
     >>> from recommenders.data import Profiles, Scale
+    >>> from recommenders.registry import algorithm
     >>> scale = Scale(1, 5, 1)
     >>> users, items, values = [0, 0, 1, 1], [0, 1, 0, 2], [4, 4, 4, 5]
     >>> ratings = Ratings.from_triples(users, items, values, n_users=2, n_items=3, scale=scale)
-    >>> model = ExpectedUtility.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [5], n_items=3, scale=scale)).tolist()
+    >>> model = algorithm("expected-utility").fit(ratings, rng=np.random.default_rng(0))
+    >>> model.score(Profiles.single([0], [5], n_items=3, scale=scale)).tolist()
     [[-inf, 2.0, 2.5]]
     """
 
@@ -75,14 +79,14 @@ class ExpectedUtility(Algorithm):
         scorer: str = parameter(
             "itemitem",
             description=(
-                "The algorithm that tells how likely an item is taken: its key, options after a colon, "
+                "The algorithm whose scores are read as probabilities: its key, then a colon and its options, "
                 "separated by semicolons."
             ),
         )
         utility: str = parameter(
             "ratings",
             description=(
-                "What an item is worth: the mean of its training ratings, or what a given table says (item "
+                "The utility of an item: the mean of its training ratings, or its value in a table (item "
                 "features of kind utility)."
             ),
             choices=("ratings", "given"),
@@ -93,27 +97,36 @@ class ExpectedUtility(Algorithm):
     scorer: Algorithm
 
     @classmethod
+    @abstractmethod
+    def find_scorer(cls, specification: str) -> tuple[type[Algorithm], Parameters]:
+        """Find the scorer and its parameters. `specification` has the form that `recommenders.registry.parse` reads.
+        Raises ParameterError: there is no such algorithm or option.
+        """
+
+    @classmethod
+    def _scorer(cls, params: Params) -> tuple[type[Algorithm], Parameters]:
+        scorer, scorer_params = cls.find_scorer(params.scorer.replace(";", ","))
+        if issubclass(scorer, ExpectedUtility):
+            raise ParameterError("The scorer of expected utilities cannot be another expected utility.")
+        return scorer, scorer_params
+
+    @classmethod
     def check(cls, params: Any, size: TrainingSize) -> None:
-        """Refuse what the scorer refuses, and a given table of utilities that is not there."""
+        """Refuse what the scorer refuses, and a missing table of utilities."""
         super().check(params, size)
-        found, scorer_params = _scorer(params)
-        found.check(scorer_params, size)
+        scorer, scorer_params = cls._scorer(params)
+        scorer.check(scorer_params, size)
         if params.utility == "given":
-            _given(size.features)
+            _table_of(size.features)
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
-        found, scorer_params = _scorer(params)
-        utility = _mean_ratings(ratings) if params.utility == "ratings" else _given(features)
+        scorer, scorer_params = cls._scorer(params)
+        utility = _mean_ratings(ratings) if params.utility == "ratings" else _table_of(features)
         model = cls._with(utility=utility)
-        model.scorer = found.fit(ratings, scorer_params, features=features, rng=rng, progress=progress)
+        model.scorer = scorer.fit(ratings, scorer_params, features=features, rng=rng, progress=progress)
         return model
 
     @classmethod
@@ -121,11 +134,11 @@ class ExpectedUtility(Algorithm):
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
         """The utilities, and what the scorer takes."""
-        found, scorer_params = _scorer(params)
-        of_scorer = found.fit_bytes(
+        scorer, scorer_params = cls._scorer(params)
+        scorer_bytes = scorer.fit_bytes(
             n_users, n_items, n_ratings, scorer_params, n_terms=n_terms, n_item_terms=n_item_terms
         )
-        return of_scorer + 24 * n_items
+        return scorer_bytes + 24 * n_items
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = self.scorer.score(Profiles(user_items, self.scale))
@@ -137,16 +150,16 @@ class ExpectedUtility(Algorithm):
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation | None:
         """Return the scorer's explanation times the item's utility over the divisor.
 
-        None where that is not true: the scorer has no answer, its score is below 0 and counted as 0, or its parts
-        combine by noisy-or, which multiplied through is none.
+        None where that does not hold: the scorer has no explanation, its score is below 0 and counts as 0, or its
+        parts combine by noisy-or, which multiplication does not preserve.
         """
         profile = Profiles(user_items, self.scale)
-        (of_scorer,) = self.scorer.explain(profile, [item])
+        (explained,) = self.scorer.explain(profile, [item])
         scores = self.scorer.score(profile)
-        if of_scorer is None or of_scorer.how == "noisy-or" or scores[0, item] < 0:
+        if explained is None or explained.how == "noisy-or" or scores[0, item] < 0:
             return None
-        worth = float(self.utility[item] / _highest(self.scorer, user_items, scores)[0])
-        return Explanation(of_scorer.items, of_scorer.contributions * worth, of_scorer.offset * worth, of_scorer.how)
+        factor = float(self.utility[item] / _highest(self.scorer, user_items, scores)[0])
+        return Explanation(explained.items, explained.contributions * factor, explained.offset * factor, explained.how)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The model as plain arrays: its own, and those of the scorer under their names after ``scorer_``."""
@@ -156,47 +169,40 @@ class ExpectedUtility(Algorithm):
     def from_state(cls, arrays: Mapping[str, NDArray[Any]], params: Parameters, scale: Scale) -> Self:
         """The model from its arrays, which may be read-only memory maps; they are not copied.
 
-        Raises
-        ------
-        ParameterError
-            If the parameters are those of another algorithm.
-        DataError
-            If an array is missing or one is there that this algorithm or its scorer does not have.
+        Raises ParameterError if the parameters are those of another algorithm. Raises DataError if an array is missing
+        or one is there that this algorithm or its scorer does not have.
         """
         if not isinstance(params, cls.Params):
             raise ParameterError(f"{cls.name} takes its own parameters; got {type(params).__qualname__}.")
-        found, scorer_params = _scorer(params)
-        expected = {"popularity", *cls.arrays, *(f"{SCORER}{name}" for name in found.arrays)}
+        scorer, scorer_params = cls._scorer(params)
+        expected = {"popularity", *cls.arrays, *(f"{SCORER}{name}" for name in scorer.arrays)}
         if set(arrays) != expected:
             raise DataError(
-                f"A stored {cls.name} model over {found.name} has the arrays {', '.join(sorted(expected))}; "
+                f"A stored {cls.name} model over {scorer.name} has the arrays {', '.join(sorted(expected))}; "
                 f"these are {', '.join(sorted(arrays)) or 'none'}."
             )
         model = super().from_state({name: arrays[name] for name in ("popularity", *cls.arrays)}, params, scale)
-        of_scorer = {name: arrays[f"{SCORER}{name}"] for name in found.arrays} | {"popularity": arrays["popularity"]}
-        model.scorer = found.from_state(of_scorer, scorer_params, scale)
+        scorer_arrays = {name: arrays[f"{SCORER}{name}"] for name in scorer.arrays} | {
+            "popularity": arrays["popularity"]
+        }
+        model.scorer = scorer.from_state(scorer_arrays, scorer_params, scale)
         return model
 
     @classmethod
     def takes_features(cls, params: Params) -> bool:
         """Where the table of utilities is given, or the scorer takes features."""
-        found, scorer_params = _scorer(params)
-        return params.utility == "given" or found.takes_features(scorer_params)
+        scorer, scorer_params = cls._scorer(params)
+        return params.utility == "given" or scorer.takes_features(scorer_params)
 
 
 def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> ItemFeatures:
-    """Features with this table of utilities in the place of the one they have, if any.
+    """Features with this table of utilities, which replaces any they already have. The table is the last column, of
+    kind ``"utility"``.
 
     Parameters
     ----------
-    features : ItemFeatures
     utilities : float64 array, shape (n_items,)
-        What each item is worth; one that is not above 0 has no utility.
-
-    Returns
-    -------
-    ItemFeatures
-        The table is the last column, of kind ``"utility"``.
+        Items whose utility is not above 0 have none.
 
     Examples
     --------
@@ -204,45 +210,34 @@ def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> It
     >>> with_utilities(features, np.array([2.5, 0.0])).item_terms.toarray().tolist()
     [[1.0, 2.5], [1.0, 0.0]]
     """
-    kept = [at for at, (kind, _) in enumerate(features.terms) if kind != UTILITY_KIND]
+    other_columns = [at for at, (kind, _) in enumerate(features.terms) if kind != UTILITY_KIND]
     column = sparse.csr_array(np.maximum(utilities, 0.0)[:, np.newaxis])
-    matrix = sparse.hstack([features.item_terms[:, kept], column], format="csr")
-    return ItemFeatures(sparse.csr_array(matrix), (*(features.terms[at] for at in kept), (UTILITY_KIND, "given")))
-
-
-def _scorer(params: ExpectedUtility.Params) -> tuple[type[Algorithm], Parameters]:
-    """Return the algorithm that scores and its parameters.
-
-    The registry imports this module, so it is asked for at the moment of use.
-    """
-    registry = import_module("recommenders.registry")
-    key, scorer_params = registry.parse(params.scorer.replace(";", ","))
-    found = registry.algorithm(key)
-    if issubclass(found, ExpectedUtility):
-        raise ParameterError("The scorer of expected utilities cannot be another expected utility.")
-    return cast(type[Algorithm], found), cast(Parameters, scorer_params)
+    matrix = sparse.hstack([features.item_terms[:, other_columns], column], format="csr")
+    return ItemFeatures(
+        sparse.csr_array(matrix), (*(features.terms[at] for at in other_columns), (UTILITY_KIND, "given"))
+    )
 
 
 def _mean_ratings(ratings: Ratings) -> NDArray[np.float64]:
-    """Return each item's mean rating, 0 for items nobody rated."""
+    """Return each item's mean rating, 0 for unrated items."""
     user_items = ratings.user_items
     sums = np.bincount(user_items.indices, weights=user_items.data.astype(np.float64), minlength=ratings.n_items)
     return np.asarray(sums / np.maximum(ratings.item_counts, 1))
 
 
-def _given(features: ItemFeatures | None) -> NDArray[np.float64]:
+def _table_of(features: ItemFeatures | None) -> NDArray[np.float64]:
     """Return the table of utilities among the features, 0 for items without one."""
     columns = [] if features is None else [at for at, (kind, _) in enumerate(features.terms) if kind == UTILITY_KIND]
     if features is None or len(columns) != 1:
         raise DataError(
-            f"ExpUtility (expected-utility): a given table of utilities is one item feature of kind {UTILITY_KIND}; "
-            f"these data have {len(columns)}. Add the table to the features, or take the mean rating."
+            f"ExpUtility (expected-utility): utility=given needs one item feature of kind {UTILITY_KIND}; "
+            f"these data have {len(columns)}. Add a table of utilities to the features, or use utility=ratings."
         )
     return np.asarray(features.item_terms[:, columns].toarray()[:, 0].astype(np.float64))
 
 
 def _highest(scorer: Algorithm, user_items: sparse.csr_array, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what each profile's scores are divided by, > 0."""
+    """Return the divisor of each profile's scores, > 0."""
     if scorer.score_kind == "rating":
         return np.full(scores.shape[0], scorer.scale.high)
     if isinstance(scorer, ItemItem):

@@ -25,18 +25,6 @@ class Explanation:
 
     for "sum", "max" and "noisy-or".
 
-    Attributes
-    ----------
-    items : int64 array, shape (n_rated,)
-        The profile's items, in its order: rising numbers.
-    contributions : float64 array, shape (n_rated,)
-        What each of them did, in the unit of the score; below 0 where it counts against the item, 0 where it
-        adds nothing of its own. Probabilities where they combine by noisy-or.
-    offset : float
-        What the score would be without any contribution; 0 for algorithms that start from nothing.
-    how : {"sum", "max", "noisy-or"}
-        How the contributions make the score.
-
     Notes
     -----
     A contribution holds for this profile only. A rating may also move the contributions of the others: through
@@ -50,10 +38,12 @@ class Explanation:
     0.625
     """
 
-    items: NDArray[np.int64]
+    items: NDArray[np.int64]  # shape (n_rated,); the profile's items, in its order: rising numbers
+    # Shape (n_rated,); what each of them did, in the unit of the score; below 0 where it counts against the item, 0
+    # where it adds nothing of its own. Probabilities where they combine by noisy-or.
     contributions: NDArray[np.float64]
-    offset: float
-    how: How
+    offset: float  # what the score would be without any contribution; 0 for algorithms that start from nothing
+    how: How  # how the contributions make the score
 
     @classmethod
     def over(
@@ -73,20 +63,6 @@ class Explanation:
             The profile, with sorted indices.
         items : int array, shape (n,)
             Some of the profile's items, none twice, in any order.
-        contributions : float64 array, shape (n,)
-            What each of `items` did.
-        offset, how
-            As in the class.
-
-        Returns
-        -------
-        Explanation
-
-        Examples
-        --------
-        >>> profile = sparse.csr_array(np.array([[4.0, 0.0, 1.0]]))
-        >>> Explanation.over(profile, np.array([2]), np.array([0.5])).contributions.tolist()
-        [0.0, 0.5]
         """
         own = user_items.indices.astype(np.int64)
         filled = np.zeros(own.size)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.data_limits import Limit, TrainingSize, rank_limit
@@ -43,7 +43,7 @@ class IALS(Algorithm):
     by solving for all :math:`p_u`, then for all :math:`q_i`, in turn. The items' factors start from the
     leading right singular vectors, so that no chance is involved. A profile is folded in by solving for its p
     with q fixed: a stranger and a training user with the same likes get the same scores. No score for items
-    nobody liked, nor for profiles that like none of the others.
+    without likes, nor for profiles that like none of the others.
 
     References
     ----------
@@ -59,7 +59,7 @@ class IALS(Algorithm):
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 2, 3], [1] * 4, n_users=2, n_items=4, scale=used)
     >>> model = IALS.fit(ratings, IALS.Params(factors=2, reg=0.01), rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [1], n_items=4, scale=used)).round(2).tolist()
+    >>> model.score(Profiles.single([0], [1], n_items=4, scale=used)).round(2).tolist()
     [[0.98, 0.98, 0.0, 0.0]]
     """
 
@@ -85,7 +85,7 @@ class IALS(Algorithm):
     params: Params
     item_factors: NDArray[np.float64]  # q, shape (n_items, factors)
     gram: NDArray[np.float64]  # the sum of all items' q qᵀ, plus λ on the diagonal, shape (factors, factors)
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
+    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
 
     @classmethod
     def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
@@ -94,12 +94,7 @@ class IALS(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         by_user = positives(ratings.user_items, ratings.scale, params.positive_from)
         by_item = by_user.T.tocsr()
@@ -109,10 +104,14 @@ class IALS(Algorithm):
         for epoch in range(params.epochs):
             first, middle, last = bounds[2 * epoch : 2 * epoch + 3].tolist()
             what = f"Epoch {epoch + 1} of {params.epochs}"
-            told = within(progress, first, middle)
-            user_factors = _solve(by_user, item_factors, _gram(item_factors, params.reg), params.alpha, told, what)
-            told = within(progress, middle, last)
-            item_factors = _solve(by_item, user_factors, _gram(user_factors, params.reg), params.alpha, told, what)
+            part = within(progress, first, middle)
+            user_factors = _solve(
+                by_user, item_factors, _gram(item_factors, params.reg), params.alpha, progress=part, what=what
+            )
+            part = within(progress, middle, last)
+            item_factors = _solve(
+                by_item, user_factors, _gram(user_factors, params.reg), params.alpha, progress=part, what=what
+            )
         return cls._with(
             item_factors=item_factors,
             gram=_gram(item_factors, params.reg),
@@ -150,22 +149,25 @@ def _gram(factors: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
 
 def _solve(
     matrix: sparse.csr_array,
-    others: NDArray[np.float64],
+    column_factors: NDArray[np.float64],
     gram: NDArray[np.float64],
     alpha: float,
+    *,
     progress: Progress = silent,
     what: str = "",
 ) -> NDArray[np.float64]:
     """Return the best factors of each row of the matrix, given those of its columns."""
-    out = np.empty((matrix.shape[0], others.shape[1]))
+    from recommenders.kernels.ials import solve_rows
+
+    out = np.empty((matrix.shape[0], column_factors.shape[1]))
     indptr, indices = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
-    kernel, size = lazy.ials_kernels().solve_rows, gram.shape[0]
+    size = gram.shape[0]
     # Rows do not depend on each other, so neither do they on how they are cut.
     pieces = [piece[:2] for piece in blocks(size**2 * (np.diff(indptr) + size / 3.0), BLOCK_STEPS)]
 
     def solve(piece: tuple[int, int]) -> None:
         start, stop = piece
-        kernel(indptr[start : stop + 1], indices, gram, others, alpha, out[start:stop])
+        solve_rows(indptr[start : stop + 1], indices, gram, column_factors, alpha, out[start:stop])
 
     if numeric_threads() > 1 and len(pieces) > 1:  # the pieces share out the threads; products have one each
         with threadpool_limits(1):

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
-from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
 from recommenders.data import ItemFeatures, Ratings, Scale
@@ -105,7 +105,9 @@ class _ItemNeighbourhood(Algorithm):
 
     def _sums(self, user_items: sparse.csr_array, signals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum similarity times signal over each item's neighbours in the profile; -inf where it has none."""
-        kernels = lazy.neighbour_kernels()
+        from recommenders.kernels import neighbours as kernels
+        from recommenders.kernels.nearest_rated import nearest_sums
+
         out = np.empty(user_items.shape)
         profiles = (
             user_items.indptr.astype(np.int64, copy=False),
@@ -126,17 +128,17 @@ class _ItemNeighbourhood(Algorithm):
         kernels.scatter_sums(everyone[is_alone], *profiles, *neighbours, self.is_mean, out)
         if not is_alone.all():
             rows = everyone[~is_alone]
-            lazy.nearest_rated_kernels().nearest_sums(rows, *profiles, *neighbours, k, self.is_mean, out)
+            nearest_sums(rows, *profiles, *neighbours, k, self.is_mean, out)
         return out
 
     def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
         """As every algorithm's, in one compiled step where nothing has to be mapped or chosen."""
-        given = np.asarray(items)
-        if given.dtype.kind not in "iu" or given.ndim != 1 or given.size > self.params.neighbours:
+        array = np.asarray(items)
+        if array.dtype.kind not in "iu" or array.ndim != 1 or array.size > self.params.neighbours:
             return super().answer(items, ratings, scale, n)
         if (scale is not self.scale and scale != self.scale) or not 1 <= n <= LONGEST_SCANNED:
             return super().answer(items, ratings, scale, n)
-        columns, values = given.astype(np.int64), np.array(ratings, dtype=np.float32)  # copies, to be sorted in place
+        columns, values = array.astype(np.int64), np.array(ratings, dtype=np.float32)  # copies, to be sorted in place
         listed, scores = np.empty((1, n), dtype=np.int64), np.empty((1, n))
         if values.shape != columns.shape or not self._compiled(columns, values, *self._constants, listed, scores):
             return super().answer(items, ratings, scale, n)  # which says what is wrong
@@ -144,9 +146,10 @@ class _ItemNeighbourhood(Algorithm):
 
     @cached_property
     def _compiled(self) -> Callable[..., bool]:
-        """The compiled step, kept because going through the door takes a twentieth of an answer."""
-        compiled: Callable[..., bool] = lazy.ranking_kernels().answer
-        return compiled
+        """The compiled step, cached because importing it again takes a twentieth of an answer."""
+        from recommenders.kernels.ranking import answer
+
+        return answer
 
     @cached_property
     def _constants(self) -> tuple[Any, ...]:
@@ -183,7 +186,7 @@ class _ItemNeighbourhood(Algorithm):
 MOST_ITEMS = 20_000
 
 
-def _kept(params: NeighbourhoodParameters) -> int | None:
+def _n_stored(params: NeighbourhoodParameters) -> int | None:
     return params.neighbours if params.neighbourhood == "item" else None
 
 
@@ -214,7 +217,7 @@ class CorNgr(_ItemNeighbourhood):
     >>> ratings = Ratings.from_triples(users, items, values, n_users=2, n_items=2, scale=scale)
     >>> params = CorNgr.Params(shrinkage=0, reg_item=0, reg_user=1)
     >>> model = CorNgr.fit(ratings, params, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [5], n_items=2, scale=scale)).tolist()
+    >>> model.score(Profiles.single([0], [5], n_items=2, scale=scale)).tolist()
     [[-inf, 5.0]]
     """
 
@@ -237,12 +240,7 @@ class CorNgr(_ItemNeighbourhood):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         if params.correlate == "ratings":
@@ -250,7 +248,7 @@ class CorNgr(_ItemNeighbourhood):
         else:
             values = baseline.residuals(ratings.user_items)
         neighbours = pearson_neighbours(
-            ratings, values, shrinkage=params.shrinkage, keep=_kept(params), progress=progress
+            ratings, values, shrinkage=params.shrinkage, keep=_n_stored(params), progress=progress
         )
         return cls._holding(neighbours, baseline)
 
@@ -287,7 +285,7 @@ class NNCosNgr(_ItemNeighbourhood):
     >>> ratings = Ratings.from_triples([0, 0], [0, 1], [3, 4], n_users=1, n_items=2, scale=scale)
     >>> params = NNCosNgr.Params(shrinkage=1, sum_of="ratings")
     >>> model = NNCosNgr.fit(ratings, params, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [5], n_items=2, scale=scale)).tolist()
+    >>> model.score(Profiles.single([0], [5], n_items=2, scale=scale)).tolist()
     [[-inf, 2.5]]
     """
 
@@ -310,15 +308,10 @@ class NNCosNgr(_ItemNeighbourhood):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
-        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_kept(params), progress=progress)
+        neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_n_stored(params), progress=progress)
         return cls._holding(neighbours, baseline)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.progress import Progress, silent
 from recommenders.threads import each, numeric_threads, one_library_thread
 
@@ -41,12 +40,8 @@ def leading_right_vectors(
     ----------
     matrix : sparse float64 array, shape (n_rows, n_columns)
         A.
-    count : int
-        Number of vectors, >= 1.
-    rng : numpy.random.Generator
-        Draws the start.
     progress : callable, optional
-        Told before every product. How many there will be nobody knows; the share comes closer to 1 with each.
+        Called before every product. Their number is unknown in advance; the share comes closer to 1 with each.
 
     Returns
     -------
@@ -72,36 +67,37 @@ def leading_right_vectors(
 def _leading_right_vectors(
     matrix: sparse.csr_array, count: int, rng: np.random.Generator, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    width = lazy.krylov_kernels().WIDTH
+    from recommenders.kernels.krylov import WIDTH
+
     n_columns = matrix.shape[1]
     limit = n_columns // 2
     sides = _side(matrix), _side(matrix.T.tocsr())
-    basis = np.empty((n_columns, 2 * count + 4 * width), order="F")
-    projected = np.zeros((2 * count + 4 * width,) * 2)
-    basis[:, :width] = np.linalg.qr(rng.standard_normal((n_columns, width)))[0]
-    size = width
+    basis = np.empty((n_columns, 2 * count + 4 * WIDTH), order="F")
+    projected = np.zeros((2 * count + 4 * WIDTH,) * 2)
+    basis[:, :WIDTH] = np.linalg.qr(rng.standard_normal((n_columns, WIDTH)))[0]
+    size = WIDTH
     looks: list[tuple[int, float]] = []
     look = expected = FIRST_LOOK * count + FIRST_EXTRA
     while True:
         progress(size / (size + expected), f"Growing the space of singular vectors: {size:,} of at most {limit:,}")
-        moved = _times(sides[1], _times(sides[0], np.ascontiguousarray(basis[:, size - width : size])))
+        moved = _times(sides[1], _times(sides[0], np.ascontiguousarray(basis[:, size - WIDTH : size])))
         # Only the last two blocks are not at right angles to it by construction; the rest are but for rounding.
-        for first in (max(0, size - 2 * width), 0):
+        for first in (max(0, size - 2 * WIDTH), 0):
             along = basis[:, first:size].T @ moved
             moved -= basis[:, first:size] @ along
-            projected[first:size, size - width : size] += along
+            projected[first:size, size - WIDTH : size] += along
         fresh, coupling = np.linalg.qr(moved)
-        if size >= look or size + width > limit:
+        if size >= look or size + WIDTH > limit:
             square = projected[:size, :size]
             values, vectors = np.linalg.eigh((square + square.T) / 2)
             values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
-            left = np.linalg.norm(coupling @ vectors[size - width :], axis=0)
+            left = np.linalg.norm(coupling @ vectors[size - WIDTH :], axis=0)
             excess = float(left.max() / (TOLERANCE * max(values[-1], EXHAUSTED * values[0])))
             if excess <= 1.0:
                 return np.ascontiguousarray(basis[:, :size] @ vectors), np.sqrt(np.maximum(values, 0.0))
             looks.append((size, np.log(excess)))
             look = _next_look(looks)
-        if size + width > limit:
+        if size + WIDTH > limit:
             return None
         is_spent = np.abs(coupling.diagonal()) <= EXHAUSTED * np.abs(projected[:size, :size]).max()
         if is_spent.any():
@@ -110,11 +106,11 @@ def _leading_right_vectors(
             for _ in range(2):
                 fresh = np.linalg.qr(fresh - basis[:, :size] @ (basis[:, :size].T @ fresh))[0]
             coupling = fresh.T @ moved
-        if size + width > basis.shape[1]:
+        if size + WIDTH > basis.shape[1]:
             basis, projected = _grown(basis, min(2 * size, limit)), _grown(_grown(projected, 2 * size).T, 2 * size)
-        basis[:, size : size + width] = fresh
-        projected[size : size + width, size - width : size] = coupling
-        size += width
+        basis[:, size : size + WIDTH] = fresh
+        projected[size : size + WIDTH, size - WIDTH : size] = coupling
+        size += WIDTH
 
 
 def _next_look(looks: list[tuple[int, float]]) -> int:
@@ -145,11 +141,12 @@ def _side(matrix: sparse.csr_array) -> Side:
 
 def _times(side: Side, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the product of one side of the matrix with a block of vectors, rows shared out among threads."""
+    from recommenders.kernels.krylov import multiply
+
     indptr = side[0]
     out = np.empty((indptr.size - 1, vectors.shape[1]))
     n_ranges = 4 * numeric_threads() if indptr[-1] >= SHARED_ENTRIES else 1
     cuts = np.searchsorted(indptr, indptr[-1] * np.arange(1, n_ranges) / n_ranges)
     bounds = np.unique(np.concatenate(([0], cuts, [indptr.size - 1])))
-    kernel = lazy.krylov_kernels().multiply
-    each(lambda at: kernel(bounds[at], bounds[at + 1], *side, vectors, out), range(bounds.size - 1))
+    each(lambda at: multiply(bounds[at], bounds[at + 1], *side, vectors, out), range(bounds.size - 1))
     return out

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError
-from recommenders import lazy
 from recommenders.threads import each, numeric_threads, one_library_thread
 
 __all__ = [
@@ -59,48 +58,29 @@ Number = TypeVar("Number", np.uint32, np.float64)
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the kernels find the ratings: see `recommenders.kernels.products.arrange`.
+    """Where the kernels find the ratings: see `recommenders.kernels.products.arrange`."""
 
-    Attributes
-    ----------
-    n_items : int
-        Number of items.
-    is_half : bool
-        Whether each pair is seen once; otherwise both ways round.
-    starts : int64 array, shape (n_chunks, n_items + 1)
-        Where in the next three the ratings of each item by the users of each chunk begin.
-    places, begins, ends : uint32 arrays
-        Where a rating stands, and which ratings of its user it is added to.
-    work : int64 array, shape (n_items,)
-        Additions that each item's sums take.
-    busy : int64 array
-        The users that are left out here, to be multiplied as dense rows.
-    at_once : int
-        How many of those may be multiplied together.
-    """
-
-    n_items: int
-    is_half: bool
+    n_items: int  # number of items
+    is_half: bool  # whether each pair is seen once; otherwise both ways round
+    # Shape (n_chunks, n_items + 1); where in the next three the ratings of each item by the users of each chunk begin.
     starts: NDArray[np.int64]
-    places: NDArray[np.uint32]
+    # `positions`, `begins`, `ends`: where a rating stands, and which ratings of its user it is added to.
+    positions: NDArray[np.uint32]
     begins: NDArray[np.uint32]
     ends: NDArray[np.uint32]
-    work: NDArray[np.int64]
-    busy: NDArray[np.int64]
-    at_once: int
+    work: NDArray[np.int64]  # shape (n_items,); additions that each item's sums take
+    busy: NDArray[np.int64]  # the users that are left out here, to be multiplied as dense rows
+    at_once: int  # how many of those may be multiplied together
 
     @classmethod
     def of(cls, user_items: sparse.csr_array, exact_at_once: int) -> Self:
         """Lay out the ratings: in halves, each pair added up once, where all pairs fit in memory.
 
-        With halves, the busiest users are left to dense products, if `exact_at_once` of them (as
-        `exactly_at_once` tells) are enough for a product.
-
-        Raises
-        ------
-        DataError
-            If there are 2 ** 32 ratings or more.
+        With halves, the busiest users are left to dense products, if `exact_at_once` of them (as `exactly_at_once`
+        tells) are enough for a product. Raises DataError if there are 2 ** 32 ratings or more.
         """
+        from recommenders.kernels.products import arrange as arrange_chunk
+
         if user_items.nnz >= MOST_RATINGS:
             raise DataError(
                 f"Sums over common raters take fewer than {MOST_RATINGS:,} ratings; these are {user_items.nnz:,}. "
@@ -120,16 +100,17 @@ class Layout:
         work = np.zeros((chunks.size - 1, n_items), dtype=np.int64)
         begins, ends = (np.empty(total, dtype=np.uint32) for _ in range(2))
         # In halves a rating is added to those from itself on.
-        places = begins if is_half else np.empty(total, dtype=np.uint32)
-        kernel = lazy.product_kernels().arrange
+        positions = begins if is_half else np.empty(total, dtype=np.uint32)
 
         def arrange(chunk: int) -> None:
             first, last = chunks[chunk], chunks[chunk + 1]
-            places_of = starts[chunk], work[chunk], places, begins, ends
-            kernel(first, last, done[first], indptr, items, is_busy, is_half, *places_of)
+            places_of = starts[chunk], work[chunk], positions, begins, ends
+            arrange_chunk(first, last, done[first], indptr, items, is_busy, is_half, *places_of)
 
         each(arrange, range(chunks.size - 1))
-        return cls(n_items, is_half, starts, places, begins, ends, work.sum(axis=0), np.flatnonzero(is_busy), at_once)
+        return cls(
+            n_items, is_half, starts, positions, begins, ends, work.sum(axis=0), np.flatnonzero(is_busy), at_once
+        )
 
     def ranges(self) -> list[tuple[int, int]]:
         """Ranges of items of about the same work, small enough that the sums of one fit in memory."""
@@ -171,13 +152,7 @@ def triangle_ranges(n_items: int) -> list[tuple[int, int]]:
 
 
 def row_ranges(n_items: int) -> list[tuple[int, int]]:
-    """Ranges of about as many rows each.
-
-    Examples
-    --------
-    >>> row_ranges(8)
-    [(0, 2), (2, 4), (4, 6), (6, 8)]
-    """
+    """Ranges of about as many rows each."""
     n_ranges = RANGES_A_THREAD * numeric_threads()
     return _ranges(np.arange(1, n_ranges) * n_items // n_ranges, n_items)
 
@@ -201,7 +176,7 @@ def add_products(n_items: int, n_products: int, add: AddProducts) -> None:
         for top in range(first, last, PRODUCT_ROWS):
             bottom = min(top + PRODUCT_ROWS, last)
             shape = bottom - top, n_items - top
-            add(top, bottom, [one[: shape[0] * shape[1]].reshape(shape) for one in memory])
+            add(top, bottom, [buffer[: shape[0] * shape[1]].reshape(shape) for buffer in memory])
 
     with one_library_thread():  # the ranges share out the threads
         each(block, triangle_ranges(n_items))
@@ -215,12 +190,14 @@ def dense_rows(
     user_items: sparse.csr_array, layout: Layout, packed: NDArray[np.uint32], code_bits: int
 ) -> Iterator[Planes]:
     """Yield, batch by batch, the busy users' dense rows: 1 for a rating, and its code; each overwrites the last."""
+    from recommenders.kernels.products import spread
+
     indptr = user_items.indptr.astype(np.int64, copy=False)
     memory = np.empty((2, min(layout.at_once, layout.busy.size), layout.n_items), dtype=np.float32)
     for users in layout.batches():
-        ones, codes = memory[:, : users.size]
-        lazy.product_kernels().spread(users, indptr, packed, code_bits, ones, codes)
-        yield ones, codes
+        indicators, codes = memory[:, : users.size]
+        spread(users, indptr, packed, code_bits, indicators, codes)
+        yield indicators, codes
 
 
 def mirrored(upper: NDArray[Number]) -> NDArray[Number]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -27,10 +28,10 @@ class PopularityLikes(Algorithm):
 
     .. math:: \mathrm{score}_i = n_i^+ \quad\text{or}\quad \frac{n_i^+ + \lambda s}{n_i + \lambda}.
 
-    With ``by_people`` this is multiplied by the number of items the profile likes. That changes nobody's
-    list, but puts people × item pairs in an order of their own: those who like everything come first, which
+    With ``by_people`` this is multiplied by the number of items the profile likes. No list
+    changes, but the pairs of user and item are ordered differently: users who like everything come first, which
     an unconstrained ROC curve rewards and a customer ROC curve does not. A profile that likes nothing then
-    has no score. An item nobody rated has none in any case, unless items are not ordered at all: all count 1
+    has no score. An unrated item has none in any case, unless items are not ordered at all: all count 1
     then.
 
     References
@@ -44,7 +45,7 @@ class PopularityLikes(Algorithm):
     >>> scale = Scale(1, 5, 1)
     >>> ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 4, 1], n_users=2, n_items=3, scale=scale)
     >>> model = PopularityLikes.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([], [], n_items=3, scale=scale)).tolist()
+    >>> model.score(Profiles.single([], [], n_items=3, scale=scale)).tolist()
     [[2.0, 0.0, -inf]]
     """
 
@@ -77,16 +78,11 @@ class PopularityLikes(Algorithm):
         )
 
     params: Params
-    item_scores: NDArray[np.float64]  # shape (n_items,), -inf for items nobody rated
+    item_scores: NDArray[np.float64]  # shape (n_items,), -inf for unrated items
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         positive = positives(ratings.user_items, ratings.scale, params.positive_from)
         likes = np.bincount(positive.indices, minlength=ratings.n_items).astype(np.float64)

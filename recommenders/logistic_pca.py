@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -29,7 +30,7 @@ FOLDED = 1e-8
 LONGEST_FOLD = 200
 # A likelihood that is lower by no more than this share is as high as before.
 ROUNDING = 1e-13
-# Added to log odds, it changes no number but 0 itself, at which 0/0 would stand for the limit 1/4.
+# Added to log odds, it changes only 0 itself, where 0/0 would occur instead of the limit 1/4.
 NEXT_TO_NOTHING = 1e-300
 
 # What the singular vectors take of the whole, about; only the progress is told by it.
@@ -51,7 +52,7 @@ class LPCA(Algorithm):
     dimension least squares alternate between its column of :math:`U` and its row of :math:`V` together with
     the offsets :math:`\Delta`, each time on the quadratic that touches :math:`L` where it stands and lies
     below it everywhere else, so that no step lowers it. A profile is folded in by maximising over its own
-    row of :math:`U`; its scores are its row of :math:`\Theta`. No score for items that nobody rated
+    row of :math:`U`; its scores are its row of :math:`\Theta`. No score for unrated items
     positively, nor for profiles that hold none of the others with a positive rating.
 
     References
@@ -72,7 +73,7 @@ class LPCA(Algorithm):
     >>> users, items = [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 2, 2]
     >>> ratings = Ratings.from_triples(users, items, [5] * 6, n_users=4, n_items=3, scale=scale)
     >>> model = LPCA.fit(ratings, LPCA.Params(factors=1), rng=np.random.default_rng(0))
-    >>> (model.score(Profiles.one([0], [4], n_items=3, scale=scale)) > 0).tolist()
+    >>> (model.score(Profiles.single([0], [4], n_items=3, scale=scale)) > 0).tolist()
     [[True, True, False]]
     """
 
@@ -95,7 +96,7 @@ class LPCA(Algorithm):
 
     params: Params
     axes: NDArray[np.float64]  # V transposed, shape (n_items, factors)
-    offsets: NDArray[np.float64]  # Δ, shape (n_items,); -inf where nobody rated positively
+    offsets: NDArray[np.float64]  # Δ, shape (n_items,); -inf without a positive rating
 
     @classmethod
     def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
@@ -104,23 +105,18 @@ class LPCA(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         # Before anything is left out, so that the limit on the factors is that of the data.
-        told = within(progress, 0.0, START_WORK)
-        start = right_singular_vectors(liked, params.factors, rng, what="users, items", progress=told)
+        part = within(progress, 0.0, START_WORK)
+        start = right_singular_vectors(liked, params.factors, rng, what="users, items", progress=part)
         is_liked = liked_items(liked)
         axes = np.zeros((ratings.n_items, params.factors))
         offsets = np.full(ratings.n_items, -np.inf)
-        kept = sparse.csr_array(liked[:, np.flatnonzero(is_liked)])
+        liked_columns = sparse.csr_array(liked[:, np.flatnonzero(is_liked)])
         _, axes[is_liked], offsets[is_liked] = decompose(
-            kept, start[is_liked], params.iterations, params.reg, within(progress, START_WORK, 1.0)
+            liked_columns, start[is_liked], params.iterations, params.reg, within(progress, START_WORK, 1.0)
         )
         return cls._with(axes=axes, offsets=offsets)
 
@@ -138,11 +134,11 @@ class LPCA(Algorithm):
         liked = positives(user_items, self.scale, self.params.positive_from)
         known = np.flatnonzero(np.isfinite(self.offsets))
         scores = np.full(user_items.shape, -np.inf)
-        kept = sparse.csr_array(liked[:, known])
-        rows = np.flatnonzero(np.diff(kept.indptr))
+        liked_columns = sparse.csr_array(liked[:, known])
+        rows = np.flatnonzero(np.diff(liked_columns.indptr))
         axes, offsets = self.axes[known], self.offsets[known]
-        places = fold_in(sparse.csr_array(kept[rows]), axes, offsets, self.params.reg)
-        scores[np.ix_(rows, known)] = places @ axes.T + offsets
+        coordinates = fold_in(sparse.csr_array(liked_columns[rows]), axes, offsets, self.params.reg)
+        scores[np.ix_(rows, known)] = coordinates @ axes.T + offsets
         return scores
 
 
@@ -153,7 +149,8 @@ def decompose(
     reg: float,
     progress: Progress = silent,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Fit U, V and Δ stage by stage.
+    """Fit U, V and Δ stage by stage. Returns U of shape (n_users, factors), V transposed of shape (n_items, factors), Δ
+    of shape (n_items,).
 
     Parameters
     ----------
@@ -165,13 +162,6 @@ def decompose(
         Alternations within each dimension.
     reg : float
         Weight of the squares of U and V.
-    progress : callable, optional
-        Told before every block of every pass.
-
-    Returns
-    -------
-    tuple of three float64 arrays
-        U of shape (n_users, factors), V transposed of shape (n_items, factors), Δ of shape (n_items,).
     """
     n_users, n_items = liked.shape
     columns = sparse.csr_array(liked.T)
@@ -179,17 +169,17 @@ def decompose(
     offsets = np.log(counts + 0.5) - np.log(n_users - counts + 0.5)
     # As long as the axes of ones, so that coordinates and reg have the same meaning on data of every size.
     axes = start * np.sqrt(n_items)
-    places = np.zeros((n_users, start.shape[1]))
+    coordinates = np.zeros((n_users, start.shape[1]))
     factors, passes = start.shape[1], 2 * iterations + 1
     for k in range(factors):
         for number in range(passes):
             done = k * passes + number
-            told = within(progress, done / (factors * passes), (done + 1) / (factors * passes))
+            part = within(progress, done / (factors * passes), (done + 1) / (factors * passes))
             if number % 2 == 0:
-                _move_people(liked, places, axes, offsets, k, reg, told)
+                _move_people(liked, coordinates, axes, offsets, k=k, reg=reg, progress=part)
             else:
-                _move_items(columns, places, axes, offsets, k, reg, told)
-    return places, axes, offsets
+                _move_items(columns, coordinates, axes, offsets, k=k, reg=reg, progress=part)
+    return coordinates, axes, offsets
 
 
 def fold_in(
@@ -215,32 +205,33 @@ def fold_in(
     """
     upper = np.triu_indices(axes.shape[1])
     products = axes[:, upper[0]] * axes[:, upper[1]]
-    places = np.zeros((liked.shape[0], axes.shape[1]))
-    step = np.zeros_like(places)
+    coordinates = np.zeros((liked.shape[0], axes.shape[1]))
+    step = np.zeros_like(coordinates)
     highest = np.full(liked.shape[0], -np.inf)
     moving = np.arange(liked.shape[0])
     for _ in range(LONGEST_FOLD):
-        tried = places[moving] + step[moving]
-        value, newton = _newton(sparse.csr_array(liked[moving]), tried, axes, products, offsets, reg)
+        tried = coordinates[moving] + step[moving]
+        value, newton = _newton(sparse.csr_array(liked[moving]), tried, axes, products, offsets, reg=reg)
         is_higher = value >= highest[moving] - ROUNDING * np.abs(value)
         higher = moving[is_higher]
-        places[higher], highest[higher], step[higher] = tried[is_higher], value[is_higher], newton[is_higher]
+        coordinates[higher], highest[higher], step[higher] = tried[is_higher], value[is_higher], newton[is_higher]
         step[moving[~is_higher]] /= 2  # too far: half the way is tried from the same place
         is_moving = np.abs(step[moving]).max(axis=1) > FOLDED
         there = moving[~is_moving]
-        places[there] += step[there]
+        coordinates[there] += step[there]
         moving = moving[is_moving]
         if moving.size == 0:
             break
-    return places
+    return coordinates
 
 
 def _newton(
     liked: sparse.csr_array,
-    places: NDArray[np.float64],
+    coordinates: NDArray[np.float64],
     axes: NDArray[np.float64],
     products: NDArray[np.float64],
     offsets: NDArray[np.float64],
+    *,
     reg: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each profile's likelihood less its penalty, and Newton's step from there.
@@ -249,13 +240,13 @@ def _newton(
     """
     factors = axes.shape[1]
     upper = np.triu_indices(factors)
-    value = np.asarray(liked @ offsets) - 0.5 * reg * (places**2).sum(axis=1)
+    value = np.asarray(liked @ offsets) - 0.5 * reg * (coordinates**2).sum(axis=1)
     pull = np.asarray(liked @ axes)
-    value += (pull * places).sum(axis=1)
-    pull -= reg * places
-    curvature = np.empty((places.shape[0], factors, factors))
-    for rows in _blocks(places.shape[0], axes.shape[0]):
-        theta = places[rows] @ axes.T + offsets
+    value += (pull * coordinates).sum(axis=1)
+    pull -= reg * coordinates
+    curvature = np.empty((coordinates.shape[0], factors, factors))
+    for rows in _blocks(coordinates.shape[0], axes.shape[0]):
+        theta = coordinates[rows] @ axes.T + offsets
         small = np.exp(-np.abs(theta))
         chance = np.where(theta > 0, 1.0, small) / (1.0 + small)
         value[rows] -= (np.maximum(theta, 0.0) + np.log1p(small)).sum(axis=1)
@@ -297,45 +288,47 @@ def _cells(
 
 def _move_people(
     liked: sparse.csr_array,
-    places: NDArray[np.float64],
+    coordinates: NDArray[np.float64],
     axes: NDArray[np.float64],
     offsets: NDArray[np.float64],
+    *,
     k: int,
     reg: float,
     progress: Progress = silent,
 ) -> None:
-    """Step to the top of the bound in everybody's k-th coordinate, in place."""
+    """Maximise the bound in the k-th coordinate of every user, in place."""
     axis = axes[:, k]
-    pull = np.asarray(liked @ axis) - reg * places[:, k]
-    curvature = np.full(places.shape[0], reg)
+    pull = np.asarray(liked @ axis) - reg * coordinates[:, k]
+    curvature = np.full(coordinates.shape[0], reg)
     for rows, chance, weight in _cells(
-        places[:, : k + 1], axes[:, : k + 1], offsets, progress, f"Dimension {k + 1} of {axes.shape[1]}, people"
+        coordinates[:, : k + 1], axes[:, : k + 1], offsets, progress, f"Dimension {k + 1} of {axes.shape[1]}, people"
     ):
         pull[rows] -= chance @ axis
         curvature[rows] += weight @ axis**2
-    places[:, k] += np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0)
+    coordinates[:, k] += np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0)
 
 
 def _move_items(
     columns: sparse.csr_array,
-    places: NDArray[np.float64],
+    coordinates: NDArray[np.float64],
     axes: NDArray[np.float64],
     offsets: NDArray[np.float64],
+    *,
     k: int,
     reg: float,
     progress: Progress = silent,
 ) -> None:
-    """Step to the top of the bound in every item's k-th coordinate and offset together, in place.
+    """Maximise the bound in the k-th coordinate and the offset of every item together, in place.
 
-    The offset is one more coordinate, along which everybody stands at 1.
+    The offset is one more coordinate, in which every user has the value 1.
     """
-    place = places[:, k]
-    ones = np.ones_like(place)
-    pull = np.asarray(columns @ np.column_stack((place, ones)))
+    coordinate = coordinates[:, k]
+    constant = np.ones_like(coordinate)
+    pull = np.asarray(columns @ np.column_stack((coordinate, constant)))
     pull[:, 0] -= reg * axes[:, k]
     sums = np.empty((axes.shape[0], 3))
-    basis = np.column_stack((place**2, place, ones))
-    extended = np.column_stack((places[:, : k + 1], ones))
+    basis = np.column_stack((coordinate**2, coordinate, constant))
+    extended = np.column_stack((coordinates[:, : k + 1], constant))
     for rows, chance, weight in _cells(
         np.column_stack((axes[:, : k + 1], offsets)),
         extended,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self, cast
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -62,7 +63,7 @@ class LSA(Algorithm):
     >>> counts = sparse.csr_array(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     >>> features = ItemFeatures(counts, (("genre", "Comedy"), ("genre", "Horror")))
     >>> model = LSA.fit(ratings, LSA.Params(factors=2), features=features, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [5], n_items=3, scale=scale)).round(9).tolist()
+    >>> model.score(Profiles.single([0], [5], n_items=3, scale=scale)).round(9).tolist()
     [[1.0, 1.0, 0.0]]
     """
 
@@ -114,12 +115,7 @@ class LSA(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         weighted = _weighted(cast(ItemFeatures, features), params)  # the caller saw to it that there are some
         vectors = right_singular_vectors(weighted, params.factors, rng, what="items, terms", progress=progress)

@@ -22,55 +22,21 @@ QUANTILES = np.array([-1.96, -1.44, -1.15, -0.93, -0.76, -0.6, -0.45, -0.32, -0.
 
 
 def sparse_bytes(n_rows: int, n_entries: int) -> int:
-    """A sparse matrix of float64 values.
-
-    Parameters
-    ----------
-    n_rows, n_entries : int
-        Its size.
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
+    """A sparse matrix of float64 values."""
     return 12 * n_entries + 8 * n_rows
 
 
 def binary_bytes(n_users: int, n_ratings: int) -> int:
-    """The positive ratings as ones, and what telling them takes; at most all ratings are positive.
-
-    Parameters
-    ----------
-    n_users, n_ratings : int
-        Of the training ratings.
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
+    """The positive ratings as ones, and what telling them takes; at most all ratings are positive."""
     return sparse_bytes(n_users, n_ratings) + 9 * n_ratings
 
 
 def co_rated_pairs(n_users: int, n_items: int, n_ratings: int, *, at_least: int = 1) -> int:
     r"""About how many ordered pairs of items have one common rater, or `at_least` two.
 
-    Two items with :math:`n_i` and :math:`n_j` raters share none with probability
-    :math:`\exp(-h \, n_i n_j / U)`, with h for people being unequal; the :math:`n_i` are taken to be lognormal.
-    An estimate: where popularity is more even than that of films there are more pairs, up to all of them.
-
-    Parameters
-    ----------
-    n_users, n_items, n_ratings : int
-        Of the training ratings.
-    at_least : int
-        1 or 2.
-
-    Returns
-    -------
-    int
-        Pairs, 0 to n_items squared.
+    Two items with :math:`n_i` and :math:`n_j` raters share none with probability :math:`\exp(-h \, n_i n_j / U)`, with
+    h for people being unequal; the :math:`n_i` are taken to be lognormal. An estimate: where popularity is more even
+    than that of films there are more pairs, up to all of them. `at_least` is 1 or 2.
 
     Examples
     --------
@@ -86,18 +52,7 @@ def co_rated_pairs(n_users: int, n_items: int, n_ratings: int, *, at_least: int 
 
 def sums_bytes(n_items: int, n_ratings: int, bytes_a_pair: int) -> int:
     """Sums over common raters: the ratings laid out, dense rows, and so many bytes for each pair of items under way.
-
-    Parameters
-    ----------
-    n_items, n_ratings : int
-        Of the training ratings.
-    bytes_a_pair : int
-        Of each pair's sums.
-
-    Returns
-    -------
-    int
-        Bytes.
+    `bytes_a_pair` are those of each pair's sums.
     """
     all_pairs = n_items**2
     pairs = all_pairs if n_items <= HALF_ITEMS else min(all_pairs, 2 * (BLOCK_WORDS + n_items))
@@ -105,20 +60,7 @@ def sums_bytes(n_items: int, n_ratings: int, bytes_a_pair: int) -> int:
 
 
 def singular_bytes(n_rows: int, n_columns: int, n_entries: int, factors: int) -> int:
-    """The leading right singular vectors of a sparse matrix, result included.
-
-    Parameters
-    ----------
-    n_rows, n_columns, n_entries : int
-        The matrix.
-    factors : int
-        Vectors wanted.
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
+    """The leading right singular vectors of a sparse matrix, result included."""
     smaller = min(n_rows, n_columns)
     vectors = 8 * factors * (4 * n_columns + 2 * smaller)
     turned = 2 * sparse_bytes(n_rows + n_columns, n_entries)

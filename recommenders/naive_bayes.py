@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -44,7 +45,7 @@ class NaiveBayes(Algorithm):
     References
     ----------
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4, names a naive
-    Bayes model for recommending items that nobody has rated. The text at hand breaks off before the section
+    Bayes model for recommending unrated items. The text at hand breaks off before the section
     that describes it, so all details are ours: the Bernoulli model over the presence of features, Laplace's
     smoothing, that the liked items are set against all other items of the catalogue (against the person's other
     rated items as an option, but for usage data, where nothing rated is disliked), and that features which none
@@ -67,7 +68,7 @@ class NaiveBayes(Algorithm):
     >>> features = ItemFeatures(counts, (("genre", "Comedy"), ("genre", "Horror")))
     >>> params = NaiveBayes.Params(against="rated")
     >>> model = NaiveBayes.fit(ratings, params, features=features, rng=np.random.default_rng(0))
-    >>> np.exp(model.score(Profiles.one([0, 1], [5, 1], n_items=3, scale=scale))).round(9).tolist()
+    >>> np.exp(model.score(Profiles.single([0, 1], [5, 1], n_items=3, scale=scale))).round(9).tolist()
     [[4.0, 0.25, 4.0]]
     """
 
@@ -99,12 +100,7 @@ class NaiveBayes(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         item_terms = Content.of(cast(ItemFeatures, features)).item_terms  # the caller saw to it that there are some
         n_having = np.bincount(item_terms.indices, minlength=item_terms.shape[1]).astype(np.int64)

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from recommenders import lazy
 from recommenders.layout import row_ranges
 from recommenders.progress import Progress
 from recommenders.threads import each
@@ -23,20 +22,13 @@ SORTING = "Sorting every item's neighbours"
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Every item's neighbours, most similar first.
+    """Every item's neighbours, most similar first."""
 
-    Attributes
-    ----------
-    indptr : int64 array, shape (n_items + 1,)
-        Where each item's neighbours begin and end in the other two arrays.
-    items : int32 array, shape (n_pairs,)
-        The neighbours; equally similar ones by item number.
-    similarities : float64 array, shape (n_pairs,)
-        In (0, 1], falling within an item's row. Pairs whose similarity is 0 or negative are not neighbours.
-    """
-
+    # Shape (n_items + 1,); where each item's neighbours begin and end in the other two arrays.
     indptr: NDArray[np.int64]
-    items: NDArray[np.int32]
+    items: NDArray[np.int32]  # shape (n_pairs,); the neighbours; equally similar ones by item number
+    # Shape (n_pairs,); in (0, 1], falling within an item's row. Pairs whose similarity is 0 or negative are not
+    # neighbours.
     similarities: NDArray[np.float64]
 
 
@@ -66,7 +58,8 @@ def _sorted_few(
     similarities: NDArray[np.float64], keep: int | None, keys: NDArray[np.uint64], rounded: NDArray[np.float32]
 ) -> Rows:
     """Do the same for rows that stay in the cache from the first look at them to the last; overwrites `keys`."""
-    kernels = lazy.similarity_kernels()
+    from recommenders.kernels import similarities as kernels
+
     lengths = np.empty(similarities.shape[0], dtype=np.int64)
     kernels.pack_rows(similarities, lengths, rounded, rounded.view(np.uint32), keys)
     bounds = np.concatenate(([0], np.cumsum(lengths)))
@@ -87,14 +80,14 @@ def _best_keys(
     keys: NDArray[np.uint64], bounds: NDArray[np.int64], keep: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return each row's first keys, unsorted: at least `keep` of them, and all that float32 holds for equal."""
-    kept = []
+    selected = []
     for first, last in pairwise(bounds):
         row = keys[first:last]
         if row.size > keep:
             edge = np.partition(row, keep - 1)[keep - 1] | np.uint64(0xFFFFFFFF)
             row = row[row <= edge]
-        kept.append(row)
-    return np.concatenate(kept), np.concatenate(([0], np.cumsum([row.size for row in kept])))
+        selected.append(row)
+    return np.concatenate(selected), np.concatenate(([0], np.cumsum([row.size for row in selected])))
 
 
 def joined(ranges: list[list[Rows]]) -> Neighbours:
@@ -121,8 +114,10 @@ def sort_rows(
     bits order like integers as none is negative) and item are packed into one, and the kernel repairs what
     float32 could not tell apart.
     """
+    from recommenders.kernels.neighbours import unpack_sorted
+
     rounded = np.uint32(0xFFFFFFFF) - similarities.astype(np.float32).view(np.uint32)
     keys = (rounded.astype(np.uint64) << np.uint64(32)) | items.astype(np.uint64)
     for first, last in pairwise(bounds):
         keys[first:last].sort()
-    lazy.neighbour_kernels().unpack_sorted(bounds, keys, np.empty(n_items), items, similarities)
+    unpack_sorted(bounds, keys, np.empty(n_items), items, similarities)

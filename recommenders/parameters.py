@@ -44,19 +44,10 @@ def parameter(
 
     Parameters
     ----------
-    default : bool, int, float or str
-        Its type is the parameter's.
-    description : str
-        For forms, one sentence.
     minimum, maximum : float, optional
         Inclusive limits of a number.
     choices : tuple of str
         The values allowed, for text only.
-
-    Returns
-    -------
-    object
-        What a dataclass takes for a field.
     """
     metadata = {"description": description, "minimum": minimum, "maximum": maximum, "choices": choices}
     return field(default=default, metadata=metadata)
@@ -64,12 +55,8 @@ def parameter(
 
 @dataclass(frozen=True)
 class Parameters:
-    """Base of every algorithm's ``Params``: a frozen dataclass whose values were checked when it was made.
-
-    Raises
-    ------
-    ParameterError
-        If a value has the wrong type, is not finite, is outside its limits or not among its choices.
+    """Base of every algorithm's ``Params``: a frozen dataclass whose values were checked when it was made. Raises
+    ParameterError if a value has the wrong type, is not finite, is outside its limits or not among its choices.
 
     Examples
     --------
@@ -90,37 +77,17 @@ class Parameters:
 
     @classmethod
     def described(cls) -> tuple[ParameterInfo, ...]:
-        """The parameters in their order, with types, defaults, descriptions and limits.
-
-        Returns
-        -------
-        tuple of ParameterInfo
-        """
+        """The parameters in their order, with types, defaults, descriptions and limits."""
         hints = get_type_hints(cls)
         return tuple(
-            ParameterInfo(name=one.name, type=hints[one.name], default=cast(Any, one.default), **one.metadata)
-            for one in fields(cls)
+            ParameterInfo(name=field.name, type=hints[field.name], default=cast(Any, field.default), **field.metadata)
+            for field in fields(cls)
         )
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Parameters from names and values, text included (``{"factors": "50"}``); the rest keep their
-        defaults.
-
-        Parameters
-        ----------
-        values : mapping of str to object
-            By the parameter's name.
-
-        Returns
-        -------
-        Self
-            Checked.
-
-        Raises
-        ------
-        ParameterError
-            If a name is unknown or a value cannot be read as its type.
+        """Parameters from names and values, text included (``{"factors": "50"}``); the rest keep their defaults. Raises
+        ParameterError if a name is unknown or a value cannot be read as its type.
         """
         infos = {info.name: info for info in cls.described()}
         unknown = sorted(set(values) - set(infos))
@@ -130,37 +97,17 @@ class Parameters:
         return cls(**{name: _read(infos[name], value) for name, value in values.items()})
 
     def as_dict(self) -> dict[str, bool | int | float | str]:
-        """Names and values, for JSON and for the recipe of a model.
-
-        Returns
-        -------
-        dict
-        """
+        """Names and values, for JSON and for the recipe of a model."""
         return asdict(self)
 
     def changed(self) -> dict[str, bool | int | float | str]:
-        """Only the values that differ from their defaults.
-
-        Returns
-        -------
-        dict
-        """
+        """Only the values that differ from their defaults."""
         defaults = {info.name: info.default for info in self.described()}
         return {name: value for name, value in self.as_dict().items() if value != defaults[name]}
 
 
 def labelled(name: str, options: Mapping[str, bool | int | float | str]) -> str:
-    """A short name followed by options, as tables print it.
-
-    Parameters
-    ----------
-    name : str
-    options : mapping of str to value
-        Printed in their order.
-
-    Returns
-    -------
-    str
+    """A short name followed by options in their order, as tables print it.
 
     Examples
     --------

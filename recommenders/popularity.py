@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -18,9 +19,9 @@ __all__ = ["TopPop"]
 
 
 class TopPop(Algorithm):
-    """Order by number of training ratings, whatever the ratings and whoever asks.
+    """Order by number of training ratings, independent of their values and of the profile.
 
-    An item nobody rated has no score; an empty profile gets the same scores as any other.
+    An unrated item has no score; an empty profile gets the same scores as any other.
 
     References
     ----------
@@ -32,7 +33,7 @@ class TopPop(Algorithm):
     >>> scale = Scale(1, 5, 1)
     >>> ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 1, 4], n_users=2, n_items=3, scale=scale)
     >>> model = TopPop.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([], [], n_items=3, scale=scale)).tolist()
+    >>> model.score(Profiles.single([], [], n_items=3, scale=scale)).tolist()
     [[2.0, 1.0, -inf]]
     """
 
@@ -50,12 +51,7 @@ class TopPop(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         return cls._with()
 

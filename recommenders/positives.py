@@ -56,25 +56,10 @@ def positives(user_items: sparse.csr_array, scale: Scale, positive_from: float) 
         is_positive = user_items.data >= lowest - GRID_TOLERANCE * scale.step
     counts = np.concatenate(([0], np.cumsum(is_positive)))
     indptr = counts[user_items.indptr].astype(user_items.indptr.dtype)
-    ones = np.ones(int(counts[-1]))
-    return sparse.csr_array((ones, user_items.indices[is_positive], indptr), shape=user_items.shape)
+    unit_weights = np.ones(int(counts[-1]))
+    return sparse.csr_array((unit_weights, user_items.indices[is_positive], indptr), shape=user_items.shape)
 
 
 def liked_items(likes: sparse.csr_array) -> NDArray[np.bool_]:
-    """Which items anybody likes.
-
-    Parameters
-    ----------
-    likes : sparse array, shape (n_users, n_items)
-        As `positives` gives them.
-
-    Returns
-    -------
-    bool array, shape (n_items,)
-
-    Examples
-    --------
-    >>> liked_items(sparse.csr_array(np.array([[1.0, 0.0], [1.0, 0.0]]))).tolist()
-    [True, False]
-    """
+    """Which items anybody likes. Returns a bool array, shape (n_items,)."""
     return np.bincount(likes.indices, minlength=likes.shape[1]) > 0

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.codes import Codes, packed_with_items, rating_codes
 from recommenders.data import Ratings
 from recommenders.layout import ADDING, MOST_SINGLE, Layout, Planes, add_products, dense_rows, exactly_at_once, mirrored
@@ -26,31 +25,16 @@ WORD_BITS = 64
 
 @dataclass(frozen=True, eq=False)
 class Dots:
-    """How to add up numbers of common raters and sums of products: both in one word a pair.
+    """How to add up numbers of common raters and sums of products: both in one word a pair."""
 
-    Attributes
-    ----------
-    user_items : sparse array, shape (n_users, n_items)
-        Who rated what; its values are not used.
-    layout : Layout
-        Where the ratings are.
-    packed : uint32 array, shape (n_ratings,)
-        Item and code of each rating.
-    code_bits, shift : int
-        Bits of a code, and where the number of common raters begins in a word.
-    unit : float
-        Worth of 1 in the sums, in rating points squared.
-    squares : float64 array, shape (n_items,)
-        Sum of each item's squared ratings.
-    """
-
-    user_items: sparse.csr_array
-    layout: Layout
-    packed: NDArray[np.uint32]
+    user_items: sparse.csr_array  # sparse array, shape (n_users, n_items); who rated what; its values are not used
+    layout: Layout  # where the ratings are
+    packed: NDArray[np.uint32]  # shape (n_ratings,); item and code of each rating
+    # `code_bits`, `shift`: bits of a code, and where the number of common raters begins in a word.
     code_bits: int
     shift: int
-    unit: float
-    squares: NDArray[np.float64]
+    unit: float  # worth of 1 in the sums, in rating points squared
+    squares: NDArray[np.float64]  # shape (n_items,); sum of each item's squared ratings
 
     @classmethod
     def of(cls, codes: Codes) -> Self | None:
@@ -71,21 +55,26 @@ class Dots:
 
     def add(self, first: int, last: int, out: NDArray[np.uint64]) -> None:
         """Add to words of items first..last."""
+        from recommenders.kernels.products import add_dots
+
         at = self.layout
-        kernel = lazy.product_kernels().add_dots
-        kernel(first, last, at.starts, at.places, at.begins, at.ends, self.packed, self.code_bits, self.shift, out)
+        add_dots(first, last, at.starts, at.positions, at.begins, at.ends, self.packed, self.code_bits, self.shift, out)
 
     def whole(self, progress: Progress = silent) -> Words:
         """The words of all pairs i <= j; needs a layout in halves."""
+        from recommenders.kernels.products import merge_dots
+
         out = np.zeros((self.layout.n_items, self.layout.n_items), dtype=np.uint64)
         each(lambda range_: self.add(*range_, out[range_[0] : range_[1]]), self.layout.ranges(), progress, ADDING)
-        kernel = lazy.product_kernels().merge_dots
-        for ones, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
+        for indicators, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
 
-            def add(top: int, bottom: int, buffers: list[NDArray[np.float32]], of: Planes = (ones, codes)) -> None:
+            def add(
+                top: int, bottom: int, buffers: list[NDArray[np.float32]], of: Planes = (indicators, codes)
+            ) -> None:
                 for plane, buffer in zip(of, buffers, strict=True):
                     np.matmul(plane[:, top:bottom].T, plane[:, top:], out=buffer)
-                kernel(*buffers, self.shift, out[top:bottom, top:])
+                common, dots = buffers
+                merge_dots(common, dots, self.shift, out[top:bottom, top:])
 
             add_products(self.layout.n_items, 2, add)
         return Words(out, self.shift, self.unit, self.squares)
@@ -93,18 +82,12 @@ class Dots:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The sums of all pairs i <= j of items: what `Dots` adds up, and how to read it.
+    """The sums of all pairs i <= j of items: what `Dots` adds up, and how to read it."""
 
-    Attributes
-    ----------
-    words : uint64 array, shape (n_items, n_items)
-        The number of common raters from bit `shift` on, the sum of products below; what is under the diagonal means
-        nothing.
-    shift, unit, squares
-        As in `Dots`.
-    """
-
+    # Shape (n_items, n_items); the number of common raters from bit `shift` on, the sum of products below; what is
+    # under the diagonal means nothing.
     words: NDArray[np.uint64]
+    # `shift`, `unit`, `squares`: as in `Dots`.
     shift: int
     unit: float
     squares: NDArray[np.float64]
@@ -112,23 +95,15 @@ class Words:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """How to add up the six sums of a correlation: three in each of two words a pair.
+    """How to add up the six sums of a correlation: three in each of two words a pair."""
 
-    Attributes
-    ----------
-    user_items, layout, packed, code_bits
-        As in `Dots`.
-    others : uint64 array, shape (2 ** code_bits,)
-        What each code adds to the left word: 1, itself and its square.
-    low_bits, high_bits : int
-        Where in a word the middle sum and the highest one begin.
-    """
-
+    # `user_items`, `layout`, `packed`, `code_bits`: as in `Dots`.
     user_items: sparse.csr_array
     layout: Layout
     packed: NDArray[np.uint32]
     code_bits: int
-    others: NDArray[np.uint64]
+    terms: NDArray[np.uint64]  # shape (2 ** code_bits,); what each code adds to the left word: 1, itself and its square
+    # `low_bits`, `high_bits`: where in a word the middle sum and the highest one begin.
     low_bits: int
     high_bits: int
 
@@ -141,7 +116,7 @@ class Moments:
         if packing is None or high_bits + max(codes.bits(0), codes.bits(1)) > WORD_BITS:
             return None
         code = np.arange(1 << packing[1], dtype=np.uint64)
-        others = (np.uint64(1) << np.uint64(high_bits)) + (code << np.uint64(low_bits)) + code * code
+        terms = (np.uint64(1) << np.uint64(high_bits)) + (code << np.uint64(low_bits)) + code * code
         highest = codes.highest
 
         def fits(n_rows: int) -> bool:
@@ -150,27 +125,30 @@ class Moments:
             return (n_rows * highest << bits) + n_rows * highest**2 <= MOST_SINGLE
 
         layout = Layout.of(codes.user_items, exactly_at_once(fits))
-        return cls(codes.user_items, layout, *packing, others, low_bits, high_bits)
+        return cls(codes.user_items, layout, *packing, terms, low_bits, high_bits)
 
     def add(self, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
         """Add to words of items first..last."""
+        from recommenders.kernels.products import add_moments
+
         at = self.layout
-        lazy.product_kernels().add_moments(
-            *(first, last, at.starts, at.places, at.begins, at.ends, self.packed, self.others),
+        add_moments(
+            *(first, last, at.starts, at.positions, at.begins, at.ends, self.packed, self.terms),
             *(self.code_bits, self.low_bits, self.high_bits, left, right),
         )
 
     def whole(self, progress: Progress = silent) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """The left and the right words of all pairs i <= j; needs a layout in halves."""
+        from recommenders.kernels.products import merge_moments
+
         n_items = self.layout.n_items
         left, right = (np.zeros((n_items, n_items), dtype=np.uint64) for _ in range(2))
         each(
             lambda range_: self.add(*range_, left[range_[0] : range_[1]], right[range_[0] : range_[1]]),
             *(self.layout.ranges(), progress, ADDING),
         )
-        kernel = lazy.product_kernels().merge_moments
-        for ones, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
-            bits = (ones.shape[0] * int(codes.max()) ** 2).bit_length()
+        for indicators, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
+            bits = (indicators.shape[0] * int(codes.max()) ** 2).bit_length()
             both = codes * np.float32(1 << bits) + codes * codes
 
             def add(
@@ -178,12 +156,18 @@ class Moments:
                 bottom: int,
                 buffers: list[NDArray[np.float32]],
                 bits: int = bits,
-                of: tuple[Planes, ...] = ((ones, ones), (ones, both), (both, ones), (codes, codes)),
+                of: tuple[Planes, ...] = (
+                    (indicators, indicators),
+                    (indicators, both),
+                    (both, indicators),
+                    (codes, codes),
+                ),
             ) -> None:
-                for (own, others), buffer in zip(of, buffers, strict=True):
-                    np.matmul(own[:, top:bottom].T, others[:, top:], out=buffer)
+                for (rows, columns), buffer in zip(of, buffers, strict=True):
+                    np.matmul(rows[:, top:bottom].T, columns[:, top:], out=buffer)
                 part = slice(top, bottom), slice(top, None)
-                kernel(*buffers, bits, self.low_bits, self.high_bits, left[part], right[part])
+                common, lefts, rights, dots = buffers
+                merge_moments(common, lefts, rights, dots, bits, self.low_bits, self.high_bits, left[part], right[part])
 
             add_products(n_items, 4, add)
         return left, right
@@ -196,16 +180,6 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
     """The words of all pairs i <= j of a small catalogue, kept for the next model on the same ratings.
 
     Nothing where the catalogue is too large for that, or ratings are no exact multiples of a binary fraction.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    progress : callable, optional
-        Told before every range of items.
-
-    Returns
-    -------
-    Words or None
     """
     if ratings.n_items > REMEMBERED_ITEMS:
         return None
@@ -221,12 +195,6 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
 def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] | None:
     """Sums of products of all pairs of items, missing ratings as 0, in rating points squared; exact.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    progress : callable, optional
-        Told before every range of items.
-
     Returns
     -------
     float64 array, shape (n_items, n_items)
@@ -239,8 +207,8 @@ def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] |
     >>> gram(ratings).tolist()
     [[9.0, 12.0], [12.0, 16.0]]
     """
-    found = packed_dots(ratings, progress)
-    if found is None:
+    words = packed_dots(ratings, progress)
+    if words is None:
         return None
-    low = (found.words & np.uint64((1 << found.shift) - 1)).astype(np.float64) * found.unit
+    low = (words.words & np.uint64((1 << words.shift) - 1)).astype(np.float64) * words.unit
     return mirrored(low)

@@ -1,4 +1,4 @@
-"""How far a fit is: told by the algorithm, heard by whoever waits, and the one way to stop it."""
+"""Progress of a fit: reported by the algorithm to a callback, which can also stop the fit."""
 
 from __future__ import annotations
 
@@ -30,18 +30,7 @@ def silent(share: float, what: str, /) -> None:
 
 
 def within(progress: Progress, first: float, last: float) -> Progress:
-    """The progress of a piece of work that takes the whole from `first` to `last`.
-
-    Parameters
-    ----------
-    progress : callable
-        That of the whole.
-    first, last : float
-        In [0, 1].
-
-    Returns
-    -------
-    callable
+    """The progress of a piece of work that takes the whole from `first` to `last`. Both are in [0, 1].
 
     Examples
     --------
@@ -50,14 +39,15 @@ def within(progress: Progress, first: float, last: float) -> Progress:
     0.75 Epoch 3 of 4
     """
 
-    def told(share: float, what: str, /) -> None:
+    def report(share: float, what: str, /) -> None:
         progress(first + (last - first) * min(max(share, 0.0), 1.0), what)
 
-    return told
+    return report
 
 
 def blocks(costs: ArrayLike, limit: float) -> Iterator[tuple[int, int, float]]:
-    """Cut consecutive rows into blocks that cost at most `limit` each, or hold a single row.
+    """Cut consecutive rows into blocks that cost at most `limit` each, or hold a single row. Yields the first row, the
+    row after the last, and the share of all costs that lies before the block.
 
     Parameters
     ----------
@@ -65,11 +55,6 @@ def blocks(costs: ArrayLike, limit: float) -> Iterator[tuple[int, int, float]]:
         What each row costs, >= 0, in any unit.
     limit : float
         In the same unit, > 0.
-
-    Yields
-    ------
-    tuple of int, int and float
-        First row, row after the last, and the share of all costs that lies before the block.
 
     Examples
     --------

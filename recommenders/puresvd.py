@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.data_limits import Limit, TrainingSize, rank_limit
@@ -30,7 +30,7 @@ class PureSVD(Algorithm):
     .. math:: \mathrm{score}_u = r_u Q Q^\top
 
     with :math:`Q` (n_items, factors) the leading right singular vectors. There are no user factors to keep,
-    so a stranger's profile is scored exactly as a training user's. No score for items nobody rated, nor for
+    so a stranger's profile is scored exactly as a training user's. No score for unrated items, nor for
     profiles that have none of the others.
 
     References
@@ -46,7 +46,7 @@ class PureSVD(Algorithm):
     >>> users, items, values = [0, 0, 1, 1], [0, 1, 2, 3], [5, 5, 4, 4]
     >>> ratings = Ratings.from_triples(users, items, values, n_users=2, n_items=4, scale=scale)
     >>> model = PureSVD.fit(ratings, PureSVD.Params(factors=2), rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [4], n_items=4, scale=scale)).round(9).tolist()
+    >>> model.score(Profiles.single([0], [4], n_items=4, scale=scale)).round(9).tolist()
     [[2.0, 2.0, 0.0, 0.0]]
     """
 
@@ -82,12 +82,7 @@ class PureSVD(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         vectors = right_singular_vectors(
             ratings.user_items,
@@ -107,9 +102,11 @@ class PureSVD(Algorithm):
         return sparse_bytes(n_users, n_ratings) + singular_bytes(n_users, n_items, n_ratings, params.factors)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        from recommenders.kernels.ranking import fold
+
         folded = np.empty((user_items.shape[0], self.item_factors.shape[1]))
         profile = user_items.indptr.astype(np.int64, copy=False), user_items.indices.astype(np.int32, copy=False)
-        lazy.ranking_kernels().fold(*profile, user_items.data, self.item_factors, folded)
+        fold(*profile, user_items.data, self.item_factors, folded)
         return self._silence(folded @ self.item_factors.T, user_items)
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:

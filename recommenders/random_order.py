@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -17,16 +18,16 @@ from recommenders.progress import Progress
 
 __all__ = ["Random"]
 
-# Codes are compared in thousandths of a step, so that float32 noise of a mapped scale changes nobody's order.
+# Codes are compared in thousandths of a step, so that float32 noise of a mapped scale changes no order.
 CODE_PARTS = 1000
 
 
 class Random(Algorithm):
-    """A random order of the items that somebody rated, drawn afresh for each profile.
+    """A random order of the rated items, drawn afresh for each profile.
 
     The order follows from the seed and from the profile (its items and ratings) alone: the same person gets
     the same list again, in any batch and by any worker. Two people with the same profile, the empty one too,
-    get the same order. An item nobody rated has no score.
+    get the same order. An unrated item has no score.
 
     References
     ----------
@@ -39,7 +40,7 @@ class Random(Algorithm):
     >>> scale = Scale(1, 5, 1)
     >>> ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 1, 4], n_users=2, n_items=3, scale=scale)
     >>> model = Random.fit(ratings, rng=np.random.default_rng(0))
-    >>> profile = Profiles.one([0], [5], n_items=3, scale=scale)
+    >>> profile = Profiles.single([0], [5], n_items=3, scale=scale)
     >>> model.score(profile).tolist() == model.score(profile).tolist()
     True
     """
@@ -62,12 +63,7 @@ class Random(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         return cls._with(seed=rng.integers(0, np.iinfo(np.int64).max, size=1, dtype=np.int64))
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
-from recommenders import lazy
 from recommenders.data import Profiles
 from recommenders.threads import each, one_library_thread
 
-__all__ = ["LONGEST_SCANNED", "Scorer", "TopN", "listing", "top_n", "top_n_all", "top_n_batch"]
+__all__ = ["LONGEST_SCANNED", "Scorer", "TopN", "listing", "top_n", "top_n_all"]
 
 # Up to this length a list is found in one pass over the scores; longer ones are sorted.
 LONGEST_SCANNED = 100
@@ -31,11 +30,6 @@ class Scorer(Protocol):
     def score(self, profiles: Profiles, /) -> NDArray[np.float64]:
         """Score every item for every profile.
 
-        Parameters
-        ----------
-        profiles : Profiles
-            Over the scorer's items.
-
         Returns
         -------
         float64 array, shape (n_profiles, n_items)
@@ -45,28 +39,19 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TopN:
-    """A recommendation list, best first.
+    """A recommendation list, best first."""
 
-    Attributes
-    ----------
-    items : int64 array, shape (n,)
-        Item numbers; fewer than asked for only if the catalogue has no more outside the profile.
-    scores : float64 array, shape (n,)
-        The model's scores; -inf in the slots filled by popularity.
-    is_filled : bool array, shape (n,)
-        Which slots the model had no score for, so that popularity filled them.
-    """
-
+    # Shape (n,); item numbers; fewer than asked for only if the catalogue has no more outside the profile.
     items: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    is_filled: NDArray[np.bool_]
+    scores: NDArray[np.float64]  # shape (n,); the model's scores; -inf in the slots filled by popularity
+    is_filled: NDArray[np.bool_]  # shape (n,); which slots the model had no score for, so that popularity filled them
 
 
 def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: ArrayLike, n: int) -> TopN:
     """The n best items of one row of scores.
 
-    Higher scores come first; equal scores by popularity, then by item number: the same list every time. Items
-    without a score (-inf) come last, by popularity, and are marked as filling.
+    Higher scores come first; equal scores by popularity, then by item number: the same list every time. Items without a
+    score (-inf) come last, by popularity, and are marked as filling. Returns at most `n` items.
 
     Parameters
     ----------
@@ -76,13 +61,6 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
         Number of training ratings of each item.
     exclude : int array
         Item numbers never to be recommended: those of the profile.
-    n : int
-        Length of the list, >= 1.
-
-    Returns
-    -------
-    TopN
-        At most `n` items.
 
     Raises
     ------
@@ -113,54 +91,8 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
     return listing(items[0], values[0])
 
 
-def top_n_batch(
-    scores: NDArray[np.float64], popularity: NDArray[np.int64], profiles: Profiles, n: int
-) -> tuple[TopN, ...]:
-    """The n best items of every profile, each profile's own items left out.
-
-    Parameters
-    ----------
-    scores : float64 array, shape (n_profiles, n_items)
-        As an algorithm's `score` gives them for `profiles`.
-    popularity, n
-        As in `top_n`.
-    profiles : Profiles
-        The profiles that were scored.
-
-    Returns
-    -------
-    tuple of TopN
-        One list a profile, in their order.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `top_n`; also if scores and profiles differ in shape.
-    """
-    if scores.shape != profiles.user_items.shape:
-        raise DataError(
-            f"Scores of shape {scores.shape} do not belong to profiles of shape {profiles.user_items.shape}."
-        )
-    if n > LONGEST_SCANNED:
-        own = np.split(profiles.user_items.indices, profiles.user_items.indptr[1:-1])
-        return tuple(top_n(row, popularity, items, n) for row, items in zip(scores, own, strict=True))
-    if n < 1:
-        raise ParameterError(f"A recommendation list needs at least one place; n is {n}.")
-    lists = _best(scores, popularity, profiles.user_items.indptr, profiles.user_items.indices, n)
-    return tuple(listing(items, values) for items, values in zip(*lists, strict=True))
-
-
 def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The n best items of every profile by a model, a block of profiles at a time, on the threads allowed.
-
-    Parameters
-    ----------
-    model : Scorer
-        A fitted algorithm.
-    profiles : Profiles
-        Any number: memory is taken for the lists and for a block's scores only.
-    n : int
-        Length of the lists, >= 1; short ones are what this is for.
 
     Returns
     -------
@@ -208,9 +140,11 @@ def _best(
     own_items: NDArray[Any],
     n: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    from recommenders.kernels.ranking import best
+
     items, values = np.empty((scores.shape[0], n), dtype=np.int64), np.empty((scores.shape[0], n))
     own = own_indptr.astype(np.int64, copy=False), own_items.astype(np.int32, copy=False)
-    wrong = lazy.ranking_kernels().best(np.ascontiguousarray(scores), popularity, *own, items, values)
+    wrong = best(np.ascontiguousarray(scores), popularity, *own, items, values)
     if wrong >= 0:
         raise DataError(f"The score of item {wrong % scores.shape[1]} is not a number.")
     return items, values
@@ -225,10 +159,6 @@ def listing(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
         Best first; -1 from where the list is at its end.
     values : float64 array, shape (n,)
         Their scores; -inf for items that fill the list up.
-
-    Returns
-    -------
-    TopN
     """
     if items[-1] < 0:
         used = int((items >= 0).sum())

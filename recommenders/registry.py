@@ -1,8 +1,8 @@
-"""The only list of algorithms: by key, with their parameters, third parties' included.
+"""The registry of algorithms: keys, classes and parameters.
 
-A third party adds an algorithm by an entry point of the group ``parallax.algorithms``, whose name is the
-key and whose object is a subclass of `recommenders.base.Algorithm`. It is imported when it is first asked
-for. Adapters of other libraries' algorithms are listed where their library is installed.
+A third party adds an algorithm by an entry point of the group ``parallax.algorithms``, whose name is the key and
+whose object is a subclass of `recommenders.base.Algorithm`; it is imported on first use. Adapters of other libraries'
+algorithms are listed where the library is installed.
 """
 
 from __future__ import annotations
@@ -56,53 +56,39 @@ __all__ = [
 
 ENTRY_POINT_GROUP = "parallax.algorithms"
 
+
+class _ExpectedUtility(ExpectedUtility):
+    """Expected utility over any algorithm of this registry."""
+
+    @classmethod
+    def find_scorer(cls, specification: str) -> tuple[type[Algorithm], Parameters]:
+        key, params = parse(specification)
+        return algorithm(key), params
+
+
 _OWN: dict[str, type[Algorithm]] = {
-    one.key: one
-    for one in (
+    own.key: own
+    for own in (
         *(TopPop, CorNgr, NNCosNgr, AsySVD, PureSVD, LSA),
-        *(UserKNNPearson, UserKNNCosine, ItemItem, ExpectedUtility, PopularityLikes),
+        *(UserKNNPearson, UserKNNCosine, ItemItem, _ExpectedUtility, PopularityLikes),
         *(LPCA, Aspect, AspectContent, NaiveBayes, Random, EASE, IALS),
     )
 }
 _ADAPTERS: dict[str, type[Adapter]] = {
-    one.key: one for one in (ImplicitALS, ImplicitBPR, ImplicitCosine, LensKitALS, LensKitBiasedMF, LensKitItemKNN)
+    adapter.key: adapter
+    for adapter in (ImplicitALS, ImplicitBPR, ImplicitCosine, LensKitALS, LensKitBiasedMF, LensKitItemKNN)
 }
 
 
 def keys() -> tuple[str, ...]:
-    """Every key: the project's own in their usual order, those of the libraries installed, and third parties'
-    in alphabetical order.
-
-    Returns
-    -------
-    tuple of str
-    """
-    adapted = (key for key, found in _ADAPTERS.items() if found.library.is_installed)
+    """Every key: the project's own, those of installed libraries, then third parties' in alphabetical order."""
+    adapted = (key for key, adapter in _ADAPTERS.items() if adapter.library.is_installed)
     return (*_OWN, *adapted, *sorted(_added()))
 
 
 def algorithm(key: str) -> type[Algorithm]:
-    """The algorithm of a key.
-
-    Parameters
-    ----------
-    key : str
-
-    Returns
-    -------
-    type
-        A subclass of `Algorithm`.
-
-    Raises
-    ------
-    ParameterError
-        If the key is unknown, its library is not installed (the message says how to install it), or a third
-        party's entry point does not give an algorithm of that key.
-
-    Examples
-    --------
-    >>> algorithm("toppop").name
-    'TopPop'
+    """Look up an algorithm by its key. Raises ParameterError: the key is unknown, the library of the adapter is not
+    installed (the message says how to install it), or a third party's entry point is not an algorithm with that key.
     """
     if key in _OWN:
         return _OWN[key]
@@ -114,139 +100,70 @@ def algorithm(key: str) -> type[Algorithm]:
     added = _added()
     if key not in added:
         raise ParameterError(f"There is no algorithm {key!r}; the algorithms are: {', '.join(keys())}.")
-    found = added[key].load()
-    if not (isinstance(found, type) and issubclass(found, Algorithm) and found.key == key):
+    loaded = added[key].load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Algorithm) and loaded.key == key):
         raise ParameterError(
             f"The entry point {added[key].value} of {ENTRY_POINT_GROUP} is not an Algorithm with key {key!r}."
         )
-    return found
+    return loaded
 
 
 def install_command(key: str) -> str | None:
-    """The command that installs the library of an adapter, whether it is installed or not; None for other algorithms.
-
-    Parameters
-    ----------
-    key : str
-        The algorithm's.
-
-    Returns
-    -------
-    str or None
-
-    Examples
-    --------
-    >>> install_command("toppop") is None
-    True
-    """
+    """The command that installs the library of an adapter; None for other algorithms."""
     return _ADAPTERS[key].library.how_to_install() if key in _ADAPTERS else None
 
 
 def package_of(key: str) -> tuple[str, str] | None:
-    """The installed package that adds a third party's algorithm.
+    """Name and version of the installed package that adds a third party's algorithm.
 
-    Parameters
-    ----------
-    key : str
-        The algorithm's.
-
-    Returns
-    -------
-    tuple of str, or None
-        Its name in the package index and its version; None for the project's own algorithms and adapters.
+    None for the project's own algorithms and adapters.
     """
-    found = _added().get(key)
-    return None if found is None or found.dist is None else (found.dist.name, found.dist.version)
+    point = _added().get(key)
+    return None if point is None or point.dist is None else (point.dist.name, point.dist.version)
 
 
 def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
-    """The parameters of an algorithm from names and values, text included; what is left out has its default.
+    """Create the parameters of an algorithm from names and values.
 
-    Parameters
-    ----------
-    key : str
-        The algorithm's.
-    values : mapping of str to object, optional
-        By the parameter's name.
-
-    Returns
-    -------
-    params : Parameters
-        Of the algorithm's own class.
-
-    Raises
-    ------
-    ParameterError
-        If the key or a name is unknown, or a value is not allowed; the message names the algorithm.
+    Values have their own type or are text; omitted parameters have their defaults. Raises ParameterError: the key or a
+    name is unknown, or a value is not allowed; the message names the algorithm.
 
     Examples
     --------
     >>> params_of("puresvd", {"factors": "300"})
     PureSVD.Params(factors=300)
     """
-    found = algorithm(key)
+    chosen = algorithm(key)
     try:
-        return found.Params.from_mapping(values or {})
+        return chosen.Params.from_mapping(values or {})
     except ParameterError as error:
-        raise ParameterError(f"{found.name} ({key}): {error}") from error
+        raise ParameterError(f"{chosen.name} ({key}): {error}") from error
 
 
 def feasible_params(key: str, values: Mapping[str, Any], size: TrainingSize) -> Parameters:
-    """The parameters of an algorithm on data of a size: a default above the largest possible value is lowered to it.
+    """As `params_of`, with every default lowered to the largest value that data of this size allow.
 
-    Parameters
-    ----------
-    key : str
-        The algorithm's.
-    values : mapping of str to object
-        The parameters that were given, text included. They are never changed.
-    size : TrainingSize
-        Of the training data.
-
-    Returns
-    -------
-    params : Parameters
-        Of the algorithm's own class. Where the defaults fit they are those of `params_of`.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `params_of`; or a given value, or the algorithm as such, is impossible on these data.
+    The values given are never changed. Raises ParameterError or DataError: as `params_of`; or an explicit value, or the
+    algorithm itself, is impossible on these data.
 
     Examples
     --------
     >>> feasible_params("puresvd", {}, TrainingSize(n_users=90, n_items=18))
     PureSVD.Params(factors=18)
     """
-    found, params = algorithm(key), params_of(key, values)
+    chosen, params = algorithm(key), params_of(key, values)
     lowered = {
         name: limit.largest
-        for name, limit in found.limits(size).items()
+        for name, limit in chosen.limits(size).items()
         if name not in values and 1 <= limit.largest < getattr(params, name)
     }
     params = replace(params, **lowered)
-    found.check(params, size)
+    chosen.check(params, size)
     return params
 
 
 def label(key: str, values: Mapping[str, Any] | None = None) -> str:
-    """The name printed in tables.
-
-    Parameters
-    ----------
-    key : str
-        The algorithm's.
-    values : mapping of str to object, optional
-        By the parameter's name.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ParameterError
-        As `params_of`.
+    """The name printed in tables; parameters and errors as for `params_of`.
 
     Examples
     --------
@@ -257,21 +174,8 @@ def label(key: str, values: Mapping[str, Any] | None = None) -> str:
 
 
 def parse(text: str) -> tuple[str, Parameters]:
-    """One algorithm as written in a command: ``key`` or ``key:name=value,name=value``.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    key : str
-    params : Parameters
-
-    Raises
-    ------
-    ParameterError
-        If the text is not of that form, or names what does not exist.
+    """Parse an algorithm as written in a command: ``key`` or ``key:name=value,name=value``. Raises ParameterError: the
+    text does not have that form, or the algorithm or a parameter does not exist.
 
     Examples
     --------
@@ -283,26 +187,8 @@ def parse(text: str) -> tuple[str, Parameters]:
 
 
 def named_values(text: str) -> tuple[str, dict[str, str]]:
-    """One algorithm as written in a command: its key and the parameters that are named, not yet read.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    key : str
-    values : dict of str to str
-
-    Raises
-    ------
-    ParameterError
-        If the text is not of the form ``key:name=value,name=value``, or names a parameter twice.
-
-    Examples
-    --------
-    >>> named_values("puresvd:factors=50")
-    ('puresvd', {'factors': '50'})
+    """Split an algorithm as written in a command into its key and its parameters as text. Raises ParameterError: the
+    text does not have the form ``key:name=value,name=value``, or names a parameter twice.
     """
     key, _, options = text.strip().partition(":")
     values: dict[str, str] = {}
@@ -319,21 +205,8 @@ def named_values(text: str) -> tuple[str, dict[str, str]]:
 def specifications(text: str) -> tuple[str, ...]:
     """Split a list of algorithms at the commas between them.
 
-    A piece that holds ``=`` but no ``:`` belongs to the algorithm before it.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    tuple of str
-        Each as `parse` and `named_values` take it.
-
-    Raises
-    ------
-    ParameterError
-        If there is none.
+    A piece that holds ``=`` but no ``:`` belongs to the algorithm before it. Raises ParameterError: there is no
+    algorithm in the text.
 
     Examples
     --------
@@ -352,21 +225,8 @@ def specifications(text: str) -> tuple[str, ...]:
 
 
 def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
-    """Several algorithms as written in a command, separated by commas.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    tuple of (str, Parameters)
-        In the order given.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, one cannot be read, or the same algorithm comes twice with the same parameters.
+    """Parse several algorithms, separated by commas, in the order of the text. Raises ParameterError: as `parse`; or
+    the text names no algorithm, or names an algorithm twice with the same parameters.
 
     Examples
     --------
@@ -375,21 +235,21 @@ def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
     """
     parsed: list[tuple[str, Parameters]] = []
     for piece in specifications(text):
-        one = parse(piece)
-        if one in parsed:
-            raise ParameterError(f"{algorithm(one[0]).label(one[1])} comes twice in {text!r}.")
-        parsed.append(one)
+        key, params = parse(piece)
+        if (key, params) in parsed:
+            raise ParameterError(f"{algorithm(key).label(params)} comes twice in {text!r}.")
+        parsed.append((key, params))
     return tuple(parsed)
 
 
 def _added() -> dict[str, EntryPoint]:
-    """Third parties' entry points by key, none of them imported."""
-    found: dict[str, EntryPoint] = {}
+    """Third parties' entry points by key; none is imported."""
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
-        if point.name in _OWN or point.name in _ADAPTERS or point.name in found:
+        if point.name in _OWN or point.name in _ADAPTERS or point.name in points:
             raise ParameterError(
-                f"The entry point {point.value} wants the key {point.name!r}, which is taken; "
+                f"The entry point {point.value} uses the key {point.name!r}, which is taken; "
                 "uninstall its package or ask its authors for another key."
             )
-        found[point.name] = point
-    return found
+        points[point.name] = point
+    return points

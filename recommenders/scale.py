@@ -20,19 +20,8 @@ VALUES_AT_A_TIME = 1 << 16  # what a cache holds
 class Scale:
     """A rating scale: its lowest and highest point and the distance between neighbouring points.
 
-    Parameters
-    ----------
-    low, high : float
-        Lowest and highest rating, finite, ``0 < low <= high``. Zero is not a rating here: the matrices are
-        sparse and zero means missing, so a scale that starts at 0 is shifted when it is imported. A scale
-        of a single point (``low == high``) is how usage data (bought or not) are written.
-    step : float
-        Distance between neighbouring points, > 0; the scale's width is a whole number of steps.
-
-    Raises
-    ------
-    DataError
-        If the numbers do not make such a scale.
+    The `values` of its methods are array-like, in points of the scale. Raises DataError if the numbers do not make such
+    a scale.
 
     Examples
     --------
@@ -42,9 +31,12 @@ class Scale:
     [0.5, 2.75, 5.0]
     """
 
+    # `low`, `high`: lowest and highest rating, finite, ``0 < low <= high``. Zero is not a rating here: the matrices are
+    # sparse and zero means missing, so a scale that starts at 0 is shifted when it is imported. A scale of a single
+    # point (``low == high``) is how usage data (bought or not) are written.
     low: float
     high: float
-    step: float
+    step: float  # distance between neighbouring points, > 0; the scale's width is a whole number of steps
 
     def __post_init__(self) -> None:
         for name in ("low", "high", "step"):
@@ -70,11 +62,6 @@ class Scale:
     def codes(self, values: ArrayLike) -> NDArray[np.float64]:
         """Steps above the lowest point.
 
-        Parameters
-        ----------
-        values : array-like
-            In points of the scale.
-
         Returns
         -------
         float64 array, same shape
@@ -83,16 +70,8 @@ class Scale:
         return (np.asarray(values, dtype=np.float64) - self.low) / self.step
 
     def covers(self, values: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each value lies between the lowest and the highest point; NaN does not.
-
-        Parameters
-        ----------
-        values : array-like
-            In points of the scale.
-
-        Returns
-        -------
-        bool array, same shape
+        """Whether each value lies between the lowest and the highest point; NaN does not. Returns a bool array, same
+        shape.
         """
         codes = self.codes(values)
         highest = self.codes(self.high)
@@ -100,11 +79,6 @@ class Scale:
 
     def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each value is a point of the scale, up to the precision of float32.
-
-        Parameters
-        ----------
-        values : array-like
-            In points of the scale.
 
         Returns
         -------
@@ -126,13 +100,6 @@ class Scale:
 
     def convert(self, values: ArrayLike, to: Scale) -> NDArray[np.float64]:
         """The same values on another scale, by the linear map that takes end points to end points.
-
-        Parameters
-        ----------
-        values : array-like
-            In points of this scale.
-        to : Scale
-            The other one.
 
         Returns
         -------

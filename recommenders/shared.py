@@ -32,19 +32,7 @@ class Remembered(Generic[Product]):
         self._product: Product | None = None
 
     def of(self, owner: object, make: Callable[[], Product]) -> Product:
-        """Return the owner's product, made by `make` if it is not the one held.
-
-        Parameters
-        ----------
-        owner : object
-            Whose product it is; held weakly.
-        make : callable
-            Makes the product.
-
-        Returns
-        -------
-        object
-        """
+        """Return the owner's product, made by `make` if it is not the one held."""
         with self._lock:
             if self._product is None or self._owner() is not owner:
                 self._product = None  # let go of the old one before the new one needs the room

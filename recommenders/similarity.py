@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.blockwise import BLOCK_STEPS
 from recommenders.codes import PACKED_BITS, Codes, rating_codes
 from recommenders.data import Ratings
@@ -41,6 +41,8 @@ def cosine_neighbours(
         d_{ij} = \frac{n_{ij}}{n_{ij} + \lambda} \cdot
         \frac{\sum_u r_{ui} r_{uj}}{\sqrt{\sum_u r_{ui}^2} \sqrt{\sum_u r_{uj}^2}}
 
+    The result is symmetric unless truncated.
+
     Parameters
     ----------
     ratings : Ratings
@@ -49,13 +51,6 @@ def cosine_neighbours(
         :math:`\lambda`, in common raters, >= 0.
     keep : int, optional
         Keep only so many neighbours of each item; all of them if left out.
-    progress : callable, optional
-        Told before every block of items.
-
-    Returns
-    -------
-    Neighbours
-        Symmetric unless truncated.
 
     Examples
     --------
@@ -64,6 +59,8 @@ def cosine_neighbours(
     >>> cosine_neighbours(ratings, shrinkage=1.0).similarities.tolist()
     [0.5, 0.5]
     """
+    from recommenders.kernels.neighbours import cosine_rows
+
     exact = _exact_cosines(ratings, shrinkage, keep, progress)
     if exact is not None:
         return exact
@@ -73,15 +70,8 @@ def cosine_neighbours(
     norms = np.sqrt(squares)
     by_user, by_item = _two_sides(ratings.user_items, ratings.user_items.data)
 
-    def write(
-        start: int,
-        stop: int,
-        items: NDArray[np.int32],
-        similarities: NDArray[np.float64],
-        lengths: NDArray[np.int64],
-    ) -> int:
-        kernel = lazy.neighbour_kernels().cosine_rows
-        return int(kernel(start, stop, *by_item, *by_user, norms, shrinkage, items, similarities, lengths))
+    def write(start: int, stop: int, *buffers: NDArray[Any]) -> int:
+        return int(cosine_rows(start, stop, *by_item, *by_user, norms, shrinkage, *buffers))
 
     return _collect(ratings.user_items, write, keep, progress)
 
@@ -98,6 +88,11 @@ def pearson_neighbours(
 
     .. math:: d_{ij} = \frac{n_{ij}}{n_{ij} + \lambda} \rho_{ij}
 
+    The result is symmetric unless truncated. A correlation over a single common rater, or one where an item's common
+    ratings are all equal, is undefined and makes no neighbours.
+
+    `shrinkage` and `keep` are those of `cosine_neighbours`.
+
     Parameters
     ----------
     ratings : Ratings
@@ -106,18 +101,6 @@ def pearson_neighbours(
         What to correlate, in the order of ``ratings.user_items.data``: the ratings' codes (steps above the
         scale's lowest point, whose correlations are those of the ratings and whose sums are exact), or
         residuals.
-    shrinkage : float
-        :math:`\lambda`, in common raters, >= 0.
-    keep : int, optional
-        Keep only so many neighbours of each item; all of them if left out.
-    progress : callable, optional
-        Told before every block of items.
-
-    Returns
-    -------
-    Neighbours
-        Symmetric unless truncated. A correlation over a single common rater, or one where an item's common
-        ratings are all equal, is undefined and makes no neighbours.
 
     Examples
     --------
@@ -128,31 +111,27 @@ def pearson_neighbours(
     >>> pearson_neighbours(ratings, codes, shrinkage=2.0).similarities.tolist()
     [0.5, 0.5]
     """
+    from recommenders.kernels.neighbours import pearson_rows
+
     exact = _exact_pearsons(ratings, values, shrinkage, keep, progress)
     if exact is not None:
         return exact
     by_user, by_item = _two_sides(ratings.user_items, values)
 
-    def write(
-        start: int,
-        stop: int,
-        items: NDArray[np.int32],
-        similarities: NDArray[np.float64],
-        lengths: NDArray[np.int64],
-    ) -> int:
-        kernel = lazy.neighbour_kernels().pearson_rows
-        return int(kernel(start, stop, *by_item, *by_user, shrinkage, items, similarities, lengths))
+    def write(start: int, stop: int, *buffers: NDArray[Any]) -> int:
+        return int(pearson_rows(start, stop, *by_item, *by_user, shrinkage, *buffers))
 
     return _collect(ratings.user_items, write, keep, progress)
 
 
 def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progress: Progress) -> Neighbours | None:
     """Return the neighbours from exact sums of whole numbers; nothing where the ratings are none."""
-    kernel = lazy.similarity_kernels().cosines
+    from recommenders.kernels.similarities import cosines
+
     adding, dividing, sorting = (within(progress, first, last) for first, last in pairwise(SHARES))
-    found = packed_dots(ratings, adding)
-    if found is not None:
-        out = np.empty(found.words.shape)
+    packed = packed_dots(ratings, adding)
+    if packed is not None:
+        out = np.empty(packed.words.shape)
     else:
         codes = rating_codes(ratings)
         dots = None if codes is None else Dots.of(codes)
@@ -164,17 +143,17 @@ def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progres
             def block(first: int, last: int) -> NDArray[np.float64]:
                 words = dots.rows(first, last)
                 similarities = words.view(np.float64)  # each word is read before its place is written
-                kernel(first, first, last, words, dots.shift, dots.unit, norms, shrinkage, similarities, False)
+                cosines(first, first, last, words, dots.shift, dots.unit, norms, shrinkage, similarities, False)
                 return similarities
 
             ranges = dots.layout.ranges()
             return joined(each(lambda range_: sorted_rows(block(*range_), keep), ranges, progress, ADDING))
-        found = dots.whole(adding)
-        out = found.words.view(np.float64)
-    whole, lengths = found, np.sqrt(found.squares)
+        packed = dots.whole(adding)
+        out = packed.words.view(np.float64)
+    whole, lengths = packed, np.sqrt(packed.squares)
 
     def fill(range_: tuple[int, int]) -> None:
-        kernel(0, *range_, whole.words, whole.shift, whole.unit, lengths, shrinkage, out, True)
+        cosines(0, *range_, whole.words, whole.shift, whole.unit, lengths, shrinkage, out, True)
 
     each(fill, triangle_ranges(ratings.n_items), dividing, DIVIDING)
     return sorted_whole(out, keep, sorting)
@@ -184,6 +163,8 @@ def _exact_pearsons(
     ratings: Ratings, values: NDArray[np.float64], shrinkage: float, keep: int | None, progress: Progress
 ) -> Neighbours | None:
     """Return the neighbours from exact sums of whole numbers; nothing where the values are none."""
+    from recommenders.kernels.similarities import pearsons
+
     is_code = (values >= 0.0) & (values < 1 << PACKED_BITS) & (values == np.rint(values))
     if not is_code.all():
         return None
@@ -191,14 +172,13 @@ def _exact_pearsons(
     moments = Moments.of(Codes(ratings.user_items, whole, 1.0))
     if moments is None:
         return None
-    kernel = lazy.similarity_kernels().pearsons
     n_items, is_half = ratings.n_items, moments.layout.is_half
 
     def similarities(
         offset: int, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]
     ) -> NDArray[np.float64]:
         out = left.view(np.float64)  # each word is read before its place is written
-        kernel(offset, first, last, left, right, moments.low_bits, moments.high_bits, shrinkage, out, is_half)
+        pearsons(offset, first, last, left, right, moments.low_bits, moments.high_bits, shrinkage, out, is_half)
         return out
 
     if not is_half:
@@ -265,8 +245,8 @@ def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None, p
 
 def _largest_rows(user_items: sparse.csr_array) -> NDArray[np.int64]:
     """Return, for each item, a bound on its number of co-rated items."""
-    others = np.diff(user_items.indptr).astype(np.int64) - 1
-    per_rating = np.repeat(others, np.diff(user_items.indptr))
+    others_of_user = np.diff(user_items.indptr).astype(np.int64) - 1
+    per_rating = np.repeat(others_of_user, np.diff(user_items.indptr))
     touched = np.bincount(user_items.indices, weights=per_rating, minlength=user_items.shape[1])
     return np.minimum(touched, user_items.shape[1] - 1).astype(np.int64)
 

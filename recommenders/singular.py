@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
-from recommenders import lazy
 from recommenders.blockwise import dense_gram
 from recommenders.krylov import leading_right_vectors
 from recommenders.progress import Progress, silent, within
@@ -52,14 +51,12 @@ def right_singular_vectors(
     ----------
     matrix : sparse array, shape (n_rows, n_columns)
         Finite; absent entries are 0.
-    factors : int
-        Number of vectors, >= 1.
     rng : numpy.random.Generator
         Used by the Lanczos route only.
     what : str
         Words for rows and columns in the error, such as ``"users, items"``.
     gram : callable, optional
-        Gives :math:`A^\top A` where somebody has it already, or nothing; told the progress of making it.
+        Returns :math:`A^\top A` where the caller has it already, else None; reports the progress of computing it.
     progress : callable, optional
         Told how far this is. The dense eigenproblem is a single call of a library that cannot be interrupted.
 
@@ -88,10 +85,10 @@ def right_singular_vectors(
             f"{factors} factors are more than the data can have: the maximum is min({what}) = {smaller}."
         )
     if takes_lanczos(n_rows, n_columns, factors):
-        found = leading_right_vectors(matrix.astype(np.float64), factors, rng, within(progress, 0.0, 0.8))
+        pair = leading_right_vectors(matrix.astype(np.float64), factors, rng, within(progress, 0.0, 0.8))
         progress = within(progress, 0.8, 1.0)
-        if found is not None:
-            return _settled(*found)
+        if pair is not None:
+            return _settled(*pair)
     count = min(smaller, -(-factors // BATCH) * BATCH)
     pairs = _remembered.of(matrix, dict)
     if count not in pairs:
@@ -106,19 +103,7 @@ _remembered: Remembered[dict[int, tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def takes_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
-    """Whether block Lanczos is tried for so many vectors of a matrix of this shape, before a dense eigenproblem.
-
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        The matrix.
-    factors : int
-        Vectors wanted.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether block Lanczos is tried for so many vectors of a matrix of this shape, before a dense eigenproblem."""
     return min(n_rows, n_columns) > LARGEST_GRAM and factors < LANCZOS_SHARE * n_columns
 
 
@@ -135,9 +120,9 @@ def _by_column_gram(
     progress: Progress,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     adding = within(progress, 0.0, GRAM_WORK)
-    given = gram(adding)
-    made = dense_gram(sparse.csr_array(matrix.T), adding) if given is None else given
-    values, vectors = _leading_eigenpairs(made, factors, progress)
+    existing = gram(adding)
+    matrix_gram = dense_gram(sparse.csr_array(matrix.T), adding) if existing is None else existing
+    values, vectors = _leading_eigenpairs(matrix_gram, factors, progress)
     return vectors, values
 
 
@@ -161,10 +146,12 @@ def _leading_eigenpairs(
     gram: NDArray[np.float64], count: int, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return square roots of the largest eigenvalues, falling, and their eigenvectors as columns."""
+    from scipy.linalg import eigh
+
     size = gram.shape[0]
     progress(GRAM_WORK, f"Solving the eigenproblem of {size:,} rows, which cannot be interrupted")
     # float64: in float32 the eigenvectors' residuals are 1e-7 instead of 1e-15.
-    values, vectors = lazy.linalg().eigh(gram, subset_by_index=(size - count, size - 1), driver="evr")
+    values, vectors = eigh(gram, subset_by_index=(size - count, size - 1), driver="evr")
     return np.sqrt(np.maximum(values[::-1], 0.0)), np.array(vectors[:, ::-1], dtype=np.float64)
 
 

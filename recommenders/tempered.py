@@ -44,40 +44,20 @@ START_WORK = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Aspects:
-    """The two sides of an aspect model.
+    """The two sides of an aspect model."""
 
-    Parameters
-    ----------
-    classes_of_row : float64 array, shape (n_rows, n_classes)
-        P(z|p): each row adds up to 1.
-    columns_of_class : float64 array, shape (n_columns, n_classes)
-        P(m|z): each column of the array adds up to 1.
-    n_steps : int
-        Steps of EM that led here.
-    """
-
-    classes_of_row: NDArray[np.float64]
-    columns_of_class: NDArray[np.float64]
-    n_steps: int = 0
+    classes_of_row: NDArray[np.float64]  # shape (n_rows, n_classes); P(z|p): each row adds up to 1
+    columns_of_class: NDArray[np.float64]  # shape (n_columns, n_classes); P(m|z): each column of the array adds up to 1
+    n_steps: int = 0  # steps of EM that led here
 
 
 @dataclass(frozen=True, slots=True)
 class Tempering:
-    """How long EM runs, and at which temperatures.
+    """How long EM runs, and at which temperatures."""
 
-    Parameters
-    ----------
-    iterations : int
-        Steps at most, all temperatures together.
-    held_out : float
-        Share of the pairs on which the steps and the temperature are chosen; 0 for all steps at beta 1.
-    cooling : float
-        What beta is multiplied by when steps at the present one no longer help.
-    """
-
-    iterations: int
-    held_out: float
-    cooling: float
+    iterations: int  # steps at most, all temperatures together
+    held_out: float  # share of the pairs on which the steps and the temperature are chosen; 0 for all steps at beta 1
+    cooling: float  # what beta is multiplied by when steps at the present one no longer help
 
 
 @dataclass(frozen=True)
@@ -105,19 +85,7 @@ class AspectParameters(Parameters):
 
 
 def learning_bytes(n_rows: int, n_columns: int, n_pairs: int, n_classes: int) -> int:
-    """What `learn` takes of memory, the counts it is given apart.
-
-    Parameters
-    ----------
-    n_rows, n_columns, n_pairs : int
-        The table of counts, and its pairs above 0.
-    n_classes : int
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
+    """What `learn` takes of memory, the counts it is given apart."""
     sides = 8 * 7 * n_classes * (n_rows + n_columns)
     held_apart = 2 * sparse_bytes(n_rows, n_pairs) + 24 * n_pairs
     start_or_steps = max(sides, singular_bytes(n_rows, n_columns, n_pairs, n_classes))
@@ -128,23 +96,13 @@ def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator, pr
     """Begin with classes that lean to what the leading singular vectors tell apart.
 
     Each class is half the distribution of all columns, half the heavier-signed side of one right singular
-    vector of the counts; everybody belongs to all classes alike. Nothing here depends on how rows and columns
+    vector of the counts; every row belongs to all classes alike. Nothing here depends on how rows and columns
     are numbered.
 
     Parameters
     ----------
     counts : sparse float array, shape (n_rows, n_columns)
         n(p, m), >= 0.
-    n_classes : int
-        >= 1.
-    rng : numpy.random.Generator
-        Where the singular vectors are begun.
-    progress : callable, optional
-        Told of the vectors.
-
-    Returns
-    -------
-    Aspects
 
     Raises
     ------
@@ -173,20 +131,7 @@ def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
         E: P(z|p,m) \propto [P(z|p) P(m|z)]^\beta \qquad
         M: P(z|p) \propto \sum_m n(p,m) P(z|p,m), \quad P(m|z) \propto \sum_p n(p,m) P(z|p,m)
 
-    A row without counts keeps its classes.
-
-    Parameters
-    ----------
-    counts : sparse float array, shape (n_rows, n_columns)
-        n(p, m), >= 0.
-    now : Aspects
-        The model before the step.
-    beta : float
-        In (0, 1]; 1 is plain EM.
-
-    Returns
-    -------
-    Aspects
+    A row without counts keeps its classes. `beta` is in (0, 1]; 1 is plain EM.
 
     References
     ----------
@@ -217,10 +162,6 @@ def fold_in(
         P(m|z).
     beta : float
         The inverse temperature, > 0 and at most 1.
-    iterations : int
-        Number of steps.
-    progress : callable, optional
-        Told before every block of rows.
 
     Returns
     -------
@@ -246,14 +187,14 @@ def _fold_block(
     parts = (np.zeros(counts.nnz), np.arange(counts.nnz), counts.indptr)
     ratios = sparse.csr_array(parts, shape=(counts.shape[0], counts.nnz))
     even = np.full((counts.shape[0], right.shape[1]), 1.0 / right.shape[1])
-    places = even
+    mixture = even
     for _ in range(iterations):
-        left = places**beta
+        left = mixture**beta
         totals = np.einsum("nz,nz->n", left.take(owner, axis=0, mode="clip"), of_pair)
         ratios.data[:] = 0.0
         np.divide(counts.data, totals, out=ratios.data, where=totals > 0)
-        places = _shares(left * np.asarray(ratios @ of_pair), axis=1, otherwise=even)
-    return places
+        mixture = _shares(left * np.asarray(ratios @ of_pair), axis=1, otherwise=even)
+    return mixture
 
 
 def free_energy(counts: sparse.csr_array, now: Aspects, beta: float) -> float:
@@ -264,19 +205,7 @@ def free_energy(counts: sparse.csr_array, now: Aspects, beta: float) -> float:
     It is the negative of Hofmann's free energy, with the classes at their best for the given probabilities.
     Pairs the model holds impossible are passed over.
 
-    Parameters
-    ----------
-    counts : sparse float array, shape (n_rows, n_columns)
-        n(p, m), >= 0.
-    now : Aspects
-        The model.
-    beta : float
-        In (0, 1].
-
-    Returns
-    -------
-    float
-        In nats.
+    The result is in nats.
     """
     totals = _totals(counts, now.classes_of_row**beta, now.columns_of_class**beta)
     is_possible = totals > 0
@@ -292,27 +221,14 @@ def learn(
 ) -> tuple[Aspects, float]:
     """Learn an aspect model; with held-out pairs, cool it for as long as that helps to foretell them.
 
-    Steps are taken at beta 1 until the held-out likelihood no longer rises, then beta is lowered and steps
-    are taken at the new one from the best so far, until several lowerings in a row do not help. The steps that
-    led to the best are then taken once more, from the start, on all pairs.
+    Steps are taken at beta 1 until the held-out likelihood no longer rises, then beta is lowered and steps are taken at
+    the new one from the best so far, until several lowerings in a row do not help. The steps that led to the best are
+    then taken once more, from the start, on all pairs. Returns the model, and the last beta.
 
     Parameters
     ----------
     counts : sparse float64 array, shape (n_rows, n_columns)
         Counts of pairs, > 0 where stored.
-    n_classes : int
-        Number of latent classes.
-    tempering : Tempering
-        How long, and at which temperatures.
-    rng : numpy.random.Generator
-        Chooses the pairs held out.
-    progress : callable, optional
-        Told before every step of EM.
-
-    Returns
-    -------
-    tuple of Aspects and float
-        The model, and the last beta.
     """
     n_held = int(tempering.held_out * counts.nnz)
     betas = [1.0] * tempering.iterations
@@ -320,8 +236,8 @@ def learn(
     if n_held:
         is_held = np.zeros(counts.nnz, dtype=np.bool_)
         is_held[rng.permutation(counts.nnz)[:n_held]] = True
-        seen, held = _part(counts, ~is_held), _part(counts, is_held)
-        betas = _schedule(seen, held, n_classes, tempering, rng, within(progress, 0.0, searched))
+        training, held_out = _part(counts, ~is_held), _part(counts, is_held)
+        betas = _schedule(training, held_out, n_classes, tempering, rng=rng, progress=within(progress, 0.0, searched))
     rest = within(progress, searched, 1.0)
     now = start(counts, n_classes, rng, within(rest, 0.0, START_WORK))
     steps = within(rest, START_WORK, 1.0)
@@ -332,24 +248,25 @@ def learn(
 
 
 def _schedule(
-    seen: sparse.csr_array,
-    held: sparse.csr_array,
+    training: sparse.csr_array,
+    held_out: sparse.csr_array,
     n_classes: int,
     tempering: Tempering,
+    *,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> list[float]:
     """Return the beta of every step on the way to the highest likelihood of the held-out pairs."""
-    first = start(seen, n_classes, rng, within(progress, 0.0, START_WORK))
+    first = start(training, n_classes, rng, within(progress, 0.0, START_WORK))
     steps = within(progress, START_WORK, 1.0)
     best, betas, highest = first, list[float](), -np.inf
     now, tried, beta, failures = best, list[float](), 1.0, 0
     for number in range(tempering.iterations):
         what = f"Step {number + 1} of at most {tempering.iterations} to find the temperature"
         steps(number / tempering.iterations, what)
-        now = step(seen, now, beta)
+        now = step(training, now, beta)
         tried.append(beta)
-        reached = free_energy(held, now, 1.0)
+        reached = free_energy(held_out, now, 1.0)
         if reached - highest > NOTICEABLE * abs(reached):
             best, betas, highest = now, betas + tried, reached
             tried, failures = [], 0

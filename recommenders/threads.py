@@ -22,13 +22,7 @@ _threads: ContextVar[int] = ContextVar("numeric_threads", default=1)
 
 
 def numeric_threads() -> int:
-    """Number of threads that a compiled loop may use here; 1 unless `using` says otherwise.
-
-    Returns
-    -------
-    int
-        >= 1.
-    """
+    """Number of threads that a compiled loop may use here; 1 unless `using` says otherwise."""
     return _threads.get()
 
 
@@ -36,23 +30,8 @@ def numeric_threads() -> int:
 def using(n: int) -> Iterator[None]:
     """Let compiled loops use `n` threads within the block.
 
-    Results do not depend on the number: threads share out rows, and no sum is divided among them.
-
-    Parameters
-    ----------
-    n : int
-        >= 1.
-
-    Raises
-    ------
-    ParameterError
-        If `n` < 1.
-
-    Examples
-    --------
-    >>> with using(2):
-    ...     numeric_threads()
-    2
+    Results do not depend on the number: threads share out rows, and no sum is divided among them. Raises ParameterError
+    if `n` < 1.
     """
     if n < 1:
         raise ParameterError(f"Compiled loops need at least one thread; got {n}.")
@@ -81,22 +60,6 @@ def each(
     The work should spend its time in code that lets go of the interpreter, and write to places of its own. The
     progress is told of `what` by the calling thread before every piece; what it raises stops the rest.
 
-    Parameters
-    ----------
-    work : callable
-        From a piece to its result.
-    pieces : sequence
-        In the order of the results.
-    progress : callable, optional
-        Told before every piece.
-    what : str
-        What it is told.
-
-    Returns
-    -------
-    list
-        A result for each piece.
-
     Examples
     --------
     >>> with using(2):
@@ -113,9 +76,9 @@ def each(
     with ThreadPoolExecutor(n_threads) as pool:
         under_way = [pool.submit(work, piece) for piece in pieces]
         try:
-            for one in under_way:
+            for future in under_way:
                 progress(len(results) / len(pieces), what)
-                results.append(one.result())
+                results.append(future.result())
         finally:
             # Nothing is left to cancel where all went well.
             pool.shutdown(wait=True, cancel_futures=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
@@ -64,12 +64,7 @@ class UserNeighbourhood(Algorithm):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Parameters,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Parameters, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         progress(0.1, "Turning the ratings round, from people's to items'")
         by_user, by_item = ratings.user_items, ratings.user_items.T.tocsr().sorted_indices()
@@ -109,7 +104,10 @@ class UserNeighbourhood(Algorithm):
             self._weigh(items, user_items.data[own].astype(np.float64), profile_means[row], weights, common)
             rounded = np.round(weights, WEIGHT_DECIMALS)
             order = nearest(rounded, common)
-            self._predict(order, rounded, offsets, self.params.among == "raters", is_missing_zero, out[row])
+            is_among_raters = self.params.among == "raters"
+            self._predict(
+                *(order, rounded, offsets, out[row]), is_among_raters=is_among_raters, is_missing_zero=is_missing_zero
+            )
             if is_centred:
                 out[row] += profile_means[row]
         return out
@@ -124,12 +122,15 @@ class UserNeighbourhood(Algorithm):
         order: NDArray[np.int64],
         weights: NDArray[np.float64],
         offsets: NDArray[np.float64],
+        out: NDArray[np.float64],
+        *,
         is_among_raters: bool,
         is_missing_zero: bool,
-        out: NDArray[np.float64],
     ) -> None:
         """Write one profile's weighted means over its neighbours, who come nearest first."""
-        lazy.user_neighbour_kernels().predict(
+        from recommenders.kernels.user_neighbours import predict
+
+        predict(
             order,
             weights,
             *(self.user_indptr, self.user_items, self.user_ratings),

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.parameters import parameter
 from recommenders.scale import Scale
 from recommenders.user_neighbourhood import (
@@ -57,7 +56,7 @@ class UserKNNPearson(UserNeighbourhood):
     >>> scale = Scale(1, 10, 1)
     >>> ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [7, 6, 2], n_users=1, n_items=3, scale=scale)
     >>> model = UserKNNPearson.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0, 2], [9, 5], n_items=3, scale=scale)).round(9).tolist()
+    >>> model.score(Profiles.single([0, 2], [9, 5], n_items=3, scale=scale)).round(9).tolist()
     [[9.0, 8.0, 4.0]]
     """
 
@@ -78,9 +77,9 @@ class UserKNNPearson(UserNeighbourhood):
         missing: str = parameter(
             "left-out",
             description=(
-                "Whether what a person did not rate is left out, or is a rating of 0 everywhere, in means and "
-                "correlations too (for usage data; then everybody is a rater of everything); or in means and "
-                "predictions, while correlations look at the items both rated alone."
+                "Missing ratings: left-out ignores them; zero counts them as 0 everywhere, in means and correlations "
+                "too (for usage data; every user then counts as a rater of every item); zero-common counts them as 0 "
+                "in means and predictions, while correlations use only the items both users rated."
             ),
             choices=("left-out", "zero", "zero-common"),
         )
@@ -90,7 +89,8 @@ class UserKNNPearson(UserNeighbourhood):
 
     def _score_whole(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         """Score with every absent rating as 0: the sums over all items follow from those over the stored."""
-        cosine_weights = lazy.user_neighbour_kernels().cosine_weights
+        from recommenders.kernels.user_neighbours import cosine_weights, pearson_weights
+
         n_items, n_users = self.n_items, self.means.shape[0]
         means = self.means * np.diff(self.user_indptr) / n_items
         variances = _above_rounding(self.norms**2 - n_items * means**2, self.norms)
@@ -110,12 +110,12 @@ class UserKNNPearson(UserNeighbourhood):
                 columns = (self.item_indptr, self.item_users, self.item_ratings)
                 negligible = NEGLIGIBLE_SHARE * self.scale.step
                 departures = ratings - own_means[row]
-                pearson_weights = lazy.user_neighbour_kernels().pearson_weights
                 pearson_weights(items, departures, *columns, means, negligible, weights, common)
                 correlations = weights
             rounded = np.round(correlations, WEIGHT_DECIMALS)
             order = nearest(rounded, common)[: self.params.neighbours]
-            self._predict(order, rounded, np.zeros(n_users), False, True, out[row])
+            offsets = np.zeros(n_users)
+            self._predict(order, rounded, offsets, out[row], is_among_raters=False, is_missing_zero=True)
             if self.params.prediction == "centred" and order.size:
                 out[row] += own_means[row] - rounded[order] @ means[order] / np.abs(rounded[order]).sum()
         return self._silence(out, user_items)
@@ -131,8 +131,9 @@ class UserKNNPearson(UserNeighbourhood):
         weights: NDArray[np.float64],
         common: NDArray[np.int64],
     ) -> None:
+        from recommenders.kernels.user_neighbours import pearson_weights
+
         negligible = NEGLIGIBLE_SHARE * self.scale.step
-        pearson_weights = lazy.user_neighbour_kernels().pearson_weights
         pearson_weights(items, ratings - mean, *self._item_side, self.means, negligible, weights, common)
 
 
@@ -150,7 +151,7 @@ class UserKNNCosine(UserNeighbourhood):
     who did not rate j are left out, or count with a rating of 0 and their weight in the divisor. Centred,
     ratings are taken from their users' means over all of their ratings and the person's own mean is added.
     Users of weight 0 are no neighbours. No score where there is no neighbour, except that with missing as 0
-    an item somebody rated gets a 0.
+    a rated item gets a 0.
 
     References
     ----------
@@ -166,7 +167,7 @@ class UserKNNCosine(UserNeighbourhood):
     >>> users, items, values = [0, 0, 0, 1, 1], [0, 1, 2, 0, 2], [4, 3, 1, 3, 2]
     >>> ratings = Ratings.from_triples(users, items, values, n_users=2, n_items=3, scale=scale)
     >>> model = UserKNNCosine.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [4], n_items=3, scale=scale)).round(3).tolist()
+    >>> model.score(Profiles.single([0], [4], n_items=3, scale=scale)).round(3).tolist()
     [[3.444, 3.0, 1.556]]
     """
 
@@ -204,7 +205,8 @@ class UserKNNCosine(UserNeighbourhood):
         weights: NDArray[np.float64],
         common: NDArray[np.int64],
     ) -> None:
-        cosine_weights = lazy.user_neighbour_kernels().cosine_weights
+        from recommenders.kernels.user_neighbours import cosine_weights
+
         cosine_weights(items, ratings, *self._item_side, self.norms, self._above(self.scale), weights, common)
 
 

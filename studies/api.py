@@ -1,4 +1,4 @@
-"""Studies and their tidy answers for programs: a study is there for its members alone, and as their role reaches."""
+"""REST API endpoints for studies and tidy answers. Only members see a study, according to their role."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from rest_framework.response import Response
 from accounts.enums import Scope
 from evaluation.exports import record_texts
 from evaluation.serializers import CsvRenderer
-from studies.codebook.variable import as_json, table_schema
+from studies.data.codebook.variable import as_json, table_schema
+from studies.data.exports import exported_modes
+from studies.data.exports.rows import Source
+from studies.data.exports.tables import KEYS, tables_of
+from studies.data.exports.writing import table_texts, values_by_name
+from studies.design.services.launch import design_snapshot
 from studies.enums import Mode
-from studies.exports import exported_modes
-from studies.exports.rows import Source
-from studies.exports.tables import KEYS, tables_of
-from studies.exports.writing import table_texts, told
 from studies.models import Study
-from studies.permissions import EVERYBODY, OWNERS, READERS, Seat, seat_for
-from studies.selectors.console import studies_shown_to
-from studies.selectors.live import is_blinded
-from studies.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
+from studies.monitoring.selectors.live import is_blinded
+from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
+from studies.monitoring.services.blinding import note_export, outcomes_shut, require_open
+from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
 from studies.serializers import (
     AnswersQuerySerializer,
     AnswersSerializer,
@@ -41,17 +42,16 @@ from studies.serializers import (
     WithdrawalSerializer,
     WithdrawnSerializer,
 )
-from studies.services.blinding import note_export, outcomes_shut, require_open
-from studies.services.launch import design_snapshot
-from studies.services.privacy import participant_known_as, withdraw_on_behalf
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Seat, seat_for
+from studies.team.selectors.studies import studies_shown_to
 
-TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Which table.")
+TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
 
 
 @extend_schema(tags=["studies"])
 @extend_schema_view(list=extend_schema(operation_id="studies", summary="Your studies, newest first"))
 class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
-    """The studies of whoever asks."""
+    """Studies of which you are a member."""
 
     serializer_class = StudySerializer
     lookup_field = "slug"
@@ -59,11 +59,11 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
 
     def get_queryset(self) -> QuerySet[Study]:
-        """Those that the researcher is on; for an administrator also those without an owner."""
+        """Return the researcher's studies; for administrators also those without an owner."""
         return studies_shown_to(self.request.user)
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """With the roles that see counts."""
+        """Add the roles that may see counts."""
         return {**super().get_serializer_context(), "readers": READERS}
 
     def _seat(self, slug: str, roles: frozenset[str]) -> Seat:
@@ -71,22 +71,22 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
 
     @extend_schema(
         operation_id="study",
-        summary="One study: state, design hash, conditions with their models, counts",
+        summary="One study: status, design hash, conditions with models, counts",
         responses=StudyDetailSerializer,
     )
     def retrieve(self, request: Request, slug: str) -> Response:
-        """Tell of a study what the role may see; counts by condition, and never an outcome."""
-        seat = self._seat(slug, EVERYBODY)
+        """Return what your role may see of a study: counts by condition, but no outcomes."""
+        seat = self._seat(slug, ANY_ROLE)
         return Response(StudyDetailSerializer(seat.study, context={"seat": seat}).data)
 
     @extend_schema(
         operation_id="study_design",
-        summary="The design that was frozen at the launch",
+        summary="The frozen design",
         responses=FrozenDesignSerializer,
     )
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
-        """Give everything that the design hash is over."""
+        """Return everything that the design hash covers."""
         study = self._seat(slug, READERS).study
         version = study.versions.order_by("-number").first()
         snapshot = version.snapshot if version else design_snapshot(study)
@@ -94,19 +94,19 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
 
     @extend_schema(
         operation_id="study_outcomes",
-        summary="Means by condition, once they are open",
-        description="People's outcomes are blinded from the launch to the close, as in the console: until then 409.",
+        summary="Means by condition, once unblinded",
+        description="Outcomes of live participants are blinded from the launch to the close, as in the console (409).",
         parameters=[OutcomesQuerySerializer],
         responses=OutcomeSerializer(many=True),
         filters=False,
     )
     @action(detail=True, pagination_class=None)
     def outcomes(self, request: Request, slug: str) -> Response:
-        """Give what people perceived, condition by condition."""
+        """Return the perceived quality per condition."""
         study = self._seat(slug, READERS).study
-        asked = OutcomesQuerySerializer(data=request.query_params.dict())
-        asked.is_valid(raise_exception=True)
-        mode = asked.validated_data["mode"]
+        query = OutcomesQuerySerializer(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        mode = query.validated_data["mode"]
         if is_blinded(study, mode):
             raise outcomes_shut()
         return Response(OutcomeSerializer(outcomes_of(study, mode), many=True).data)
@@ -114,10 +114,10 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     @extend_schema(
         operation_id="study_answers",
         summary="The answers as a tidy table",
-        description="The console's exports, row by row: `long` has a row for each participant and item, `wide` one for "
-        "each participant. Ids are made for publication and lead back to nobody. Taking a table is recorded in the "
-        "study's log. Until the outcomes are open, only page times are given: answers and the allocation log, which "
-        "tells who is in which condition, are refused (409). Rows are streamed.",
+        description="The tables of the console's exports: `long` has one row per participant and item, `wide` one row "
+        "per participant. Ids are created for publication and identify no one. Each download is recorded in the "
+        "study's log. Until the outcomes are unblinded, only page times are available; answers, and the allocation "
+        "log with the participants' conditions, are refused (409). Rows are streamed.",
         parameters=[TABLE, AnswersQuerySerializer],
         responses={(200, "application/json"): AnswersSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
@@ -128,17 +128,17 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
         study = self._seat(slug, READERS).study
-        found = _tables(study, table)[table]
-        asked = AnswersQuerySerializer(data=request.query_params.dict())
-        asked.is_valid(raise_exception=True)
-        chosen = asked.validated_data
+        definition = _tables(study, table)[table]
+        query = AnswersQuerySerializer(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        chosen = query.validated_data
         modes = exported_modes(study, include_simulated=chosen["include_simulated"])
         source = Source(study, modes, chosen["without_excluded"])
         if table not in WITHOUT_OUTCOMES:
             require_open(study=study, modes=modes)
         note_export(study=study, kind=table, actor=request.user, by="a program", modes=modes)
         if isinstance(request.accepted_renderer, CsvRenderer):
-            texts = table_texts(found.variables, found.rows(source))
+            texts = table_texts(definition.variables, definition.rows(source))
             response = StreamingHttpResponse(texts, content_type="text/csv; charset=utf-8")
             response["Content-Disposition"] = f'attachment; filename="study-{study.slug}_{table}_data.csv"'
         else:
@@ -149,51 +149,51 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
                 "modes": [str(mode) for mode in modes],
                 "contains_simulated": Mode.SIMULATED in modes,
             }
-            rows = (told(found.variables, row) for row in found.rows(source))
+            rows = (values_by_name(definition.variables, row) for row in definition.rows(source))
             response = StreamingHttpResponse(record_texts(head, "rows", rows), content_type="application/json")
         response["Cache-Control"] = "private, no-store"
         return response
 
     @extend_schema(
         operation_id="study_codebook",
-        summary="What each column of a table means",
+        summary="The codebook of a table",
         parameters=[TABLE],
         responses=CodebookSerializer,
     )
     @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)/codebook", url_name="codebook")
     def codebook(self, request: Request, slug: str, table: str) -> Response:
-        """Give the codebook of a table."""
-        found = _tables(self._seat(slug, READERS).study, table)[table]
+        """Return the meaning of each column of a table."""
+        definition = _tables(self._seat(slug, READERS).study, table)[table]
         return Response(
             {
                 "table": table,
-                "variables": [as_json(variable) for variable in found.variables],
-                "table_schema": table_schema(found.variables, key=KEYS[table]),
+                "variables": [as_json(variable) for variable in definition.variables],
+                "table_schema": table_schema(definition.variables, key=KEYS[table]),
             }
         )
 
     @extend_schema(
         operation_id="study_withdraw",
-        summary="Withdraw a participant on request, and erase their data",
-        description="By the participant's code or an id of another site, with a reason for the log. It has the same "
-        "effect as the participant's own withdrawal and cannot be undone. Owners alone; the token has to have the "
-        "scope `withdraw`. An unknown or ambiguous participant is refused (409).",
+        summary="Withdraw a participant on request and erase their data",
+        description="Identify the participant by code or external id, and give a reason for the log. The effect is the "
+        "same as that of the participant's own withdrawal and cannot be undone. Owners only; the token needs the scope "
+        "`withdraw`. An unknown or ambiguous participant is refused (409).",
         request=WithdrawalSerializer,
         responses={200: WithdrawnSerializer},
     )
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
-        """Withdraw one participant."""
+        """Withdraw a participant."""
         study = self._seat(slug, OWNERS).study
-        asked = WithdrawalSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        participant = participant_known_as(study=study, known_as=asked.validated_data["participant"])
-        withdraw_on_behalf(participant=participant, reason=asked.validated_data["reason"], actor=request.user)
+        body = WithdrawalSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        participant = participant_known_as(study=study, known_as=body.validated_data["participant"])
+        withdraw_on_behalf(participant=participant, reason=body.validated_data["reason"], actor=request.user)
         return Response(WithdrawnSerializer(participant).data)
 
 
 def _tables(study: Study, table: str) -> dict[str, Any]:
     tables = tables_of(study)
     if table not in tables:
-        raise NotFound(f"A table is one of {', '.join(tables)}; got {table}.")
+        raise NotFound(f"There is no table {table}. Tables: {', '.join(tables)}.")
     return tables

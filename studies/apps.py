@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -9,3 +11,7 @@ class StudiesConfig(AppConfig):
     """The studies app."""
 
     name = "studies"
+
+    def ready(self) -> None:
+        """Listen for erasures, so that no stored export outlives the answers of a participant in it."""
+        import_module("studies.data.services.exports")

@@ -1,4 +1,4 @@
-"""States of studies and participants, and the moves between them."""
+"""States of studies and participants, and the transitions between them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db.models import TextChoices
 
 
 class StudyStatus(TextChoices):
-    """Where a study stands."""
+    """Status of a study."""
 
     DRAFT = "draft"
     LIVE = "live"
@@ -23,10 +23,10 @@ STUDY_MOVES: dict[str, frozenset[str]] = {
 
 
 class ParticipantStatus(TextChoices):
-    """Where a participant stands.
+    """Status of a participant.
 
-    CONSENTED: said yes, not yet in a condition. ACTIVE: holds a slot. ABANDONED: idle past the limit; the
-    slot is open again. STARTED is kept for entries before consent (personal and panel links).
+    CONSENTED: gave consent, not yet assigned. ACTIVE: has a slot. ABANDONED: idle beyond the limit; the slot was
+    released. STARTED is reserved for entries before consent (personal and panel links).
     """
 
     STARTED = "started"
@@ -67,7 +67,7 @@ HOLDS_SLOT = frozenset({_S.ACTIVE, _S.COMPLETED})
 
 
 class Mode(TextChoices):
-    """Whose data a row is: kept apart in every count, export and report."""
+    """Origin of a participant's data; counts, exports and reports never mix modes."""
 
     LIVE = "live"
     SIMULATED = "simulated"
@@ -75,7 +75,7 @@ class Mode(TextChoices):
 
 
 class Entrance(TextChoices):
-    """By which door a participant came."""
+    """How a participant entered the study."""
 
     OPEN = "open", "Open link"
     PERSONAL = "personal", "Personal link"
@@ -84,7 +84,7 @@ class Entrance(TextChoices):
 
 
 class Role(TextChoices):
-    """What a researcher may do in one study."""
+    """A researcher's role in a study."""
 
     OWNER = "owner"
     ANALYST = "analyst"
@@ -92,7 +92,7 @@ class Role(TextChoices):
 
 
 class Provenance(TextChoices):
-    """Where an answer comes from: a person, a reserved user's own ratings, or the model of answers."""
+    """Source of an answer: a person, a reserved user's own ratings, or the answer model."""
 
     PERSON = "person"
     TRUE = "true"
@@ -100,7 +100,7 @@ class Provenance(TextChoices):
 
 
 class NoticeKind(TextChoices):
-    """What a study's owner is told without having asked."""
+    """Kinds of notices to a study's owners."""
 
     FIRST_PARTICIPANT = "first_participant", "First participant"
     TARGET_REACHED = "target_reached", "Target reached"
@@ -112,7 +112,7 @@ class NoticeKind(TextChoices):
 
 
 class NoticeMail(TextChoices):
-    """When an owner is written to about a study; the console's list has every notice at any rate."""
+    """When notices are e-mailed to an owner; the console always lists all of them."""
 
     AT_ONCE = "at_once", "At once"
     DAILY = "daily", "Once a day"
@@ -120,7 +120,7 @@ class NoticeMail(TextChoices):
 
 
 class AllocationKind(TextChoices):
-    """What one line of the allocation log records."""
+    """Kinds of entries in the allocation log."""
 
     ASSIGNED = "assigned"
     SKIPPED = "skipped"
@@ -129,7 +129,7 @@ class AllocationKind(TextChoices):
 
 
 class ExportStatus(TextChoices):
-    """Where an export stands that a worker makes."""
+    """Status of an export job."""
 
     QUEUED = "queued"
     RUNNING = "running"

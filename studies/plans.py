@@ -1,4 +1,4 @@
-"""The analysis plan of a study: what will be tested and how, named before anybody takes part."""
+"""The analysis plan of a study: tests and exclusion rules fixed before data collection."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from types import MappingProxyType
 from typing import Any
 
 from core.errors import ParameterError
-from studies import flags
+from studies.instrument import flags
+from studies.instrument.questionnaires.conditions import is_number
 
 PERCEIVED = ("accuracy", "fon", "son", "satisfaction")
-SCALE_PREFIX = "scale."  # of a planned scale among the variables, as the exports name its column
+SCALE_PREFIX = "scale."  # prefix of scale variables, as in export columns
 LOWEST_ALPHA, HIGHEST_ALPHA = 0.0001, 0.2
-FEWEST_RESAMPLES, MOST_RESAMPLES = 200, 20_000
+FEWEST_RESAMPLES, MOST_RESAMPLES = 200, 100_000
 LONGEST_RULE = 2000
 
-# What every report computes; the plan names it so that the frozen design says it in its own words.
+# The analyses of every report, described in words for the frozen design.
 TESTS: Mapping[str, str] = MappingProxyType(
     {
         "difference": "one-way analysis of variance over the conditions",
@@ -34,16 +35,12 @@ EXPLORATORY_BESIDE_CONTRAST = "all pairs of a variable and a metric, corrected t
 
 
 def in_text(name: str) -> str:
-    """A name within a sentence: its first letter is small, unless it begins with an abbreviation.
+    """Return a name for use within a sentence: lower-case first letter unless it starts with an abbreviation.
 
     Parameters
     ----------
     name : str
-        Of a variable or a scale.
-
-    Returns
-    -------
-    str
+        Name of a variable or a scale.
 
     Examples
     --------
@@ -55,27 +52,27 @@ def in_text(name: str) -> str:
 
 @dataclass(frozen=True)
 class AnalysisPlan:
-    """What is decided of an analysis before the data are there.
+    """The decisions about an analysis that precede data collection.
 
     Parameters
     ----------
     alpha : float
         Level of every test, two-sided, from `LOWEST_ALPHA` to `HIGHEST_ALPHA`.
     variables : tuple of str
-        Perceived variables that are tested, at least one of `PERCEIVED`.
+        Perceived variables to test, at least one of `PERCEIVED`.
     scales : tuple of str
-        Scales of the questionnaire that the plan names; any other is exploratory.
+        Planned scales of the questionnaire; all others are exploratory.
     exclude : tuple of str
-        Keys of the quality flags that leave a participant out of the analysis.
+        Keys of the quality flags that exclude a participant from the analysis.
     exclude_words : str
-        A rule in the researcher's own words, for what no flag can say; may be empty.
+        An additional exclusion rule in free text; may be empty.
     resamples : int
         Bootstrap resamples, from `FEWEST_RESAMPLES` to `MOST_RESAMPLES`.
 
     Raises
     ------
     ParameterError
-        A value out of its range, or an unknown variable or flag.
+        A value is out of range, or a variable or flag is unknown.
     """
 
     alpha: float = 0.05
@@ -83,10 +80,10 @@ class AnalysisPlan:
     scales: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     exclude_words: str = ""
-    resamples: int = 2000
+    resamples: int = 20_000
 
     def __post_init__(self) -> None:
-        if not _is_number(self.alpha):
+        if not is_number(self.alpha):
             raise ParameterError(f"The level α is a number; got {self.alpha!r}.")
         if not LOWEST_ALPHA <= self.alpha <= HIGHEST_ALPHA:
             raise ParameterError(f"The level α is from {LOWEST_ALPHA} to {HIGHEST_ALPHA}; got {self.alpha!r}.")
@@ -96,7 +93,7 @@ class AnalysisPlan:
         _refuse_unknown("quality flag", self.exclude, flags.KEYS)
         if len(self.exclude_words) > LONGEST_RULE:
             raise ParameterError(f"A rule of exclusion is a text of at most {LONGEST_RULE} characters.")
-        if not _is_number(self.resamples) or self.resamples != int(self.resamples):
+        if not is_number(self.resamples) or self.resamples != int(self.resamples):
             raise ParameterError(f"The number of resamples is a whole number; got {self.resamples!r}.")
         if not FEWEST_RESAMPLES <= self.resamples <= MOST_RESAMPLES:
             raise ParameterError(
@@ -104,39 +101,39 @@ class AnalysisPlan:
             )
 
     def in_order(self) -> AnalysisPlan:
-        """The same plan, its variables and flags in the order of `PERCEIVED` and of `studies.flags.KEYS`."""
+        """Return the plan with variables and flags in canonical order (`PERCEIVED`, `flags.KEYS`)."""
         return replace(
             self,
             alpha=float(self.alpha),
-            variables=tuple(one for one in PERCEIVED if one in self.variables),
-            exclude=tuple(one for one in flags.KEYS if one in self.exclude),
+            variables=tuple(variable for variable in PERCEIVED if variable in self.variables),
+            exclude=tuple(key for key in flags.KEYS if key in self.exclude),
         )
 
     @property
     def tested(self) -> tuple[str, ...]:
-        """Every variable that is tested: the perceived ones, then the scales under their prefix."""
+        """All tested variables: perceived variables, then scales with their prefix."""
         return (*self.variables, *(f"{SCALE_PREFIX}{key}" for key in self.scales))
 
     def as_plain(self) -> dict[str, Any]:
-        """The plan as the settings of a study hold it."""
+        """Return the plan as stored in the settings of a study."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """A planned contrast as the primary test: the primary variable in some conditions against others.
+    """A planned contrast as the primary test: the primary variable in one set of conditions against another.
 
     Parameters
     ----------
     higher, lower : tuple of str
         Labels of conditions; those of `higher` are expected to have the larger mean.
     sides : int
-        1 where only that direction counts, else 2.
+        1 for a one-sided test in that direction, 2 for a two-sided test.
 
     Raises
     ------
     ParameterError
-        An empty set, a condition named twice, or another number of sides.
+        A set is empty, a condition occurs twice, or the number of sides is not 1 or 2.
     """
 
     higher: tuple[str, ...]
@@ -148,14 +145,14 @@ class Contrast:
             raise ParameterError(
                 "A planned contrast names at least one condition expected to be higher and one expected to be lower."
             )
-        named = (*self.higher, *self.lower)
-        if twice := next((label for label in named if named.count(label) > 1), ""):
+        labels = (*self.higher, *self.lower)
+        if twice := next((label for label in labels if labels.count(label) > 1), ""):
             raise ParameterError(f"A planned contrast names each condition once; got {twice!r} twice.")
         if isinstance(self.sides, bool) or self.sides not in (1, 2):
             raise ParameterError(f"A planned contrast has 1 or 2 sides; got {self.sides!r}.")
 
     def check(self, labels: Sequence[str]) -> None:
-        """Refuse a condition that the study does not have; ParameterError names it.
+        """Raise ParameterError for a condition that the study does not have.
 
         Parameters
         ----------
@@ -169,26 +166,22 @@ class Contrast:
             )
 
     def as_plain(self) -> dict[str, Any]:
-        """The contrast as the settings of a study hold it, under ``primary``."""
+        """Return the contrast as stored in a study's settings under ``primary``."""
         return {"higher": list(self.higher), "lower": list(self.lower), "sides": self.sides}
 
 
 def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
-    """The planned contrast of a study's ``primary``; None where the rank correlation is the primary test.
+    """Return the planned contrast in a study's ``primary``, or None if the rank correlation is the primary test.
 
     Parameters
     ----------
     primary : mapping
-        With ``perceived`` and ``objective``, and perhaps ``contrast``.
-
-    Returns
-    -------
-    Contrast or None
+        Has ``perceived`` and ``objective``, optionally ``contrast``.
 
     Raises
     ------
     ParameterError
-        A contrast that cannot be.
+        The contrast is invalid.
 
     Examples
     --------
@@ -196,88 +189,80 @@ def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
     2
     >>> contrast_from({"perceived": "accuracy", "objective": "recall"})
     """
-    given = primary.get("contrast")
-    if given is None:
+    contrast = primary.get("contrast")
+    if contrast is None:
         return None
-    if not isinstance(given, Mapping) or not set(given) <= {"higher", "lower", "sides"}:
-        raise ParameterError(f"A planned contrast has higher, lower and sides; got {given!r}.")
+    if not isinstance(contrast, Mapping) or not set(contrast) <= {"higher", "lower", "sides"}:
+        raise ParameterError(f"A planned contrast has higher, lower and sides; got {contrast!r}.")
     sets = []
     for name in ("higher", "lower"):
-        labels = given.get(name, ())
+        labels = contrast.get(name, ())
         if (
             isinstance(labels, str)
             or not isinstance(labels, Sequence)
-            or not all(isinstance(one, str) for one in labels)
+            or not all(isinstance(label, str) for label in labels)
         ):
             raise ParameterError(f"The {name} conditions of a planned contrast are a list of labels; got {labels!r}.")
         sets.append(tuple(labels))
-    return Contrast(higher=sets[0], lower=sets[1], sides=given.get("sides", 2))
+    return Contrast(higher=sets[0], lower=sets[1], sides=contrast.get("sides", 2))
 
 
 def tests_of(contrast: Contrast | None) -> dict[str, str]:
-    """What a report under this plan computes, in words, as the frozen design holds it.
+    """Return the analyses of a report, in words, as stored in the frozen design.
 
     Parameters
     ----------
     contrast : Contrast or None
-        The planned contrast, if it is the primary test.
-
-    Returns
-    -------
-    dict of str to str
+        The planned contrast if it is the primary test.
     """
     if contrast is None:
         return dict(TESTS)
     return {**TESTS, "contrast": CONTRAST_TEST, "exploratory": EXPLORATORY_BESIDE_CONTRAST}
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _refuse_unknown(what: str, names: Sequence[Any], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"There is no {what} {name!r}; they are {', '.join(known)}.")
+    if len(set(names)) < len(names):
+        raise ParameterError(f"Each {what} is named once; got {', '.join(names)}.")
 
 
-def _refuse_unknown(what: str, given: Sequence[Any], known: Sequence[str]) -> None:
-    for one in given:
-        if one not in known:
-            raise ParameterError(f"There is no {what} {one!r}; they are {', '.join(known)}.")
-    if len(set(given)) < len(given):
-        raise ParameterError(f"Each {what} is named once; got {', '.join(given)}.")
-
-
-REFILL = "refill_excluded"  # the setting by which slots of completed participants whom the rule excludes are refilled
+REFILL = "refill_excluded"  # setting: refill the slots of completed participants that the exclusion rule removes
 
 
 def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
-    """The plan that a study's settings give under ``plan``.
+    """Return the plan in a study's settings under ``plan``.
 
     Parameters
     ----------
     settings : mapping
-        The study's settings; what they do not name has its default.
+        The study's settings; missing values have defaults.
 
     Returns
     -------
     AnalysisPlan
-        In order.
+        In canonical order.
 
     Raises
     ------
     ParameterError
-        An unknown name, or a value that cannot be.
+        A name is unknown or a value is invalid.
 
     Examples
     --------
     >>> plan_from({"plan": {"alpha": 0.01, "variables": ["satisfaction", "accuracy"]}}).variables
     ('accuracy', 'satisfaction')
     """
-    given = dict(settings.get("plan") or {})
+    stored = dict(settings.get("plan") or {})
     known = [field.name for field in fields(AnalysisPlan)]
-    if unknown := sorted(set(given) - set(known)):
+    if unknown := sorted(set(stored) - set(known)):
         raise ParameterError(f"The plan has no {unknown[0]!r}; it has {', '.join(known)}.")
     for name in ("variables", "scales", "exclude"):
-        if name in given:
-            if isinstance(given[name], str) or not isinstance(given[name], Sequence):
-                raise ParameterError(f"The {name} of the plan are a list; got {given[name]!r}.")
-            given[name] = tuple(given[name])
-    if not isinstance(given.get("exclude_words", ""), str):
-        raise ParameterError(f"A rule of exclusion is a text; got {given['exclude_words']!r}.")
-    return AnalysisPlan(**given).in_order()
+        if name in stored:
+            if isinstance(stored[name], str) or not isinstance(stored[name], Sequence):
+                raise ParameterError(f"The {name} of the plan are a list; got {stored[name]!r}.")
+            stored[name] = tuple(stored[name])
+    if not isinstance(stored.get("exclude_words", ""), str):
+        raise ParameterError(f"A rule of exclusion is a text; got {stored['exclude_words']!r}.")
+    return AnalysisPlan(**stored).in_order()

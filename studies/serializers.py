@@ -1,4 +1,4 @@
-"""What programs are told of a study: as much as the role of whoever asks reaches."""
+"""REST API representation of a study, according to the researcher's role."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from studies.allocation.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
 from studies.enums import Mode, Role
 from studies.models import Condition, Participant, Study
-from studies.selectors import monitor
-from studies.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
-from studies.selectors.outcomes import are_outcomes_open
-from studies.services.privacy import LONGEST_REASON
+from studies.monitoring.selectors import monitor
+from studies.monitoring.selectors.outcomes import are_outcomes_open
+from studies.participation.services.withdrawal import LONGEST_REASON
 
-REPORTED = [(Mode.LIVE.value, "people"), (Mode.SIMULATED.value, "simulated participants")]  # previews never are
+# Previews are never reported.
+REPORTED = [(Mode.LIVE.value, "live participants"), (Mode.SIMULATED.value, "simulated participants")]
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
-    """A study in a list; counts are null for interviewers."""
+    """A study in the list; counts are null for interviewers."""
 
     role = serializers.ChoiceField(
         choices=Role.choices,
         allow_null=True,
-        help_text="Null in a study without an owner, which an administrator sees and can take over in the console.",
+        help_text="Null for a study without an owner, which administrators see and can take over in the console.",
     )
     n_completed = serializers.SerializerMethodField()
     n_wanted = serializers.SerializerMethodField()
@@ -37,11 +38,11 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         read_only_fields = fields
 
     def get_n_completed(self, study: Study) -> int | None:
-        """People who have completed."""
+        """Number of completed participants."""
         return self._if_reader(study, "n_completed")
 
     def get_n_wanted(self, study: Study) -> int | None:
-        """People who are to complete, over all conditions."""
+        """Target number of completed participants over all conditions."""
         return self._if_reader(study, "n_wanted")
 
     def _if_reader(self, study: Any, name: str) -> int | None:
@@ -49,7 +50,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class ConditionSerializer(serializers.ModelSerializer[Condition]):
-    """A condition with the model that it pins."""
+    """A condition with its pinned model."""
 
     algorithm = serializers.CharField(source="model.algorithm")
     params = serializers.DictField(source="model.params")
@@ -61,7 +62,7 @@ class ConditionSerializer(serializers.ModelSerializer[Condition]):
 
 
 class ConditionCountSerializer(serializers.Serializer[Any]):
-    """How many participants of one mode a condition has, by where they stand; never an outcome."""
+    """Participants of one mode in one condition, by status; no outcomes."""
 
     mode = serializers.ChoiceField(choices=Mode.choices)
     condition = serializers.CharField()
@@ -73,7 +74,7 @@ class ConditionCountSerializer(serializers.Serializer[Any]):
 
 
 class PinnedDatasetSerializer(serializers.Serializer[Any]):
-    """The dataset's version that a study is on."""
+    """The dataset version of a study."""
 
     name = serializers.SlugField(source="dataset.name")
     number = serializers.IntegerField()
@@ -82,7 +83,7 @@ class PinnedDatasetSerializer(serializers.Serializer[Any]):
 
 
 class ContrastSerializer(serializers.Serializer[Any]):
-    """The planned contrast: conditions expected to have the larger mean, against others."""
+    """A planned contrast between conditions with an expected higher and lower mean."""
 
     higher = serializers.ListField(child=serializers.CharField())
     lower = serializers.ListField(child=serializers.CharField())
@@ -90,48 +91,46 @@ class ContrastSerializer(serializers.Serializer[Any]):
 
 
 class PrimarySerializer(serializers.Serializer[Any]):
-    """The pair that the study was planned on."""
+    """The primary pair of a study."""
 
     perceived = serializers.CharField()
     objective = serializers.CharField()
     contrast = ContrastSerializer(
-        required=False, help_text="Only where the primary test is a planned contrast and not the rank correlation."
+        required=False, help_text="Only if the primary test is a planned contrast instead of the rank correlation."
     )
 
 
 class AssignmentSeedSerializer(serializers.Serializer[Any]):
-    """The secret seed of the assignment: its hash from the start, itself once the study is closed."""
+    """The secret assignment seed: its hash, and the seed itself once the study is closed."""
 
     is_known = serializers.BooleanField(
-        help_text="Whether the assignment follows from the known seed above, for simulations and demonstrations only."
+        help_text="Whether the assignment uses the known `seed` of the study, for simulations and demonstrations only."
     )
-    sha256 = serializers.CharField(
-        allow_blank=True, help_text="Hash of the secret seed; empty where the seed is known."
-    )
-    seed = serializers.CharField(allow_null=True, help_text="In hexadecimal; null until the close.")
+    sha256 = serializers.CharField(allow_blank=True, help_text="Hash of the secret seed; empty if the seed is known.")
+    seed = serializers.CharField(allow_null=True, help_text="The seed in hexadecimal; null until the close.")
     earlier = serializers.ListField(
-        child=serializers.CharField(), help_text="Seeds of earlier waves, revealed when the study closed before."
+        child=serializers.CharField(), help_text="Seeds of earlier waves, revealed at earlier closes."
     )
 
 
 class DesignFactsSerializer(serializers.Serializer[Any]):
-    """What owners and analysts are told of a study."""
+    """Design and counts of a study, for owners and analysts."""
 
     design_hash = serializers.CharField(allow_blank=True, help_text="Empty until the study is launched.")
     dataset = PinnedDatasetSerializer(source="dataset_version")
     run_id = serializers.IntegerField()
-    seed = serializers.IntegerField(help_text="Of page orders, resampling and simulated participants.")
+    seed = serializers.IntegerField(help_text="Seed of random orders, resampling and simulated participants.")
     assignment_seed = serializers.SerializerMethodField()
     primary = PrimarySerializer(source="settings.primary", allow_null=True)
     conditions = serializers.SerializerMethodField()
     counts = serializers.SerializerMethodField()
     are_outcomes_open = serializers.SerializerMethodField(
-        help_text="Outcomes by condition are blinded until the close, or until somebody opens them and says why."
+        help_text="Outcomes by condition are blinded until the close, or until an owner unblinds them with a reason."
     )
 
     @extend_schema_field(AssignmentSeedSerializer)
     def get_assignment_seed(self, study: Study) -> Any:
-        """The seed of the assignment as far as it may be told."""
+        """Return the assignment seed if it is revealed, otherwise its hash."""
         return {
             "is_known": is_seed_known(study),
             "sha256": seed_commitment(study),
@@ -141,13 +140,13 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(ConditionSerializer(many=True))
     def get_conditions(self, study: Study) -> Any:
-        """The conditions in the order of the design."""
+        """Conditions in the order of the design."""
         rows = study.conditions.select_related("model").order_by("position")
         return ConditionSerializer(rows, many=True).data
 
     @extend_schema_field(ConditionCountSerializer(many=True))
     def get_counts(self, study: Study) -> Any:
-        """Counts by mode and condition."""
+        """Counts per mode and condition."""
         return [
             {"mode": mode, "condition": line.label, "target": line.target, "started": line.started,
              "active": line.active, "completed": line.completed, "abandoned": line.abandoned}
@@ -156,12 +155,12 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
         ]  # fmt: skip
 
     def get_are_outcomes_open(self, study: Study) -> bool:
-        """Whether means by condition may be read."""
+        """Whether means by condition are unblinded."""
         return are_outcomes_open(study)
 
 
 class StudyDetailSerializer(serializers.ModelSerializer[Study]):
-    """A study as its page shows it; an interviewer's has no `design`."""
+    """A study; `design` is null for interviewers."""
 
     role = serializers.SerializerMethodField()
     design = serializers.SerializerMethodField()
@@ -175,25 +174,24 @@ class StudyDetailSerializer(serializers.ModelSerializer[Study]):
 
     @extend_schema_field(serializers.ChoiceField(choices=Role.choices))
     def get_role(self, study: Study) -> str:
-        """What whoever asks is in the study."""
+        """Your role in the study."""
         return str(self.context["seat"].role)
 
     @extend_schema_field(DesignFactsSerializer(allow_null=True))
     def get_design(self, study: Study) -> Any:
-        """What the role may see of the design, and counts."""
+        """Design and counts, as far as your role may see them."""
         return DesignFactsSerializer(study).data if self.context["seat"].may_read else None
 
 
 class FrozenDesignSerializer(serializers.Serializer[Any]):
-    """The design that the hash is over; of a draft, as it stands."""
+    """The design covered by the design hash; for a draft, the current design."""
 
     design_hash = serializers.CharField(allow_blank=True)
     design = serializers.DictField()
 
 
 class OutcomeSerializer(serializers.Serializer[Any]):
-    """Means of one condition over completed participants whom neither the researcher nor the plan leaves out; null
-    where there is nobody."""
+    """Means of included completers in one condition; null if there are none."""
 
     condition = serializers.CharField()
     n = serializers.IntegerField()
@@ -204,23 +202,23 @@ class OutcomeSerializer(serializers.Serializer[Any]):
 
 
 class OutcomesQuerySerializer(serializers.Serializer[Any]):
-    """Whose outcomes."""
+    """Mode of the outcomes."""
 
     mode = serializers.ChoiceField(choices=REPORTED, default=Mode.LIVE.value)
 
 
 class AnswersQuerySerializer(serializers.Serializer[Any]):
-    """Whose answers; ids that lead back to people are never among them."""
+    """Filters of the answers, which never contain identifying ids."""
 
-    include_simulated = serializers.BooleanField(default=False, help_text="With simulated participants, marked.")
+    include_simulated = serializers.BooleanField(default=False, help_text="Include simulated participants, marked.")
     without_excluded = serializers.BooleanField(
         default=False,
-        help_text="Without those whom analyses leave out, by hand or by the plan; they are marked otherwise.",
+        help_text="Omit participants excluded by a researcher or by the plan; by default they are included and marked.",
     )
 
 
 class AnswersSerializer(serializers.Serializer[Any]):
-    """A table of a study's data: each row holds the variables of the table's codebook by name."""
+    """A data table of a study; each row contains the variables of the codebook by name."""
 
     study = serializers.SlugField()
     table = serializers.CharField()
@@ -231,14 +229,14 @@ class AnswersSerializer(serializers.Serializer[Any]):
 
 
 class LabelSerializer(serializers.Serializer[Any]):
-    """A value and what it means."""
+    """A value and its meaning."""
 
     value = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # declared, no attribute
+    label = serializers.CharField()  # type: ignore[assignment]  # a declared field, not an attribute
 
 
 class VariableSerializer(serializers.Serializer[Any]):
-    """A variable as the codebook tells it."""
+    """A variable of the codebook."""
 
     name = serializers.CharField()
     meaning = serializers.CharField()
@@ -254,7 +252,7 @@ class VariableSerializer(serializers.Serializer[Any]):
 
 
 class CodebookSerializer(serializers.Serializer[Any]):
-    """The codebook of a table, and the same as a Frictionless Table Schema."""
+    """The codebook of a table, also as a Frictionless Table Schema."""
 
     table = serializers.CharField()
     variables = VariableSerializer(many=True)
@@ -262,14 +260,14 @@ class CodebookSerializer(serializers.Serializer[Any]):
 
 
 class WithdrawalSerializer(serializers.Serializer[Any]):
-    """Who is withdrawn on their behalf, and why."""
+    """Participant to withdraw on request, and the reason."""
 
-    participant = serializers.CharField(max_length=500, help_text="Their code, or an id of another site.")
-    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="For the log; name nobody.")
+    participant = serializers.CharField(max_length=500, help_text="Participant code or external id.")
+    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="Reason for the log; do not name anyone.")
 
 
 class WithdrawnSerializer(serializers.ModelSerializer[Participant]):
-    """A participant without a person: the code, and the status."""
+    """A withdrawn participant: code and status only."""
 
     class Meta:
         model = Participant

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studies.views import console, data, interviewer, keeping, lists, notices, planning, questionnaires, recruiting
-from studies.views.participant import about, details, ending, entry, events, questions, rating
+from studies.console.views import (
+    console,
+    data,
+    interviewer,
+    keeping,
+    lists,
+    notices,
+    planning,
+    questionnaires,
+    recruiting,
+)
+from studies.participation.views import about, details, ending, entry, events, questions, rating
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),

@@ -1,8 +1,8 @@
-"""Studies on usage data: which stars count as a taken item.
+"""Studies on usage data: which star ratings count as taken items.
 
-Usage data say that a user took an item, and nothing about degrees of liking: their scale has a single point.
-Participants still give stars. A rating at or above the study's threshold enters their profile as a taken item; one
-below it stays out of the profile, and the item is not recommended either.
+Usage data record that a user took an item but not how much they liked it: their scale has a single point.
+Participants still rate with stars. Ratings at or above the study's threshold enter the profile as taken items. Items
+rated lower are left out of the profile and are not recommended.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def is_usage(version: Any) -> bool:
 
 
 def taken_from(settings: Mapping[str, Any]) -> int:
-    """The lowest rating in stars that counts as taken.
+    """Return the lowest star rating that counts as taken.
 
     Parameters
     ----------
     settings : mapping
-        The study's settings; a study without the setting has the default.
+        The study's settings; the default applies if the setting is missing.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def taken_from(settings: Mapping[str, Any]) -> int:
 
 
 def taken_rule(settings: Mapping[str, Any]) -> str:
-    """The rule in one sentence, for the method section, the codebook and the preregistration.
+    """Return the rule as a sentence for the method section, the codebook and the preregistration.
 
     Examples
     --------

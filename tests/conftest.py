@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import socket
 from collections.abc import Iterator
@@ -16,6 +17,14 @@ ROOT = Path(__file__).resolve().parents[1]
 # How long an example takes on a busy machine says nothing about the code under test.
 hypothesis_settings.register_profile("parallax", deadline=None, database=None)
 hypothesis_settings.load_profile("parallax")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever starts a browser is slow."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -87,7 +96,8 @@ def postgresql_url() -> Iterator[str]:
         _missing("no PostgreSQL answers at 127.0.0.1:5432", "PARALLAX_REQUIRE_SERVERS")
     import psycopg
 
-    name = f"parallax_tests_{os.getpid()}"
+    # A random name: a run that was killed may have left a database whose process had the same number.
+    name = f"parallax_tests_{secrets.token_hex(6)}"
     server = "postgresql://postgres@127.0.0.1:5432/postgres"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
@@ -132,6 +142,16 @@ def browser(chromium_path: str) -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def module_database(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """What a file's fixtures of module scope store: all its tests see it, and nothing is left after the last."""
+    from django.db import transaction
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(autouse=True)

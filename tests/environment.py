@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -17,6 +18,10 @@ VAR = tempfile.mkdtemp(prefix="parallax-tests-")
 os.environ["PARALLAX_VAR"] = VAR
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
 os.environ["SECRET_KEY"] = "only for tests"
+# Containers often forbid writing bytecode. Without it every process of the tests compiles the whole project anew, and
+# pytest rewrites the assertions of every file on each run: half of a worker's start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Playwright's synchronous interface runs an event loop in this thread; the tests' own queries are meant.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
@@ -26,5 +31,6 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the folder."""
-    shutil.rmtree(VAR, ignore_errors=True)
+    """Remove the folder, unless mutmut goes on to run more tests in this process and its children."""
+    if "MUTANT_UNDER_TEST" not in os.environ:
+        shutil.rmtree(VAR, ignore_errors=True)

@@ -1,35 +1,32 @@
-"""Values with their intervals, as charts take them."""
+"""Values with their intervals, as charts need them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from analysis.enums import variable_of
+from analysis.results.perceived import PerceivedVariable
 
-Result = Mapping[str, Any]
 Triple = tuple[float, float, float]
 
 
 def around(value: float, bounds: Sequence[float] | None) -> Triple:
-    """A value with its interval; one that resampling missed is widened to hold the value."""
+    """A value with its interval; an interval that misses the value is widened to include it."""
     low, high = bounds or (value, value)
     return value, min(low, value), max(high, value)
 
 
-def means_of(variable: Result) -> dict[str, Triple]:
-    """Means of a variable by condition, with their 95 % intervals where they have one."""
-    found = {}
-    for name in variable["conditions"]:
-        if name not in variable["described"]:
+def means_of(variable: PerceivedVariable) -> dict[str, Triple]:
+    """Means of a variable by condition, with their 95% intervals where they have one."""
+    means = {}
+    for name in variable.conditions:
+        if name not in variable.described:
             continue
-        one = variable["described"][name]
-        bounds = None if one["ci_low"] is None else (one["ci_low"], one["ci_high"])
-        found[name] = around(one["mean"], bounds)
-    return found
+        numbers = variable.described[name]
+        has_bounds = numbers.ci_low is not None and numbers.ci_high is not None
+        means[name] = around(numbers.mean, (numbers.ci_low or 0.0, numbers.ci_high or 0.0) if has_bounds else None)
+    return means
 
 
-def axis(variable: Result) -> str:
-    """What stands at the axis of a variable: its name and unit."""
-    defined = variable_of(variable["key"], variable)
-    return f"{defined.name}, {defined.unit}"
+def axis(variable: PerceivedVariable) -> str:
+    """The title of a variable's axis: its name and unit."""
+    return f"{variable.variable.name}, {variable.variable.unit}"

@@ -1,4 +1,4 @@
-"""Which code draws reports: what was drawn by other code is drawn again."""
+"""The version of the code that draws reports: drawings of another version are drawn again."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from django.conf import settings
 
 from core.provenance import digest_of
 
-FOLDERS = ("analysis", "charting", "inference", "templates/analysis", "static/css")
+FOLDERS = ("analysis", "charting", "documents", "inference", "templates/analysis", "static/css")
 SUFFIXES = (".py", ".html", ".typ", ".css")
 LIBRARIES = ("altair", "vl-convert-python", "typst", "django")
 
 
 @functools.cache
 def drawing_version() -> str:
-    """Digest of everything that makes a page or a file of a report; read once a process, in some milliseconds."""
+    """Digest of everything that shapes a page or a file of a report, computed once per process."""
     base = Path(settings.BASE_DIR)
     paths = sorted(path for folder in FOLDERS for path in (base / folder).rglob("*") if path.suffix in SUFFIXES)
     files = [[path.relative_to(base).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths]

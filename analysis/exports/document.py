@@ -1,111 +1,135 @@
-"""A report as a document, which page and file draw alike."""
+"""A report as a document: the same arrangement for the page and for every file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from analysis.charts import both as charts
-from analysis.exports import planned
-from analysis.exports.blocks import Draw, Figure, FigureMaker, Section
-from analysis.exports.sections import both, method, people, run
-from analysis.exports.sections.closer import closer_sections
+from analysis.charts import comparison as charts
+from analysis.exports.sections import comparison, method, objective, perceived, plan
+from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.models import Report
-from analysis.narrative import agreement, verdict
-from analysis.tables import both as both_tables
-from analysis.tables.cells import Side, Table
+from analysis.narrative import agreement, generalisation, verdict
+from analysis.results.codec import decode, encode
+from analysis.results.report import Results
+from analysis.tables import comparison as tables
+from documents.blocks import Draw, Figure, FigureMaker, Section
+from documents.tables import Table
 from studies.enums import Mode
 
 BADGE = "Simulated participants"
 PILOT_BADGE = "Pilot of simulated participants"
 DATASET_BADGE = "Synthetic ratings"
+SYNTHETIC_NOTICE = (
+    "The ratings of this dataset are synthetic, so the objective measures are no evidence about real users."
+)
 LEAD_WIDTH = 480
 
 
-@dataclass(frozen=True)
-class Document:
+@dataclass(frozen=True, kw_only=True)
+class Content:
     """A whole report, ready to be drawn."""
 
-    report: Report
     badge: str
     notice: str
     headline: tuple[verdict.Run, ...]
     paragraph: str
-    facts: list[tuple[str, Side, str, str]]
-    limits: list[str]
+    facts: tuple[verdict.Fact, ...]
+    limits: tuple[str, ...]
     lead: Figure | None
-    sections: list[Section]
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document(Content):
+    """The content with the report that it is of."""
+
+    report: Report
 
     def figures(self) -> list[Figure]:
         """Every figure in its order."""
-        found = [self.lead] if self.lead else []
-        return found + [figure for one in self.sections for block in one.blocks for figure in block.figures]
+        lead = [self.lead] if self.lead else []
+        return lead + [figure for section in self.sections for block in section.blocks for figure in block.figures]
 
     def tables(self) -> list[Table]:
-        """Every table in its order, those behind figures too, each once."""
-        found: dict[str, Table] = {}
-        if self.lead:
-            found[self.lead.table.key] = self.lead.table
+        """Every table in its order, those of figures too, each once."""
+        shown = [self.lead.table] if self.lead else []
         for section in self.sections:
             for block in section.blocks:
-                for table in (block.table, *(figure.table for figure in block.figures)):
-                    if table is not None:
-                        found.setdefault(table.key, table)
-        return list(found.values())
+                shown += [block.table, *(figure.table for figure in block.figures)]
+        tables: dict[str, Table] = {}
+        for table in shown:
+            if table is not None:
+                tables.setdefault(table.key, table)
+        return list(tables.values())
 
-    def drawn(self, draw: Draw) -> Document:
-        """The same with the picture that a file holds of each chart; `draw` makes it, in a width in pixels."""
+    def with_drawings(self, draw: Draw) -> Document:
+        """The same with the picture that a file holds of each chart; `draw` draws it, in a width in pixels."""
         return replace(
             self,
-            lead=self.lead.drawn(draw) if self.lead else None,
-            sections=[section.drawn(draw) for section in self.sections],
+            lead=self.lead.with_drawing(draw) if self.lead else None,
+            sections=tuple(section.with_drawings(draw) for section in self.sections),
         )
+
+    def as_plain(self) -> dict[str, Any]:
+        """The content as JSON values."""
+        plain: dict[str, Any] = encode(Content, self)
+        return plain
+
+
+def document_from(plain: dict[str, Any], report: Report) -> Document:
+    """The document of a report from the JSON values of its content."""
+    content = decode(Content, plain)
+    return Document(report=report, **{field.name: getattr(content, field.name) for field in fields(Content)})
 
 
 def document_of(report: Report) -> Document:
-    """Arrange a report's results: verdict, orders, variables, objective, both sides, method, provenance."""
-    results = report.results
+    """Arrange a report's results: verdict, orders, variables, metrics, comparison, method, provenance."""
+    results = report.read_results()
     badge = "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
     stamp = PILOT_BADGE if report.is_pilot else ""
     figure = FigureMaker(badge, stamp)
-    # What was measured offline owes nothing to participants: it wears the badge of its ratings instead.
-    measured = FigureMaker(DATASET_BADGE if report.provenance["is_dataset_synthetic"] else "", stamp)
-    primary = verdict.primary_of(results)
-    n = results["objective"]["n"]
-    lead = None
-    if primary is not None and results["flow"]["analysed"]:
-        lead = figure(
-            "slope",
-            charts.slope(primary, agreement.slope_title(primary), n),
-            "Rank by each side, the best on top. Bars are the ranks that 95 % of resamples give, of participants "
-            "on one side and of test users on the other; heavy lines are contradictions that are significant on "
-            "both sides.",
-            both_tables.ranks_table(primary),
-            LEAD_WIDTH,
-        )
-    made = [
-        both.contrast_section(results),
-        both.certainty_section(results, primary, figure, measured),
-        both.orders_section(results, primary),
-        *(people.variable_section(one, figure) for one in results["variables"]),
-        people.table_1_section(results),
-        people.behind_section(results),
-        *closer_sections(results),
-        *people.scale_sections(results),
-        run.objective_section(results, measured),
-        both.both_section(results, primary, figure),
-        planned.plan_section(results),
-        planned.exclusions_section(results),
+    # The objective side does not depend on participants: its figures have the badge of their ratings instead.
+    run_figure = FigureMaker(DATASET_BADGE if report.read_provenance().is_dataset_synthetic else "", stamp)
+    sections = (
+        comparison.contrast_section(results),
+        comparison.certainty_section(results, figure, run_figure),
+        comparison.orders_section(results),
+        *(perceived.variable_section(variable, figure) for variable in results.variables),
+        perceived.table_1_section(results),
+        perceived.distributions_section(results),
+        *follow_up_sections(results),
+        *perceived.scale_sections(results),
+        objective.objective_section(results, run_figure),
+        comparison.both_section(results, figure),
+        plan.plan_section(results),
+        plan.exclusions_section(results),
         method.method_section(results, badge, figure),
         method.provenance_section(report),
-    ]
+    )
     return Document(
         report=report,
         badge=badge,
         notice=verdict.simulated_notice(results),
         headline=verdict.headline(results),
-        paragraph=verdict.paragraph(results) if results["flow"]["analysed"] else "",
-        facts=verdict.facts(results),
-        limits=verdict.few_said(results),
-        lead=lead,
-        sections=[section for section in made if section.blocks],
+        paragraph=verdict.paragraph(results) if results.flow.analysed else "",
+        facts=tuple(verdict.facts(results)),
+        limits=tuple(filter(None, (*verdict.limitations(results), generalisation.unconfirmed(results)))),
+        lead=_lead(results, figure),
+        sections=tuple(section for section in sections if section.blocks),
+    )
+
+
+def _lead(results: Results, figure: FigureMaker) -> Figure | None:
+    """The two rankings side by side."""
+    primary = results.primary
+    if primary is None or not results.flow.analysed:
+        return None
+    return figure(
+        "slope",
+        charts.slope(primary, agreement.slope_title(primary), results.objective.n),
+        "Rank on each side, the best on top. Bars are 95% bootstrap intervals of the ranks, over participants on one "
+        "side and test users on the other; heavy lines are contradictions that are significant on both sides.",
+        tables.ranks_table(primary),
+        LEAD_WIDTH,
     )

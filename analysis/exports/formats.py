@@ -1,26 +1,26 @@
-"""Every file that a report is given as: its name, what it is, and how it is made."""
+"""Every file of a report: its name, its title, and the function that creates it."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from django.conf import settings
-
-from analysis.exports.blocks import Figure
 from analysis.exports.document import DATASET_BADGE, PILOT_BADGE, Document, document_of
-from analysis.exports.files import html_of, report_json, table_csv, with_column
-from analysis.exports.latex import table_latex
-from analysis.exports.markdown import sentences_markdown, table_markdown
-from analysis.exports.paper import figure_pdf, report_pdf
+from analysis.exports.files import html_of, report_json
+from analysis.exports.paper import report_pdf
 from analysis.exports.quarto import report_quarto
 from analysis.models import Report
 from analysis.narrative.apa_sentences import apa_sentences, as_text
-from analysis.tables.cells import Table
+from analysis.results import schema
 from charting import render
+from documents.blocks import Figure
+from documents.delimited import table_csv, with_column
+from documents.latex import table_latex
+from documents.markdown import sentences_markdown, table_markdown
+from documents.pdf import figure_pdf
+from documents.tables import Table
 
 Group = Literal["report", "figures", "tables", "package"]
 CONTENT_TYPES = {
@@ -37,13 +37,12 @@ CONTENT_TYPES = {
     "zip": "application/zip",
 }
 FORMS = {"md": "Markdown", "tex": "LaTeX", "txt": "Text", "qmd": "Quarto"}
-SCHEMA = "report.schema.json"
 PPI = 300
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A file that a report offers: a name with slashes, unique in the report, what it is, and where it stands."""
+    """A file that a report offers: its path, unique in the report, its title, and its group."""
 
     name: str
     title: str
@@ -51,38 +50,38 @@ class Listing:
 
     @property
     def suffix(self) -> str:
-        """What kind of file it is."""
+        """The suffix of its name."""
         return self.name.rsplit(".", 1)[1]
 
     @property
     def form(self) -> str:
-        """The kind in words."""
+        """The format in words."""
         return FORMS.get(self.suffix, self.suffix.upper())
 
     @property
     def content_type(self) -> str:
-        """What a browser is told."""
+        """The content type for browsers."""
         return CONTENT_TYPES[self.suffix]
 
 
 @dataclass(frozen=True)
 class File(Listing):
-    """One file of a report, and a function that makes its bytes."""
+    """One file of a report, and the function that creates its bytes."""
 
     make: Callable[[], bytes]
 
 
 class Drawings:
-    """The charts of a report as files of one size, each drawn once whatever it becomes."""
+    """The charts of a report as files of one size, each drawn once for all formats."""
 
     def __init__(self) -> None:
-        self._drawn: dict[str, str] = {}
+        self._svg: dict[str, str] = {}
 
     def svg(self, figure: Figure) -> str:
         """A chart as SVG."""
-        if figure.key not in self._drawn:
-            self._drawn[figure.key] = render.svg(figure.spec)
-        return self._drawn[figure.key]
+        if figure.key not in self._svg:
+            self._svg[figure.key] = render.svg(figure.spec)
+        return self._svg[figure.key]
 
     def png(self, figure: Figure) -> bytes:
         """A chart as PNG, 300 dots an inch."""
@@ -94,11 +93,13 @@ class Drawings:
 
 
 class Outputs:
-    """The files of one report; what several of them need is made once."""
+    """The files of one report; what several of them share is created once."""
 
     def __init__(self, report: Report, arrange: Callable[[], Document] | None = None) -> None:
-        """`arrange` gives the report as a document, where one is kept; without it the results are arranged anew."""
+        """`arrange` returns a cached document; without it the results are arranged again."""
         self.report = report
+        self._results = report.read_results()
+        self._is_synthetic = report.read_provenance().is_dataset_synthetic
         self.drawings = Drawings()
         self._arrange = arrange or functools.partial(document_of, report)
 
@@ -113,33 +114,35 @@ class Outputs:
 
     @property
     def badges(self) -> list[str]:
-        """What every file says of people who are simulated and of ratings that are made up."""
-        synthetic = f"{DATASET_BADGE}." if self.report.provenance["is_dataset_synthetic"] else ""
-        return [one for one in (self.document.notice, synthetic) if one]
+        """The notices of simulated participants and synthetic ratings, for every file."""
+        synthetic = f"{DATASET_BADGE}." if self._is_synthetic else ""
+        return [notice for notice in (self.document.notice, synthetic) if notice]
 
     @property
     def remark(self) -> str:
         """The same in a few words, for the note below a table."""
-        synthetic = DATASET_BADGE if self.report.provenance["is_dataset_synthetic"] else ""
-        return " ".join(f"{one}." for one in (self.document.badge, synthetic) if one)
+        synthetic = DATASET_BADGE if self._is_synthetic else ""
+        return " ".join(f"{badge}." for badge in (self.document.badge, synthetic) if badge)
 
     def whole(self) -> Iterator[File]:
-        """The report as a whole, in every form: to name them the document need not be arranged."""
+        """The report as a whole, in every format; the document is arranged only when one is created."""
         kind = "pilot report" if self.report.is_pilot else "report"
         title = f"{self.report.study.title}: {kind} {self.report.number}"
-        yield _text("report.html", "The report as one page that needs nothing else", "report", self._html)
+        yield _text("report.html", "The report as one self-contained page", "report", self._html)
         yield File(
-            "report.pdf", "The report on paper, A4", "report", lambda: report_pdf(self.document, self.drawings.pdf)
+            "report.pdf", "The report as PDF, A4", "report", lambda: report_pdf(self.document, self.drawings.pdf)
         )
-        yield _text("report.json", "Every number, by a published schema", "report", lambda: report_json(self.report))
-        yield File(SCHEMA, "The schema of the numbers", "report", schema)
         yield _text(
-            "apa.md", "Sentences for a paper, in the style of APA", "report",
-            lambda: sentences_markdown(apa_sentences(self.report.results), title, self.badges),
+            "report.json", "Every number, following a published schema", "report", lambda: report_json(self.report)
+        )
+        yield File(schema.NAME, "The schema of the numbers", "report", schema.report_schema)
+        yield _text(
+            "apa.md", "Sentences for a paper, in APA style", "report",
+            lambda: sentences_markdown(apa_sentences(self._results), title, self.badges),
         )  # fmt: skip
         yield _text(
             "apa.txt", "The sentences as plain text", "report",
-            lambda: as_text(apa_sentences(self.report.results), title, self.badges),
+            lambda: as_text(apa_sentences(self._results), title, self.badges),
         )  # fmt: skip
         yield _text(
             "report.qmd", "The report as Quarto source", "report", lambda: report_quarto(self.document, self.badges)
@@ -176,15 +179,9 @@ def _text(name: str, title: str, group: Group, make: Callable[[], str]) -> File:
     return File(name, title, group, lambda: make().encode())
 
 
-def schema() -> bytes:
-    """The published schema that every report's numbers keep to."""
-    path = Path(settings.BASE_DIR) / "docs" / "reference" / SCHEMA
-    return path.read_bytes()
-
-
 def file_of(report: Report, name: str, arrange: Callable[[], Document] | None = None) -> File | None:
-    """One file of a report, or None; charts and tables are arranged only if it is one of theirs."""
+    """One file of a report, or None; the document is arranged only for figures and tables."""
     outputs = Outputs(report, arrange)
     groups = {"figures": outputs.of_figures, "tables": outputs.of_tables}
-    found = groups.get(name.split("/", 1)[0], outputs.whole)()
-    return next((file for file in found if file.name == name), None)
+    files = groups.get(name.split("/", 1)[0], outputs.whole)()
+    return next((file for file in files if file.name == name), None)

@@ -1,12 +1,12 @@
-"""A Quarto document that reads the report's tables and figures, for whoever writes a paper around them."""
+"""A Quarto document that reads the report's tables and figures, as a start for a paper."""
 
 from __future__ import annotations
 
 import json
 
-from analysis.exports.blocks import Block
 from analysis.exports.document import Document
-from analysis.exports.markdown import escaped, sentence
+from documents.blocks import Block, Figure
+from documents.markdown import escaped, sentence
 
 SETUP = '''```{python}
 #| include: false
@@ -38,14 +38,14 @@ def table(name):
 
 
 def report_quarto(document: Document, badges: list[str]) -> str:
-    """The source: sentences as they stand in the report, figures and tables by the names of their files."""
+    """The source: the sentences of the report, with figures and tables by their file names."""
     report = document.report
     parts = [_header(document), SETUP]
     parts += [f"::: {{.callout-warning}}\n{sentence(badge)}\n:::\n" for badge in badges]
     parts.append(f"**{escaped(''.join(run.text for run in document.headline))}.**\n")
     parts += [f"{sentence(text)}\n" for text in (document.paragraph, *document.limits) if text]
     if document.lead:
-        parts.append(_figure(document.lead.key, document.lead.caption, document.lead.badge))
+        parts.append(_figure(document.lead))
     for section in document.sections:
         parts.append(f"# {escaped(section.title)} {{#sec-{section.key}}}\n")
         for block in section.blocks:
@@ -62,7 +62,7 @@ def _header(document: Document) -> str:
     # JSON is YAML: a title with a colon or quotes needs no rules of its own.
     lines = {
         "title": report.study.title,
-        "subtitle": f"Report {report.number}, made by Parallax",
+        "subtitle": f"Report {report.number}, created by Parallax",
         "date": report.created_at.date().isoformat(),
         "lang": "en",
     }
@@ -78,7 +78,7 @@ def _block(block: Block) -> list[str]:
     if block.heading:
         return [f"## {escaped(block.heading)}\n"]
     if block.figures:
-        return [_figure(figure.key, figure.caption, figure.badge) for figure in block.figures]
+        return [_figure(figure) for figure in block.figures]
     if block.table is not None:
         if block.is_folded:
             return []
@@ -88,6 +88,6 @@ def _block(block: Block) -> list[str]:
     return [f"{sentence(block.text)}\n"]
 
 
-def _figure(key: str, caption: str, badge: str) -> str:
-    words = f"{badge}. {caption}" if badge else caption
-    return f"![{sentence(words)}](figures/{key}.svg){{#fig-{key}}}\n"
+def _figure(figure: Figure) -> str:
+    words = f"{figure.badge}. {figure.caption}" if figure.badge else figure.caption
+    return f"![{sentence(words)}]({figure.file}){{#fig-{figure.key}}}\n"

@@ -1,104 +1,97 @@
-"""Sentences on how far both sides agree, pair by pair."""
+"""Sentences on the agreement of both sides, pair by pair."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from analysis.enums import variable_of
-from analysis.narrative.verdict import capital, equals, in_words, metric_of, tau_text
-from analysis.tables.cells import listed
-from analysis.tables.levels import alpha_of
-
-Result = Mapping[str, Any]
+from analysis.narrative.words import in_words, plural, tau_b
+from analysis.results.comparison import Comparison
+from analysis.tables.cells import capital, equals, relation
+from inference.agreement import Verdict
+from inference.results import Undefined
 
 
-def contradictions(comparison: Result, n: int) -> list[str]:
-    """What both sides tell apart in opposite directions, pair by pair, in words."""
-    variable, metric = variable_of(comparison["variable"], comparison), metric_of(comparison, n)
+def contradictions(comparison: Comparison, n: int) -> list[str]:
+    """Significant differences in opposite directions, pair by pair."""
+    variable, metric = comparison.variable, comparison.metric(n)
 
-    def finding(a: str, b: str) -> str:
+    def finding(better: str, worse: str) -> str:
         if variable.adjective:
-            return f"Participants find {a} more {variable.adjective} than {b}"
-        return f"In {variable.in_text} participants score {a} higher than {b}"
+            return f"Participants found {better} more {variable.adjective} than {worse}"
+        return f"Participants scored {better} higher than {worse} in {variable.in_text}"
 
     return [
-        f"{finding(pair['a'], pair['b'])}, p {equals(pair['perceived_p'])}; {metric.in_text} says the opposite, p "
-        f"{equals(pair['objective_p'])}."
-        for pair in comparison["orders"]["pairs"]
-        if pair["verdict"] == "contradicted"
+        f"{finding(pair.a, pair.b)}, p {_p(pair.perceived_p)}; the difference in {metric.in_text} was in the opposite "
+        f"direction, p {_p(pair.objective_p)}."
+        for pair in comparison.pairs(Verdict.CONTRADICTED)
     ]
 
 
-def agreement(comparison: Result, n: int) -> str:
-    """How many pairs of algorithms both sides tell apart, and how."""
-    counts, metric = comparison["orders"]["counts"], metric_of(comparison, n)
+def _p(p: float | None) -> str:
+    return "not tested" if p is None else equals(p)
+
+
+def agreement(comparison: Comparison) -> str:
+    """How many pairs of algorithms differ significantly on each side, and in which direction."""
+    counts = comparison.orders.counts
     total = sum(counts.values())
     if not total:
         return "There are no two algorithms that both sides measured."
     return (
-        f"Of {total} pair{'s' if total != 1 else ''} of algorithms, "
-        f"{counts['agreed']} are told apart by both sides alike, "
-        f"{counts['contradicted']} in opposite directions, {counts['perceived only']} by participants only, "
-        f"{counts['objective only']} by {metric.kind} only, and {counts['neither']} by neither."
+        f"Of {plural(total, 'pair')} of algorithms, {counts['agreed']} differed significantly in the same direction on "
+        f"both sides, {counts['contradicted']} in opposite directions, {counts['perceived only']} for participants "
+        f"only, {counts['objective only']} in {comparison.kind} only, and {counts['neither']} on neither side."
     )
 
 
-def alike(comparison: Result) -> str:
-    """Which pairs of algorithms both sides tell apart in one direction."""
-    pairs = [f"{one['a']} over {one['b']}" for one in comparison["orders"]["pairs"] if one["verdict"] == "agreed"]
+def same_direction(comparison: Comparison) -> str:
+    """The pairs of algorithms that differ significantly in the same direction on both sides."""
+    pairs = comparison.pairs(Verdict.AGREED)
     if not pairs:
         return ""
-    found = "One pair is" if len(pairs) == 1 else f"{capital(in_words(len(pairs)))} pairs are"
-    return f"{found} told apart by both sides in one direction: {listed(pairs)}."
+    subject = "One pair" if len(pairs) == 1 else f"{capital(in_words(len(pairs)))} pairs"
+    listed_pairs = relation([(pair.a, pair.b) for pair in pairs])
+    return f"{subject} differed significantly in the same direction on both sides: {listed_pairs}."
 
 
-def pointing(comparison: Result) -> str:
-    """Which pairs the metric orders against participants, significantly or not."""
-    x, y = comparison["ranks"]["perceived"], comparison["ranks"]["objective"]
-    names = sorted(comparison["conditions"], key=lambda name: (x[name], y[name]))
-    against = [
-        f"{above} over {below}"
-        for place, above in enumerate(names)
-        for below in names[place + 1 :]
+def directions(comparison: Comparison) -> str:
+    """The pairs that the metric and participants order in opposite directions, significantly or not."""
+    result = comparison.directions
+    if isinstance(result, Undefined):
+        return ""
+    x, y = comparison.ranks.perceived, comparison.ranks.objective
+    names = sorted(comparison.conditions, key=lambda name: (x[name], y[name]))
+    reversed_pairs = [
+        (above, below)
+        for position, above in enumerate(names)
+        for below in names[position + 1 :]
         if x[above] < x[below] and y[above] > y[below]
     ]
-    found = comparison["directions"]
-    if not found["is_defined"]:
-        return ""
-    ties = f", {found['tied']} tie on a side" if found["tied"] else ""
-    said = (
-        f"Significant or not, {comparison['kind']} points the way participants do in {found['same']} of "
-        f"{found['n_pairs']} pair{'s' if found['n_pairs'] != 1 else ''}{ties} "
-        f"(one-sided permutation p {equals(found['p'])}; the pairs hang together, so "
-        "none of them is a test of its own)."
+    ties = f", with {result.tied} tied on one side" if result.tied else ""
+    sentence = (
+        f"Regardless of significance, {comparison.kind} and participants ordered {result.same} of "
+        f"{plural(result.n_pairs, 'pair')} in the same direction{ties}; the "
+        "pairs are not independent, which the permutation test of τ_b takes into account."
     )
-    return f"{said} It turns round: {listed(against)}." if against else said
+    if not reversed_pairs:
+        return sentence
+    return f"{sentence} {capital(comparison.kind)} reverses the participants' order of {relation(reversed_pairs)}."
 
 
-def slope_title(comparison: Result) -> str:
+def slope_title(comparison: Comparison) -> str:
     """The finding of the two rankings side by side."""
-    counts = comparison["directions"]
-    kind = comparison["kind"]
-    variable = variable_of(comparison["variable"], comparison).in_text
-    if not counts["is_defined"]:
-        return f"{capital(variable)} and {kind} side by side"
-    if counts["opposite"] == 0:
-        return f"{capital(kind)} and {variable} put no two algorithms in opposite order"
-    return (
-        f"{capital(kind)} and {variable} put {counts['opposite']} of {counts['n_pairs']} "
-        f"pair{'s' if counts['n_pairs'] != 1 else ''} in opposite order"
-    )
+    result, kind, variable = comparison.directions, capital(comparison.kind), comparison.variable.in_text
+    if isinstance(result, Undefined):
+        return f"Rankings by {variable} and {comparison.kind}"
+    if result.opposite == 0:
+        return f"{kind} and {variable} order no pair of algorithms in opposite directions"
+    return f"{kind} and {variable} order {result.opposite} of {plural(result.n_pairs, 'pair')} in opposite directions"
 
 
-def scatter_title(comparison: Result, n: int) -> str:
-    """The finding of one dot an algorithm."""
-    variable, metric = variable_of(comparison["variable"], comparison), metric_of(comparison, n)
-    tau = comparison["tau"]
-    if not tau["is_defined"]:
-        return f"{capital(variable.in_text)} beside {metric.in_text}"
-    found = f"τ = {tau_text(tau['coefficient'])}, exact p {equals(tau['p'])}"
-    if tau["p"] >= alpha_of(comparison):
-        return f"{capital(variable.in_text)} could not be shown to follow {metric.kind} ({found})"
-    verb = "follows" if tau["coefficient"] > 0 else "is negatively correlated with"
-    return f"{capital(variable.in_text)} {verb} {metric.in_text} ({found})"
+def scatter_title(comparison: Comparison, n: int) -> str:
+    """The finding of one point per algorithm."""
+    variable, metric, tau = comparison.variable.in_text, comparison.metric(n).in_text, comparison.tau
+    if isinstance(tau, Undefined):
+        return f"{capital(variable)} against {metric}"
+    if tau.p >= comparison.alpha:
+        return f"No evidence that {variable} is correlated with {metric} ({tau_b(tau)})"
+    sign = "positively" if tau.coefficient > 0 else "negatively"
+    return f"{capital(variable)} is {sign} correlated with {metric} ({tau_b(tau)})"

@@ -1,187 +1,183 @@
-"""Sentences about effect sizes, the ordinal model, correlations, and items as a sample."""
+"""Sentences about effect sizes, the ordinal model and correlations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from analysis.enums import variable_of
-from analysis.tables.cells import listed, p_alone, written
+from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.rankings import Order
+from analysis.tables.cells import bracketed, equals, listed, relation, written
+from inference import apa
+from inference.ordinal import OrdinalResult
+from inference.results import PairwiseResult, Undefined
 from studies.plans import in_text
 
-Result = Mapping[str, Any]
 ALPHA = 0.05
-
-
-def _p(p: float) -> str:
-    alone = p_alone(p)
-    return alone if alone[0] in "<>" else f"= {alone}"
+PART_AND_WHOLE = (
+    "This correlation, reported by Cremonesi et al. (2011), is inflated, because every item of second-order novelty "
+    "also counts in first-order novelty"
+)
 
 
 def families(n_variables: int) -> str:
-    """That Tukey's test keeps its error within one variable only."""
+    """That Tukey's test controls its error rate within one variable only."""
     if n_variables < 2:
         return ""
     return (
-        f"Tukey's test holds its error at α within one variable. {n_variables} variables are {n_variables} families: "
-        "over all of them together the chance of one false difference is larger."
+        f"Tukey's HSD controls the error rate at α within one variable. The {n_variables} variables are "
+        f"{n_variables} families, so over all of them the chance of at least one false positive is larger."
     )
 
 
-def largest(found: Result) -> str:
+def largest(effects: Effects) -> str:
     """The largest effect of a variable with its interval, and Cohen's f."""
-    pairs = [pair for pair in found["hedges"] if pair["is_defined"]]
-    name = in_text(found["name"])
-    if not pairs:
-        return f"There is no effect size of {name}. {found['hedges'][0]['reason']}" if found["hedges"] else ""
-    best = max(pairs, key=lambda pair: abs(pair["g"]))
-    a, b, sign = (best["a"], best["b"], 1) if best["g"] >= 0 else (best["b"], best["a"], -1)
-    if best["g"] == 0:
-        return f"In {name} no two algorithms differ."
-    limits = best["interval"]
-    ends = ""
-    if limits:
-        low, high = sorted((sign * limits["low"], sign * limits["high"]))
-        ends = f", 95 % CI [{written(low)}, {written(high)}]"
-    f = "" if found["cohens_f"] is None else f" Over all algorithms, Cohen's f = {written(found['cohens_f'])}."
-    return f"The largest difference in {name} is {a} over {b}, g = {written(abs(best['g']))}{ends}.{f}"
+    sizes = [pair.effect for pair in effects.hedges if not isinstance(pair.effect, Undefined)]
+    name = in_text(effects.name)
+    if not sizes:
+        reasons = [pair.effect.reason for pair in effects.hedges if isinstance(pair.effect, Undefined)]
+        return f"There is no effect size of {name}. {reasons[0]}" if reasons else ""
+    best = max(sizes, key=lambda size: abs(size.g))
+    if best.g == 0:
+        return f"All algorithms have the same sample mean of {name}."
+    above, below, sign = (best.a, best.b, 1) if best.g > 0 else (best.b, best.a, -1)
+    limits = ""
+    if best.interval:
+        low, high = sorted((sign * best.interval.low, sign * best.interval.high))
+        limits = f", 95% CI {bracketed(low, high)}"
+    f = "" if effects.cohens_f is None else f" Over all algorithms, Cohen's f = {written(effects.cohens_f)}."
+    return f"The largest difference in {name} is {above} over {below}, g = {written(abs(best.g))}{limits}.{f}"
 
 
-def detectable(found: Result, order: Result | None) -> str:
-    """What effect the study could have seen, said where no order can be claimed."""
-    seen = found["detectable"]
-    if order is None or not order["is_empty"] or not seen["is_defined"]:
+def detectable(effects: Effects, order: Order) -> str:
+    """The smallest effect that the study would have detected, where it found no order."""
+    smallest = effects.detectable
+    if not order.is_empty or isinstance(smallest, Undefined):
         return ""
-    points = ""
-    if seen["difference"] is not None:
-        points = (
-            f", such as two algorithms {written(seen['difference'])} apart at the ends and the others in the middle"
-        )
+    effect, example = smallest.effect, ""
+    if smallest.difference is not None:
+        example = f" (for example, two algorithms {written(smallest.difference)} apart and the others midway)"
     return (
-        f"With {seen['n_per_condition']:,} participants in the smallest of {seen['conditions']} conditions the "
-        f"analysis of variance finds an effect of f = {written(seen['f'])} in {100 * seen['power']:.0f} of 100 "
-        f"studies{points}; smaller ones may be there unseen."
+        f"With {effect.n_per_condition:,} participants in the smallest of {effect.conditions} conditions, the "
+        f"analysis of variance has a power of {written(effect.power, 2, True)} for an effect of "
+        f"f = {written(effect.f)}{example}; smaller effects may be undetected."
     )
 
 
-def ordinal(found: Result, variable: Result | None, alpha: float = ALPHA) -> list[str]:
-    """The ordinal model's test, whether its assumption holds, and where it disagrees with the classical tests."""
-    model = found["ordinal"]
+def ordinal(effects: Effects, variable: PerceivedVariable | None, alpha: float = ALPHA) -> list[str]:
+    """The ordinal model's test, whether its assumption holds, and where it differs from the tests of means."""
+    model, name = effects.ordinal, in_text(effects.name)
     if model is None:
         return []
-    name = in_text(found["name"])
-    if not model["is_defined"]:
-        return [f"There is no ordinal model of {name}. {model['reason']}"]
-    verb = "differ" if model["p"] < alpha else "could not be shown to differ"
-    said = [
-        "By the ordinal model, which takes the answers as ordered steps and no means, the algorithms "
-        f"{verb} in {name}: LR χ²({model['df']}) = {written(model['lr'])}, p {_p(model['p'])}."
+    if isinstance(model, Undefined):
+        return [f"There is no ordinal model of {name}. {model.reason}"]
+    sentences = [
+        f"In the ordinal model, which treats answers as ordered categories, {_difference(model.p < alpha)} in {name}, "
+        f"LR χ²({model.df}) = {written(model.lr)}, p {equals(model.p)}."
     ]
-    if model["empty_categories"]:
-        steps = listed([f"{value:g}" for value in model["empty_categories"]])
-        said.append(f"Nobody answered {steps}, so the model has no border there.")
-    if model["proportional_p"] is not None and model["proportional_p"] < alpha:
-        said.append(
-            "One shift an algorithm is too few: the distances between answers differ by algorithm "
-            f"(test of proportional odds, LR χ²({model['proportional_df']}) = {written(model['proportional_lr'])}, "
-            f"p {_p(model['proportional_p'])}). Read the counted shares."
+    if model.empty_categories:
+        steps = listed([f"{value:g}" for value in model.empty_categories])
+        sentences.append(f"No participant answered {steps}, so the model has no threshold there.")
+    if model.proportional_p is not None and model.proportional_p < alpha:
+        ratio = "" if model.proportional_lr is None else written(model.proportional_lr)
+        sentences.append(
+            "The proportional odds assumption is violated: shifts between algorithms depend on the threshold, "
+            f"LR χ²({model.proportional_df}) = {ratio}, p {equals(model.proportional_p)}. "
+            "Interpret the observed shares instead."
         )
     if variable is not None:
-        said.append(_against(model, variable, alpha))
-    return said
+        sentences.append(_against_means(model, variable, alpha))
+    return sentences
 
 
-def _against(model: Result, variable: Result, alpha: float) -> str:
-    """Whether the model and the tests of means come to the same pairs."""
-    classical = variable["anova"]
-    changes = []
-    if classical["is_defined"] and (classical["p"] < alpha) != (model["p"] < alpha):
-        verdict = "finds a difference" if model["p"] < alpha else "finds none"
-        changes.append(f"over all algorithms it {verdict} where the analysis of variance says otherwise")
-    order = variable["orders"]["tukey"]
-    tukey = {(above, below) for above, others in order["dominates"].items() for below in others}
-    own = set()
-    for pair in model["pairs"]["pairs"]:
-        if pair["is_significant"]:
-            own.add((pair["a"], pair["b"]) if pair["difference"] > 0 else (pair["b"], pair["a"]))
-    place = {name: index for index, name in enumerate(order["names"])}
+def _difference(is_significant: bool) -> str:
+    return "the algorithms differed significantly" if is_significant else "no significant difference was found"
 
-    def told(relation: set[tuple[str, str]]) -> str:
-        ordered = sorted(relation, key=lambda pair: (place.get(pair[0], 0), place.get(pair[1], 0)))
-        return listed([f"{above} over {below}" for above, below in ordered])
 
-    if tukey - own:
-        changes.append(f"it does not confirm {told(tukey - own)}")
-    if own - tukey:
-        changes.append(f"it finds besides {told(own - tukey)}")
+def _significant_pairs(tests: PairwiseResult) -> set[tuple[str, str]]:
+    """The significant pairs, the larger location first."""
+    return {
+        (pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in tests.pairs if pair.is_significant
+    }
+
+
+def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
+    """Whether the model and the tests of means find the same pairs."""
+    order, anova, changes = variable.orders.tukey, variable.anova, []
+    if not isinstance(anova, Undefined) and (anova.p < alpha) != (model.p < alpha):
+        verdict = "significant" if model.p < alpha else "not significant"
+        changes.append(f"over all algorithms it is {verdict}, unlike the analysis of variance")
+    pairs = _significant_pairs(model.pairs)
+    if lost := order.pairs - pairs:
+        changes.append(f"it does not confirm {relation(order.sorted_pairs(lost))}")
+    if gained := pairs - order.pairs:
+        changes.append(f"it also finds {relation(order.sorted_pairs(gained))}")
     if not changes:
-        return "It comes to the same pairs as Tukey's test."
-    return f"It disagrees with the tests of means: {'; '.join(changes)}."
+        return "It finds the same pairs as Tukey's HSD."
+    return f"It differs from the tests of means: {'; '.join(changes)}."
 
 
-def novelty(found: Sequence[Result]) -> str:
-    """How the two orders of novelty go together, within and between algorithms."""
-    one = next((pair for pair in found if (pair["a"], pair["b"]) == ("fon", "son")), None)
-    if one is None:
+def novelty(correlations: Sequence[CorrelatedVariables], without_overlap: NoveltyCorrelation | None = None) -> str:
+    """The orders of novelty without their overlap, and the plain correlation for replication."""
+    pair = next((pair for pair in correlations if (pair.a, pair.b) == ("fon", "son")), None)
+    if pair is None:
         return ""
+    expected = None if without_overlap is None else without_overlap.r_if_independent
+    number = "" if expected is None else f": independent answers at this study's rates give r = {apa.share(expected)}"
+    plain = f"First- and second-order novelty: {_two_parts(pair)}. {PART_AND_WHOLE}{number}."
+    if without_overlap is None:
+        return plain
+    omitted = ""
+    if without_overlap.n_without:
+        omitted = f" ({without_overlap.n_without:,} who had watched every item are left out)"
+    return (
+        "First-order novelty and the share unheard of among unwatched items: "
+        f"{_two_parts(without_overlap)}{omitted}. {plain}"
+    )
+
+
+def _two_parts(pair: CorrelatedVariables | NoveltyCorrelation) -> str:
     parts = []
-    for key, where in (("within", "within algorithms"), ("between", "between the algorithms' means")):
-        result = one[key]
-        if not result["is_defined"]:
-            parts.append(f"{where} there is no correlation ({_lowered(result['reason'])})")
+    for result, level in ((pair.within, "within algorithms"), (pair.between, "between the algorithms' means")):
+        if isinstance(result, Undefined):
+            parts.append(f"{level} there is no correlation coefficient ({_lowered(result.reason)})")
             continue
-        limits = result["interval"]
-        ends = f", 95 % CI [{written(limits['low'], 2, True)}, {written(limits['high'], 2, True)}]" if limits else ""
-        parts.append(f"{where} r = {written(result['coefficient'], 2, True)}{ends}")
-    return f"First- and second-order novelty: {'; '.join(parts)}."
+        limits = ""
+        if result.interval:
+            limits = f", 95% CI {bracketed(result.interval.low, result.interval.high, 2, True)}"
+        parts.append(f"{level} r = {written(result.coefficient, 2, True)}{limits}")
+    return "; ".join(parts)
+
+
+def correlation_family(correlations: Sequence[CorrelatedVariables]) -> str:
+    """That the correlations are one family; empty in reports that did not correct them."""
+    if not any(pair.p_holm for pair in correlations):
+        return ""
+    return (
+        "The correlations within algorithms, between their means and over all participants are one family: their p "
+        "values are two-sided and corrected together by Holm. Those inside single algorithms are described, not tested."
+    )
 
 
 def _lowered(reason: str) -> str:
     return (reason[0].lower() + reason[1:]).removesuffix(".")
 
 
-def differing(found: Sequence[Result], alpha: float = ALPHA) -> str:
-    """Pairs of variables that go one way inside algorithms and the other between their means."""
-    turned = []
-    for one in found:
-        within, between = one["within"], one["between"]
-        if within["is_defined"] and between["is_defined"]:
-            both = within["p"] < alpha and between["p"] < alpha
-            if both and within["coefficient"] * between["coefficient"] < 0:
-                turned.append(f"{variable_of(one['a'], one).in_text} and {variable_of(one['b'], one).in_text}")
-    if not turned:
+def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float = ALPHA) -> str:
+    """Pairs of variables that correlate in opposite directions within algorithms and between their means."""
+    names = []
+    for pair in correlations:
+        within, between, corrected = pair.within, pair.between, pair.p_holm
+        if isinstance(within, Undefined) or isinstance(between, Undefined):
+            continue
+        p_values = (within.p, between.p) if corrected is None else (corrected.within, corrected.between)
+        is_significant = all(p is not None and p < alpha for p in p_values)
+        if is_significant and within.coefficient * between.coefficient < 0:
+            first, second = pair.variables
+            names.append(f"{first.in_text} and {second.in_text}")
+    if not names:
         return ""
     return (
-        f"Within algorithms and between them {listed(turned)} go opposite ways: what holds of algorithms does not hold "
-        "of people."
+        f"Within algorithms and between their means, {listed(names)} are correlated in opposite directions: the "
+        "correlation between algorithms does not hold for individual participants."
     )
-
-
-def crossed(model: Result, variable: Result, alpha: float = ALPHA) -> list[str]:
-    """What becomes of perceived accuracy when the items are a sample too."""
-    if not model["is_defined"]:
-        return [f"There is no model of participants and items. {model['reason']}"]
-    verb = "differ" if model["p"] < alpha else "could not be shown to differ"
-    said = [
-        f"Taken over other participants and other items, the algorithms {verb} in the ratings of single items: Wald "
-        f"χ²({model['df']}) = {written(model['chi_squared'])}, p {_p(model['p'])} (large-sample). Participants "
-        f"make up {100 * model['share_persons']:.0f} % of the variance, items {100 * model['share_items']:.0f} %, and "
-        f"{100 * model['share_residual']:.0f} % is left."
-    ]
-    order = variable["orders"]["tukey"]
-    tukey = {(above, below) for above, others in order["dominates"].items() for below in others}
-    own = {
-        (pair["a"], pair["b"]) if pair["difference"] > 0 else (pair["b"], pair["a"])
-        for pair in model["pairs"]["pairs"]
-        if pair["is_significant"]
-    }
-    place = {name: index for index, name in enumerate(order["names"])}
-    lost = sorted(tukey - own, key=lambda pair: (place[pair[0]], place[pair[1]]))
-    if lost:
-        pairs = listed([f"{above} over {below}" for above, below in lost])
-        said.append(
-            f"With items as a sample, and p adjusted by Holm, these pairs of Tukey's are not confirmed: {pairs}."
-        )
-    elif tukey:
-        said.append("Every pair that Tukey's test orders in perceived accuracy is confirmed for other items.")
-    return said

@@ -1,125 +1,114 @@
-"""Titles and captions of figures: each title says a finding."""
+"""Titles of figures, which state a finding, and the sentences about power."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from analysis.enums import variable_of
-from analysis.narrative.verdict import in_words, metric_of
-from analysis.tables.cells import Side, written
-from analysis.tables.levels import level_of
-
-Result = Mapping[str, Any]
-
-
-def spread_title(variable: Result) -> str:
-    """The finding of a raincloud: whose values lie together, and whose far apart."""
-    name = variable_of(variable["key"], variable).in_text
-    spreads = {one: found["sd"] for one, found in variable["described"].items() if found["sd"] is not None}
-    names = [one for one in variable["conditions"] if one in spreads]
-    if len(names) < 2:
-        return f"How {name} spreads"
-    least, most = min(names, key=spreads.__getitem__), max(names, key=spreads.__getitem__)
-    if spreads[least] == spreads[most]:
-        return f"In {name} participants differ alike with every algorithm"
-    return f"In {name} participants agree most about {least} and least about {most}"
+from analysis.narrative.words import in_words, plural, share_words
+from analysis.results.comparison import Comparison, Half
+from analysis.results.follow_up import Power
+from analysis.results.objective import ProfileLength
+from analysis.results.perceived import PerceivedVariable
+from analysis.tables.cells import capital, percent, written
+from inference.results import Undefined
+from studies.design.narrative.plan import level
 
 
-def steps_title(variable: Result, steps: list[int], counts: Mapping[str, Mapping[int, int]]) -> str:
-    """The finding of stacked bars: who gets most of the upper answers."""
-    name = variable_of(variable["key"], variable).in_text
-    upper = steps[-2:]
-    shares = {
-        one: sum(own[step] for step in upper) / sum(own.values()) for one, own in counts.items() if sum(own.values())
+def spread_title(variable: PerceivedVariable) -> str:
+    """The finding of a raincloud: where values vary least and most."""
+    name = variable.variable.in_text
+    spreads = {
+        condition: variable.described[condition].sd or 0.0
+        for condition in variable.conditions
+        if condition in variable.described and variable.described[condition].sd is not None
     }
-    names = [one for one in variable["conditions"] if one in shares]
-    best = max(names, key=shares.__getitem__)
-    words = f"{100 * shares[best]:.0f} % answer {upper[0]} or {upper[1]} in {name}"
-    if len(names) < 2:
+    if len(spreads) < 2:
+        return f"Distribution of {name}"
+    least, most = min(spreads, key=spreads.__getitem__), max(spreads, key=spreads.__getitem__)
+    if spreads[least] == spreads[most]:
+        return f"{capital(name)} varies equally with every algorithm"
+    return f"{capital(name)} varies least with {least} and most with {most}"
+
+
+def steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[str, Mapping[int, int]]) -> str:
+    """The finding of stacked bars: which algorithm has most of the upper answers."""
+    name, upper = variable.variable.in_text, steps[-2:]
+    shares = {
+        condition: sum(counts[condition][step] for step in upper) / n
+        for condition in variable.conditions
+        if (n := sum(counts.get(condition, {}).values()))
+    }
+    best, worst = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    words = f"{percent(shares[best])} answer {upper[0]} or {upper[1]} in {name}"
+    if len(shares) < 2:
         return f"With {best}, {words}"
-    worst = min(names, key=shares.__getitem__)
     if shares[worst] == shares[best]:
-        return f"With every algorithm {words}"
-    return f"{words} with {best}, {100 * shares[worst]:.0f} % with {worst}"
+        return f"With every algorithm, {words}"
+    return f"{words} with {best}, {percent(shares[worst])} with {worst}"
 
 
-def forest_title(variable: Result) -> str:
+def forest_title(variable: PerceivedVariable) -> str:
     """The finding of all pairwise differences."""
-    pairs = variable["tests"]["tukey"]["pairs"]
-    told = sum(pair["is_significant"] for pair in pairs)
-    name = variable_of(variable["key"], variable).in_text
-    n = f"{len(pairs)} pairs" if len(pairs) != 1 else "1 pair"
-    return f"{told} of {n} of algorithms {'is' if told == 1 else 'are'} told apart in {name}"
+    tukey, name = variable.tests.tukey, variable.variable.in_text
+    pairs = () if isinstance(tukey, Undefined) else tukey.pairs
+    n = sum(pair.is_significant for pair in pairs)
+    verb = "differs" if n == 1 else "differ"
+    return f"{n} of {plural(len(pairs), 'pair')} of algorithms {verb} significantly in {name}"
 
 
-def strip_title(comparison: Result, side: Side) -> str:
-    """The finding of a strip of ranks: who comes first how often."""
-    best: Mapping[str, float] = comparison["ranks_resampled"][side]["best"]
-    names = [name for name in comparison["conditions"] if name in best]
+def strip_title(comparison: Comparison, half: Half) -> str:
+    """The finding of a strip of ranks: which algorithm ranks first how often."""
+    best = comparison.ranks_resampled.of(half).best
+    names = [name for name in comparison.conditions if name in best]
     if not names:
         return "The ranks cannot be resampled"
     first = max(names, key=best.__getitem__)
     rivals = sorted((name for name in names if name != first and 20 * best[name] >= 1), key=lambda name: -best[name])
-    rest = "".join(f", {name} in {_percent(best[name])}" for name in rivals[:2])
+    rest = "".join(f", {name} in {share_words(best[name])}" for name in rivals[:2])
     if len(rivals) > 2:
-        rest += f" and {in_words(len(rivals) - 2)} more in 5 % or more"
-    return f"{first} comes first in {_percent(best[first])} of resamples{rest}"
+        rest += f" and {in_words(len(rivals) - 2)} more in 5% or more"
+    return f"{first} ranks first in {share_words(best[first])} of resamples{rest}"
 
 
-def _percent(share: float) -> str:
-    return "over 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
-
-
-def strip_subtitle(comparison: Result, side: Side, n: int) -> str:
+def strip_subtitle(comparison: Comparison, half: Half, n: int) -> str:
     """Which ranking a strip shows."""
-    if side == "perceived":
-        return f"Rank by {variable_of(comparison['variable'], comparison).in_text}, % of resamples of participants"
-    return f"Rank by {metric_of(comparison, n).in_text}, % of resamples of test users"
+    if half == "perceived":
+        return f"Rank by {comparison.variable.in_text}, % of resamples of participants"
+    return f"Rank by {comparison.metric(n).in_text}, % of resamples of test users"
 
 
-def objective_hasse_title(length: Result, kind: str) -> str:
+def objective_hasse_title(length: ProfileLength, kind: str) -> str:
     """The finding of the order by sign tests."""
-    order = length[kind]["order"]
-    n = sum(len(below) for below in order["dominates"].values())
-    k = len(order["names"])
-    total = k * (k - 1) // 2
-    return f"{n} of {total} pair{'s' if total != 1 else ''} are in order in {kind}"
+    order = length.tests(kind).order
+    return f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {kind}"
 
 
-def no_objective_hasse(length: Result, kind: str) -> str:
+def no_objective_hasse(length: ProfileLength, kind: str) -> str:
     """Why an order by sign tests is not drawn, where there is one."""
-    order = length[kind]["order"]
-    if order["is_empty"]:
+    order = length.tests(kind).order
+    if order.is_empty:
         return ""
-    other_way = f"in some pair it stands the other way round than the {kind} itself"
-    why = "it goes in a circle" if order["cycle"] else other_way
-    return f"The order by sign tests on {kind} is not drawn on the scale of {kind}: {why}. The table has it."
+    reason = "it contains a cycle" if order.cycle else f"it reverses the order by {kind} itself for some pair"
+    return f"The order by sign tests on {kind} is not drawn on the scale of {kind}: {reason}. The table gives it."
 
 
-def power_title(found: Result) -> str:
-    """The finding of the power curve: what these participants could show."""
-    if not found["is_defined"]:
-        return ""
-    at = found["at_stated"]
+def power_title(power: Power) -> str:
+    """The finding of the power curve."""
+    reached = written(power.at_stated.power, 2, True)
+    return f"{power.n_per_condition} participants per condition give a power of {reached} for {power.stated}"
+
+
+def power_sentence(power: Power | Undefined) -> str:
+    """The power at the numbers of the report, whatever was observed."""
+    if isinstance(power, Undefined):
+        return f"Power could not be computed. {power.reason}"
+    subject = "in the smallest condition" if power.is_smallest else "in each condition"
+    target = written(power.target_power, 2, True)
     return (
-        f"{found['n_per_condition']} in each condition find {found['stated']} with probability "
-        f"{written(at['power'], 2, True)}"
-    )
-
-
-def power_said(found: Result) -> str:
-    """What the numbers could have shown, whatever was found."""
-    if not found["is_defined"]:
-        return f"There is no power to tell of. {found['reason']}"
-    at, smallest, needed = found["at_stated"], found["smallest"], found["needed"]
-    whom = "in the smallest condition" if found["is_smallest"] else "in each condition"
-    return (
-        f"With {found['n_per_condition']} participants {whom} of {in_words(found['conditions'])}, the analysis of "
-        f"variance at α = {level_of(found)} finds an effect of {found['stated']} with probability "
-        f"{written(at['power'], 2, True)}; the smallest effect that it finds with probability "
-        f"{written(found['wished_power'], 2, True)} is f = {written(smallest['f'], 2)} (two conditions "
-        f"{written(smallest['difference_in_sd'], 2)} standard deviations apart and all others between them). "
-        f"Finding {found['stated']} with that probability takes {needed['n_per_condition']} in each condition. "
-        "This follows from the numbers of participants alone, not from what was found."
+        f"With {power.n_per_condition} participants {subject} of {in_words(power.conditions)}, the analysis of "
+        f"variance at α = {level(power.alpha)} has a power of {written(power.at_stated.power, 2, True)} for an effect "
+        f"of {power.stated}; a power of {target} is reached from f = {written(power.smallest.f, 2)} (two conditions "
+        f"{written(power.smallest.difference_in_sd, 2)} standard deviations apart and the others midway). For "
+        f"{power.stated}, that power takes {power.needed.n_per_condition} participants in each condition. "
+        "Power follows from the sample sizes alone, not from the observed effects."
     )

@@ -3,70 +3,66 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
 
+from analysis.narrative.words import length_words, plural
+from analysis.results.objective import ProfileLength
 from analysis.tables.cells import listed, written
+from inference.results import Undefined
 
-Result = Mapping[str, Any]
-
-
-def length_words(length: int) -> str:
-    """How a profile length stands in a sentence."""
-    return f"with profiles of {length} ratings" if length else "with whole profiles"
+SAME_RECALL = 0.0005  # a smaller difference does not show in three digits
 
 
-def best_and_worst(one: Result, n: int) -> str:
-    """Who has the highest and the lowest recall."""
-    values = {line["condition"]: line["recall"] for line in one["table"] if line["recall"] is not None}
+def best_and_worst(length: ProfileLength, n: int) -> str:
+    """The range of recall, with the algorithms at its ends."""
+    values, words = length.defined_values("recall"), length_words(length.profile_length)
     if not values:
-        return f"There is no case to measure recall on, {length_words(one['profile_length'])}."
+        return f"There are no cases to measure recall on, {words}."
     highest, lowest = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
     return (
-        f"Recall at {n} {length_words(one['profile_length'])} runs from {written(values[lowest], 3, True)} "
-        f"({lowest}) to "
+        f"Recall at {n} {words} ranges from {written(values[lowest], 3, True)} ({lowest}) to "
         f"{written(values[highest], 3, True)} ({highest})."
     )
 
 
-def signs(one: Result, kind: str) -> str:
-    """How many pairs of algorithms users tell apart."""
-    found = one[kind]["sign_tests"]
-    if not found["is_defined"]:
-        return f"There are no sign tests on {kind}. {found['reason']}"
-    told = sum(pair["is_significant"] for pair in found["pairs"])
-    n = len(found["pairs"])
-    circle = one[kind]["order"]["cycle"]
-    said = f"Sign tests on {kind} by user tell {told} of {n} pair{'s' if n != 1 else ''} apart after Holm's correction."
-    if circle:
-        said += f" {listed(circle)} dominate each other in a circle, which sign tests may do."
-    return said
-
-
-def served(one: Result) -> str:
-    """Whether recall of the lists as they are served orders the algorithms alike; empty where it was not measured."""
-    found = one.get("served", {}).get("recall")
-    values = {line["condition"]: line["recall"] for line in one["table"]}
-    if not found or None in values.values():
-        return ""
-    gaps = {name: abs(found[name] - values[name]) for name in one["conditions"]}
-    widest = max(one["conditions"], key=gaps.__getitem__)
-    pairs = itertools.combinations(one["conditions"], 2)
-    turned = [(a, b) for a, b in pairs if (values[a] - values[b]) * (found[a] - found[b]) < 0]
-    words = f"As served, with ties and empty slots as participants meet them, {length_words(one['profile_length'])}"
-    if gaps[widest] < 0.0005:
-        return f"{words}, recall is the same."
-    order = (
-        f"turns {listed([f'{a} and {b}' for a, b in turned])} round" if turned else "keeps the order of the algorithms"
+def signs(length: ProfileLength, kind: str) -> str:
+    """How many pairs of algorithms differ significantly over users."""
+    tests = length.tests(kind)
+    if isinstance(tests.sign_tests, Undefined):
+        return f"There are no sign tests on {kind}. {tests.sign_tests.reason}"
+    pairs = tests.sign_tests.pairs
+    n = sum(pair.is_significant for pair in pairs)
+    sentence = (
+        f"Sign tests over users found significant differences in {kind} in {n} of {plural(len(pairs), 'pair')} after "
+        "Holm's correction."
     )
+    if tests.order.cycle:
+        sentence += f" {listed(tests.order.cycle)} dominate each other in a cycle, which is possible with sign tests."
+    return sentence
+
+
+def served(length: ProfileLength) -> str:
+    """Whether recall of the lists as served ranks the algorithms alike; empty where it was not measured."""
+    as_served, values = length.served.get("recall"), length.defined_values("recall")
+    if not as_served or len(values) < len(length.conditions):
+        return ""
+    gaps = {name: abs(as_served[name] - values[name]) for name in length.conditions}
+    widest = max(length.conditions, key=gaps.__getitem__)
+    words = f"In the lists as served, with ties and empty slots as shown, {length_words(length.profile_length)}"
+    if gaps[widest] < SAME_RECALL:
+        return f"{words}, recall differs by less than .0005 for every algorithm."
+    reversed_pairs = [
+        f"{a} and {b}"
+        for a, b in itertools.combinations(length.conditions, 2)
+        if (values[a] - values[b]) * (as_served[a] - as_served[b]) < 0
+    ]
+    order = f"reverses {listed(reversed_pairs)}" if reversed_pairs else "ranks the algorithms in the same order"
     return f"{words}, recall {order}; it changes most for {widest}, by {written(gaps[widest], 3, True)}."
 
 
-def bars_title(one: Result, kind: str) -> str:
+def bars_title(length: ProfileLength, kind: str) -> str:
     """The finding of a bar chart of one metric."""
-    values = {line["condition"]: line[kind] for line in one["table"] if line[kind] is not None}
-    least = min(values, key=values.__getitem__)
-    most = max(values, key=values.__getitem__)
+    values = length.defined_values(kind)
+    least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     if values[least] == values[most]:
         return f"All algorithms have the same {kind}"
     if kind == "fallout":
@@ -74,37 +70,32 @@ def bars_title(one: Result, kind: str) -> str:
     return f"{most} finds most of what users like, {least} least"
 
 
-def curves_title(one: Result, kind: str, n: int) -> str:
-    """The finding of curves over N: whether the order at N holds at the end."""
-    lines = {name: one["by_n"][kind][name] for name in one["conditions"]}
-    lines = {name: line for name, line in lines.items() if line and None not in line}
+def curves_title(length: ProfileLength, kind: str, n: int) -> str:
+    """The finding of curves over N: whether the ranking at N holds at the end."""
+    lines = length.curves(kind)
     sign = 1 if kind == "fallout" else -1
     first = sorted(lines, key=lambda name: sign * lines[name][n - 1])
     last = sorted(lines, key=lambda name: sign * lines[name][-1])
-    length = len(next(iter(lines.values())))
+    longest = len(next(iter(lines.values())))
     if first == last:
-        return f"The order by {kind} at {n} is still the order at {length}"
-    if kind == "fallout":
-        if first[0] == last[0]:
-            return f"{first[0]} has the least fallout at {n} and at {length}; the order behind it changes"
-        return f"{first[0]} has the least fallout at {n}, {last[0]} at {length}"
+        return f"The ranking by {kind} at {n} is still the ranking at {longest}"
+    leads = "has the lowest fallout" if kind == "fallout" else f"leads in {kind}"
     if first[0] == last[0]:
-        return f"{first[0]} leads in {kind} at {n} and at {length}; the order below it changes"
-    return f"{first[0]} leads in {kind} at {n}, {last[0]} at {length}"
+        return f"{first[0]} {leads} at {n} and at {longest}; the ranking below it changes"
+    return f"{first[0]} {leads} at {n}, {last[0]} at {longest}"
 
 
-def shorter(whole: Result, cut: Result, kind: str = "recall") -> str:
-    """Whether the order changes when profiles are as short as the participants'."""
-    before = {line["condition"]: line[kind] for line in whole["table"] if line[kind] is not None}
-    after = {line["condition"]: line[kind] for line in cut["table"] if line[kind] is not None}
+def shorter(whole: ProfileLength, cut: ProfileLength, kind: str = "recall") -> str:
+    """Whether the ranking changes when profiles are as short as the participants'."""
+    before, after = whole.defined_values(kind), cut.defined_values(kind)
     if not before or not after:
         return ""
-    order_before = sorted(before, key=lambda name: -before[name])
-    order_after = sorted(after, key=lambda name: -after[name])
-    length = cut["profile_length"]
+    ranking_before = sorted(before, key=lambda name: -before[name])
+    ranking_after = sorted(after, key=lambda name: -after[name])
     opening = (
-        f"Participants give few ratings: with each profile cut at random to {length}, as they give, the order by {kind}"
+        f"With every profile cut at random to {cut.profile_length} ratings, as many as participants give, the ranking "
+        f"by {kind}"
     )
-    if order_before == order_after:
-        return f"{opening} stays {', '.join(order_before)}."
-    return f"{opening} becomes {', '.join(order_after)}; with whole profiles it is {', '.join(order_before)}."
+    if ranking_before == ranking_after:
+        return f"{opening} remains {', '.join(ranking_before)}."
+    return f"{opening} is {', '.join(ranking_after)}; with whole profiles it is {', '.join(ranking_before)}."

@@ -1,281 +1,275 @@
-"""The verdict: which objective metric, if any, ranks the algorithms as participants do, and how sure that is."""
+"""The verdict: which objective metric, if any, ranks the algorithms as participants do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from analysis.enums import Metric, variable_of
 from analysis.narrative import contrast
-from analysis.narrative.objective import length_words
-from analysis.tables.cells import Side, listed, p_alone, written
-from analysis.tables.levels import alpha_of, level_of
+from analysis.narrative.words import coefficient, in_words, length_words, method, plural, sentences, stability
+from analysis.results.comparison import Comparison
+from analysis.results.report import Results
+from analysis.tables.cells import capital, equals, f_statistic, listed, percent, written
+from documents.tables import Side
 from inference import apa
-from studies.planted_effects import told
-
-Result = Mapping[str, Any]
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+from inference.agreement import smallest_exact_p
+from inference.results import AgreementResult, Undefined
+from studies.design.narrative.plan import level
+from studies.simulation.planted_effects import planted_sentence
 
 
 @dataclass(frozen=True)
 class Run:
-    """A piece of a heading, and the side whose colour it wears."""
+    """A piece of a heading, and the side whose colour it has."""
 
     text: str
     side: Side = ""
 
 
-def in_words(n: int) -> str:
-    """A small number as a word.
+@dataclass(frozen=True)
+class Fact:
+    """A figure beside the verdict: its heading, its side, the number, and the evidence for it."""
 
-    Examples
-    --------
-    >>> in_words(7), in_words(21)
-    ('seven', '21')
-    """
-    return WORDS[n] if n < len(WORDS) else str(n)
-
-
-def primary_of(results: Result) -> Result | None:
-    """The comparison that the plan named, if both its sides exist."""
-    return next((one for one in results["comparisons"] if one["is_primary"]), None)
+    heading: str
+    side: Side
+    number: str
+    evidence: str
 
 
-def metric_of(comparison: Result, n: int) -> Metric:
-    """The metric of a comparison."""
-    return Metric(comparison["kind"], comparison["profile_length"], n)
-
-
-def headline(results: Result) -> tuple[Run, ...]:
+def headline(results: Results) -> tuple[Run, ...]:
     """The verdict in one sentence."""
-    if not results["flow"]["analysed"]:
-        if results["flow"].get("excluded"):
-            return (Run("Everybody who finished is left out, so there is nothing to compare"),)
-        return (Run("Nobody has finished yet, so there is nothing to "), Run("compare"))
-    if (planned := results.get("contrast")) is not None:
-        variable = variable_of(planned["variable"], planned)
-        before, after = contrast.finding(planned)
-        return tuple(run for run in (Run(before), Run(variable.in_text, "perceived"), Run(after)) if run.text)
-    comparison = primary_of(results)
+    if not results.flow.analysed:
+        if results.flow.excluded:
+            return (Run("All participants who completed the study are excluded, so there is nothing to compare"),)
+        return (Run("No participant has completed the study yet, so there is nothing to compare"),)
+    if (planned := results.contrast) is not None:
+        before, after = contrast.finding(planned.test)
+        runs = (Run(before), Run(planned.variable.in_text, "perceived"), Run(after))
+        return tuple(run for run in runs if run.text)
+    comparison = results.primary
     if comparison is None:
-        return (Run("The plan names a pair of measures that this report does not have"),)
-    variable = variable_of(comparison["variable"], comparison)
-    people, metric = Run(variable.in_text, "perceived"), Run(comparison["kind"], "objective")
-    tau = comparison["tau"]
-    if not tau["is_defined"]:
-        return (Run("Whether "), metric, Run(" ranks the algorithms as "), people, Run(" does cannot be told"))
-    if tau["p"] >= alpha_of(comparison):
-        return (Run("No evidence that "), metric, Run(" ranks the algorithms as "), people, Run(" does"))
-    first = Run(capital(metric.text), "objective")
-    if tau["coefficient"] > 0:
-        return (first, Run(" ranks the algorithms much as "), people, Run(" does"))
-    return (first, Run(" ranks the algorithms in the opposite direction to "), people)
+        return (Run("The planned pair of measures is missing from this report"),)
+    variable, metric = Run(comparison.variable.in_text, "perceived"), Run(comparison.kind, "objective")
+    tau = comparison.tau
+    if isinstance(tau, Undefined):
+        ending = Run(" does cannot be determined")
+        return (Run("Whether "), metric, Run(" ranks the algorithms as "), variable, ending)
+    if tau.p >= comparison.alpha:
+        return (Run("No evidence that "), metric, Run(" ranks the algorithms as "), variable, Run(" does"))
+    subject = Run(capital(metric.text), "objective")
+    if tau.coefficient > 0:
+        return (subject, Run(" ranks the algorithms much as "), variable, Run(" does"))
+    return (subject, Run(" ranks the algorithms in the opposite direction to "), variable)
 
 
-def paragraph(results: Result) -> str:
+def paragraph(results: Results) -> str:
     """The verdict's numbers: the planned contrast if there is one, and the rank correlation of the primary pair."""
-    planned, n = results.get("contrast"), results["objective"]["n"]
-    correlation = _correlation(results, n)
+    planned, correlation = results.contrast, _correlation(results)
     if planned is None:
         return correlation
-    said = (contrast.sentence(planned), contrast.beside(planned, n), "The rank correlations are exploratory.")
-    return " ".join(one for one in (*said, correlation) if one)
-
-
-def _correlation(results: Result, n: int) -> str:
-    """Coefficient, exact p, interval, and what chance could have hidden."""
-    comparison = primary_of(results)
-    if comparison is None:
-        return ""
-    variable, metric = variable_of(comparison["variable"], comparison), metric_of(comparison, n)
-    tau, k = comparison["tau"], len(comparison["conditions"])
-    if not tau["is_defined"]:
-        return f"There is no rank correlation of {variable.in_text} with {metric.in_text}. {tau['reason']}"
-    said = [
-        f"{capital(metric.in_text)} orders the {in_words(k)} algorithms with τ_b = {tau_text(tau['coefficient'])} to "
-        f"{variable.in_text} ({_exact(tau)} p {equals(tau['p'])}{_interval(comparison['tau_bootstrap'])}).",
-        f"{capital(_association(comparison, n))}." if is_significant(comparison) else "",
-        _detectable(tau, k, alpha_of(comparison)),
-        _directions(comparison, metric),
-        exploratory(results),
-        predicts(results),
-    ]
-    return " ".join(one for one in said if one)
-
-
-def capital(words: str) -> str:
-    """Words as a sentence begins."""
-    return words[0].upper() + words[1:]
-
-
-def tau_text(value: float) -> str:
-    """A rank correlation as papers print it."""
-    return written(value, 2, is_share=True)
-
-
-def equals(p: float) -> str:
-    """A p value with its sign, to stand after the letter."""
-    alone = p_alone(p)
-    return alone if alone[0] in "<>" else f"= {alone}"
-
-
-def _exact(tau: Result) -> str:
-    return "exact" if tau["p_method"].startswith("exact") else tau["p_method"]
-
-
-def _interval(drawn: Result) -> str:
-    if not drawn["is_defined"]:
-        return ""
-    return f"; 95 % of resamples {tau_text(drawn['ci_low'])} to {tau_text(drawn['ci_high'])}"
-
-
-def _detectable(tau: Result, k: int, alpha: float) -> str:
-    least = tau["smallest_detectable"]
-    if least is None:
-        return (
-            f"With {in_words(k)} algorithms and these ties no order at all could have been told from chance, so this "
-            "says nothing for or against a relation."
+    return sentences(
+        (
+            contrast.sentence(planned),
+            contrast.metric_sentence(planned, results.objective.n),
+            "The rank correlations are exploratory.",
+            correlation,
         )
-    bound = f"With {in_words(k)} algorithms only |τ_b| ≥ {tau_text(least)} could have been told from chance"
-    if tau["p"] < alpha:
-        return f"{bound}."
-    return f"{bound}: this does not show that the two are unrelated."
-
-
-def _directions(comparison: Result, metric: Metric) -> str:
-    found = comparison["directions"]
-    if not found["is_defined"]:
-        return ""
-    return (
-        f"In {found['same']} of {found['n_pairs']} pair{'s' if found['n_pairs'] != 1 else ''} of algorithms "
-        f"{metric.kind} points the way participants do "
-        f"(one-sided permutation p {equals(found['p'])})."
     )
 
 
-def is_significant(comparison: Result) -> bool:
-    """Whether a rank correlation is significant: as it stands for the primary pair, else after Holm's correction."""
-    p = comparison["tau"]["p"] if comparison["p_holm"] is None else comparison["p_holm"]
-    return bool(p < alpha_of(comparison))
+def _correlation(results: Results) -> str:
+    """Coefficient, exact p, interval, and what could have been detected."""
+    comparison, n = results.primary, results.objective.n
+    if comparison is None:
+        return ""
+    variable, metric, tau = comparison.variable.in_text, comparison.metric(n).in_text, comparison.tau
+    if isinstance(tau, Undefined):
+        return f"There is no rank correlation of {variable} with {metric}. {tau.reason}"
+    return sentences(
+        (
+            f"The rankings of the {in_words(len(comparison.conditions))} algorithms by {metric} and by {variable} were "
+            f"{_verb(comparison, tau)}, {_statistics(comparison, tau)}.",
+            f"{capital(_association(comparison, tau, n))}." if comparison.is_significant else "",
+            _detectable(comparison, tau),
+            _directions(comparison),
+            exploratory(results),
+            prediction(results),
+        )
+    )
 
 
-def _association(comparison: Result, n: int) -> str:
-    """What the sign of a rank correlation means: which way the variable goes with the better of the metric."""
-    metric, variable = metric_of(comparison, n), variable_of(comparison["variable"], comparison)
+def _verb(comparison: Comparison, tau: AgreementResult) -> str:
+    if not comparison.is_significant:
+        return "not significantly correlated"
+    return "positively correlated" if tau.coefficient > 0 else "negatively correlated"
+
+
+def _statistics(comparison: Comparison, tau: AgreementResult) -> str:
+    """The coefficient with its p values and its interval."""
+    parts = [f"τ_b = {coefficient(tau.coefficient)}", f"{method(tau)} p {equals(tau.p)}"]
+    if comparison.p_holm is not None:
+        parts.append(f"with Holm's correction p {equals(comparison.p_holm)}")
+    bootstrap = comparison.tau_bootstrap
+    if not isinstance(bootstrap, Undefined):
+        parts.append(stability(bootstrap))
+    return ", ".join(parts)
+
+
+def _detectable(comparison: Comparison, tau: AgreementResult) -> str:
+    k, least = in_words(len(comparison.conditions)), tau.smallest_detectable
+    if least is None:
+        ties = "" if smallest_exact_p(tau.n) >= comparison.alpha else " and these ties"
+        return (
+            f"With {k} algorithms{ties} no correlation could have been significant, so this result is no evidence for "
+            "or against a relation."
+        )
+    bound = f"With {k} algorithms, only |τ_b| ≥ {coefficient(least)} could have been significant"
+    if tau.p < comparison.alpha:
+        return f"{bound}."
+    return f"{bound}: this result does not show that the two are unrelated."
+
+
+def _directions(comparison: Comparison) -> str:
+    result = comparison.directions
+    if isinstance(result, Undefined):
+        return ""
+    return (
+        f"{capital(comparison.kind)} and participants ordered {result.same} of {plural(result.n_pairs, 'pair')} of "
+        "algorithms in the same direction."
+    )
+
+
+def _association(comparison: Comparison, tau: AgreementResult, n: int) -> str:
+    """What the sign of a rank correlation means: how the variable changes with the better of the metric."""
+    metric = comparison.metric(n)
     better = "higher" if metric.higher_is_better else "lower"
-    way = "higher" if comparison["tau"]["coefficient"] > 0 else "lower"
-    return f"algorithms with {better} {metric.in_text} had {way} {variable.in_text}"
+    change = "higher" if tau.coefficient > 0 else "lower"
+    return f"algorithms with {better} {metric.in_text} had {change} {comparison.variable.in_text}"
 
 
-def exploratory(results: Result) -> str:
-    """What the other pairs of variable and metric show after Holm's correction."""
-    n = results["objective"]["n"]
-    family = [one for one in results["comparisons"] if one["p_holm"] is not None]
+def exploratory(results: Results) -> str:
+    """What the exploratory correlations show after Holm's correction."""
+    n = results.objective.n
+    family = [comparison for comparison in results.comparisons if comparison.p_holm is not None]
     if not family:
         return ""
-    found = [one for one in family if one["p_holm"] < alpha_of(one)]
-    if not found:
-        pairs = f"{in_words(len(family))} exploratory pairs" if len(family) > 1 else "one exploratory pair"
-        level = level_of(family[0])
-        return f"Of the {pairs} of a variable and a metric none falls below {level} after Holm's correction."
-    told = [
-        f"{metric_of(one, n).in_text} with {variable_of(one['variable'], one).in_text} "
-        f"(τ_b = {tau_text(one['tau']['coefficient'])}, corrected p {equals(one['p_holm'])}: {_association(one, n)})"
-        for one in found
+    significant = [
+        f"{comparison.metric(n).in_text} with {comparison.variable.in_text} (τ_b = {coefficient(tau.coefficient)}, "
+        f"corrected p {equals(comparison.p_holm)}: {_association(comparison, tau, n)})"
+        for comparison in family
+        if comparison.p_holm is not None
+        and comparison.p_holm < comparison.alpha
+        and not isinstance(tau := comparison.tau, Undefined)
     ]
-    return f"Significant exploratory correlations after Holm's correction: {listed(told)}."
+    if significant:
+        return f"Significant exploratory correlations after Holm's correction: {listed(significant)}."
+    after = f"significant at α = {level(family[0].alpha)} after Holm's correction"
+    if len(family) == 1:
+        return f"The one exploratory correlation was not {after}."
+    return f"All {in_words(len(family))} exploratory correlations were non-{after}."
 
 
-def predicts(results: Result) -> str:
+def prediction(results: Results) -> str:
     """Which metrics were compared with which variables, where no rank correlation of them was positive."""
-    defined = [one for one in results["comparisons"] if one["tau"]["is_defined"]]
-    found = [one for one in defined if is_significant(one)]
+    defined = [comparison for comparison in results.comparisons if not isinstance(comparison.tau, Undefined)]
+    significant = [
+        comparison.tau.coefficient
+        for comparison in defined
+        if comparison.is_significant and not isinstance(comparison.tau, Undefined)
+    ]
     if not defined:
         return ""
-    if not found:
-        return f"{_compared(defined, results['objective']['n'])}; no other metric was compared."
-    if all(one["tau"]["coefficient"] < 0 for one in found):
+    if not significant:
+        return f"{_uncorrelated(defined, results.objective.n)}; no other metric was compared."
+    if max(significant) < 0:
         return "No significant correlation was positive."
     return ""
 
 
-def _compared(comparisons: Sequence[Result], n: int) -> str:
+def _uncorrelated(comparisons: Sequence[Comparison], n: int) -> str:
     """That no metric was correlated with any variable, each by its name."""
-    kinds = [f"{kind} at {n}" for kind in dict.fromkeys(one["kind"] for one in comparisons)]
-    lengths = list(dict.fromkeys(one["profile_length"] for one in comparisons))
-    where = "" if lengths == [0] else f", {' or '.join(map(length_words, lengths))},"
-    variables = listed(list(dict.fromkeys(variable_of(one["variable"], one).in_text for one in comparisons)), last="or")
+    kinds = [f"{kind} at {n}" for kind in dict.fromkeys(comparison.kind for comparison in comparisons)]
+    lengths = list(dict.fromkeys(comparison.profile_length for comparison in comparisons))
+    profiles = "" if lengths == [0] else f", {' or '.join(map(length_words, lengths))},"
+    names = list(dict.fromkeys(comparison.variable.in_text for comparison in comparisons))
+    variables = listed(names, last="or")
     if len(kinds) == 1:
-        return f"{capital(kinds[0])}{where} was not significantly correlated with {variables}"
-    return f"Neither {' nor '.join(kinds)}{where} was significantly correlated with {variables}"
+        return f"{capital(kinds[0])}{profiles} was not significantly correlated with {variables}"
+    return f"Neither {' nor '.join(kinds)}{profiles} was significantly correlated with {variables}"
 
 
-def facts(results: Result) -> list[tuple[str, Side, str, str]]:
-    """The figures beside the verdict: heading, side, number, and what it rests on."""
-    flow, people = results["flow"], "Simulated participants" if results["mode"] != "live" else "Participants"
-    sizes = [one["n"] for one in results["conditions"]]
+def facts(results: Results) -> list[Fact]:
+    """The figures beside the verdict."""
+    sizes = [condition.n for condition in results.conditions]
     each = f"{sizes[0]}" if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
-    found: list[tuple[str, Side, str, str]] = [
-        (people, "", f"{flow['analysed']:,}", f"{each} in each of {len(sizes)} conditions"),
-    ]
-    comparison = primary_of(results)
+    heading = "Participants" if results.is_live else "Simulated participants"
+    count = Fact(heading, "", f"{results.flow.analysed:,}", f"{each} in each of {len(sizes)} conditions")
+    comparison = results.primary
     if comparison is None:
-        return found
-    variable = next(one for one in results["variables"] if one["key"] == comparison["variable"])
-    anova = variable["anova"]
-    if anova["is_defined"]:
-        number = f"F({anova['df_between']}, {anova['df_within']}) = {written(anova['f'])}"
-        tukey = variable["tests"]["tukey"]["pairs"]
-        told = sum(pair["is_significant"] for pair in tukey)
-        omega = apa.share(max(0.0, anova["omega_squared"]))
-        rests = f"p {equals(anova['p'])}, ω² = {omega}, Tukey: {told} of {len(tukey)} pairs"
-        found.append((variable["name"], "perceived", number, rests))
-    metric = metric_of(comparison, results["objective"]["n"])
-    length = next(one for one in results["objective"]["lengths"] if one["profile_length"] == metric.length)
-    values = [one[metric.kind] for one in length["table"] if one[metric.kind] is not None]
-    if values:
-        low, high = written(min(values), 2, True), written(max(values), 2, True)
-        tests = length[metric.kind]["sign_tests"].get("pairs", ())
-        told = sum(pair["is_significant"] for pair in tests)
-        rests = f"{length[metric.kind]['n_cases']:,} cases, sign tests: {told} of {len(tests)} pairs differ"
-        found.append((metric.name, "objective", f"{low} to {high}", rests))
-    return found
+        return [count]
+    return [count, *_perceived_fact(results, comparison), *_objective_fact(results, comparison)]
 
 
-def simulated_notice(results: Result) -> str:
-    """What has to be said first of a report on simulated participants; empty for people."""
-    if results["mode"] == "live":
+def _perceived_fact(results: Results, comparison: Comparison) -> list[Fact]:
+    variable = results.variable(comparison.variable_key)
+    if variable is None or isinstance(variable.anova, Undefined):
+        return []
+    anova, tukey = variable.anova, variable.tests.tukey
+    pairs = () if isinstance(tukey, Undefined) else tukey.pairs
+    n_significant = sum(pair.is_significant for pair in pairs)
+    omega = apa.share(max(0.0, anova.omega_squared))
+    evidence = f"p {equals(anova.p)}, ω² = {omega}, Tukey: {n_significant} of {plural(len(pairs), 'pair')}"
+    return [Fact(variable.name, "perceived", f_statistic(anova.df_between, anova.df_within, anova.f), evidence)]
+
+
+def _objective_fact(results: Results, comparison: Comparison) -> list[Fact]:
+    metric = comparison.metric(results.objective.n)
+    length = results.objective.at(metric.length)
+    values = length.defined_values(metric.kind).values()
+    if not values:
+        return []
+    tests = length.tests(metric.kind)
+    pairs = () if isinstance(tests.sign_tests, Undefined) else tests.sign_tests.pairs
+    n_significant = sum(pair.is_significant for pair in pairs)
+    evidence = f"{tests.n_cases:,} cases, sign tests: {n_significant} of {plural(len(pairs), 'pair')} differ"
+    low, high = written(min(values), 2, True), written(max(values), 2, True)
+    return [Fact(metric.name, "objective", f"{low} to {high}", evidence)]
+
+
+def simulated_notice(results: Results) -> str:
+    """The notice at the top of a report on simulated participants; empty for people."""
+    if results.is_live:
         return ""
-    answers = results["answers"]
-    shares = ""
-    if answers["n"]:
-        true = 100 * answers["n_true"] / answers["n"]
-        shares = f" Of their {answers['n']:,} answers {true:.0f} % are true, from the users' own ratings, and " + (
-            f"{100 - true:.0f} % are modelled."
+    counts, shares = results.answers, ""
+    if counts.n:
+        true = counts.n_true / counts.n
+        shares = (
+            f" Of their {counts.n:,} answers, {percent(true)} are the users' own ratings and "
+            f"{100 - round(100 * true)}% are modelled."
         )
-    planted = told(results.get("planted_effects", {}))
-    planted = f" {planted} What is found below was put in." if planted else ""
-    pilot = (
-        "PILOT of a draft that has not been launched: no participant has taken part, and the design may still change. "
-        if results.get("is_pilot")
-        else ""
-    )
+    planted = planted_sentence(results.planted_effects)
+    planted = f" {planted} The effects found below were planted." if planted else ""
+    pilot = ""
+    if results.is_pilot:
+        pilot = (
+            "PILOT of a draft that has not been launched: no participant has taken part, and the design may still "
+            "change. "
+        )
     return (
-        f"{pilot}These participants are simulated: they answer from ratings of users whom no model has seen, so this "
-        f"report shows that the study runs and is no evidence about people.{shares}{planted}"
+        f"{pilot}These participants are simulated: they answer from the ratings of users held out from every model, so "
+        f"this report shows that the study runs and is no evidence about people.{shares}{planted}"
     )
 
 
-def few_said(results: Result) -> list[str]:
-    """What limits the whole report: nobody in a condition, one participant, one condition."""
-    said: list[str] = []
-    empty = [one["label"] for one in results["conditions"] if one["n"] == 0]
-    single = [one["label"] for one in results["conditions"] if one["n"] == 1]
-    if len(results["conditions"]) < 2:
-        said.append("The study has one condition: there is nothing to compare it with.")
-    if empty and results["flow"]["analysed"]:
-        said.append(f"Nobody has finished with {listed(empty)}.")
+def limitations(results: Results) -> list[str]:
+    """What limits the whole report: an empty condition, one participant, one condition."""
+    limits: list[str] = []
+    empty = [condition.label for condition in results.conditions if condition.n == 0]
+    single = [condition.label for condition in results.conditions if condition.n == 1]
+    if len(results.conditions) < 2:
+        limits.append("The study has one condition, so there is nothing to compare it with.")
+    if empty and results.flow.analysed:
+        limits.append(f"No participant has completed the study with {listed(empty)}.")
     if single:
-        said.append(f"One participant alone has finished with {listed(single)}: no test takes it in.")
-    return said
+        limits.append(f"Only one participant has completed the study with {listed(single)}, so no test includes it.")
+    return limits

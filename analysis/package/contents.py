@@ -1,4 +1,4 @@
-"""What a study package holds beside the report: people's data, the run's results, the design, and the scripts."""
+"""The study package beside the report: participants' data, the run's results, the design, and the scripts."""
 
 from __future__ import annotations
 
@@ -11,50 +11,52 @@ from typing import Any
 
 import numpy as np
 
-from analysis.enums import VARIABLES, Variable, variable_of
+from analysis.enums import VARIABLES, Variable
 from analysis.models import Report
-from analysis.selectors.inputs import conditions_of, measured_by, positions_in
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.plan import ReportPlan
+from analysis.selectors.inputs import Measured, conditions_of, measured_by, positions_in
 from core.errors import ParallaxError
-from studies.codebook.cells import cell
-from studies.codebook.participants import Person
+from inference.ordinal import OrdinalResult
+from studies.data.codebook.cells import cell
+from studies.data.codebook.participants import Person
+from studies.data.exports.rows import Source
+from studies.data.exports.tables import tables_of, write_codebook
+from studies.data.exports.writing import write_json, write_table, write_text
+from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.placeholders import as_read
+from studies.design.selectors.planning import preregistration_plan
+from studies.design.selectors.texts import languages_of, texts_of
 from studies.enums import ParticipantStatus
-from studies.exports.rows import Source
-from studies.exports.tables import tables_of, write_codebook
-from studies.exports.writing import write_json, write_table, write_text
-from studies.narrative.preregistration import preregistration
-from studies.questionnaires.schema import questionnaire_from
-from studies.scales import ScaleOfStudy, scales_of, score_of_participant
-from studies.selectors.placeholders import as_read
-from studies.selectors.planning import preregistration_plan
-from studies.selectors.texts import languages_of, texts_of
+from studies.instrument.questionnaires.schema import BLOCKS, ITEMS, Questionnaire, questionnaire_from
+from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
+from studies.plans import SCALE_PREFIX
 
-SCRIPTED_ALPHA = "0.05"  # stands once in each script
+SCRIPTED_ALPHA = "0.05"  # occurs once in each script
 SCRIPTS = Path(__file__).parent / "scripts"
 Scales = Mapping[str, ScaleOfStudy]
-SETS = ("higher", "lower")
 TABLES = {"wide": "participants", "long": "items"}
 
 
 def write_people(report: Report, folder: Path) -> None:
-    """Write who took part, what they judged, and the measures of those who are analysed, with codebooks.
+    """Write participants, their judgements, and the measures of the analysed participants, with codebooks.
 
-    Raises `report.answers_changed` where the answers are not those that the report was made from.
+    Raises `report.answers_changed` where the answers are not those of the report.
     """
-    source = Source(report.study, [report.mode])
-    analysed = [person for person in source.people() if _is_analysed(person, report)]
+    source, plan, tested = Source(report.study, [report.mode]), report.read_plan(), report.read_results().variables
+    analysed = [person for person in source.people() if _is_analysed(person, plan)]
     scales = {scale.key: scale for scale in scales_of(questionnaire_from(report.study.questionnaire))}
-    if any(_values(analysed, one, scales) != _reported(one) for one in report.results["variables"]):
+    if any(_values(analysed, variable.variable, scales) != _reported_values(variable) for variable in tested):
         raise ParallaxError(
             "report.answers_changed",
-            "The answers are not those this report was made from: someone has withdrawn, or was excluded or taken in "
-            "again. Build a new report, and take its package.",
+            "The answers have changed since this report was built: a participant has withdrawn, or was excluded or "
+            "included again. Build a new report and download its package.",
         )
     tables = tables_of(report.study)
     for kind, name in TABLES.items():
         write_table(folder, f"data/{name}.csv", tables[kind].variables, tables[kind].rows(source))
         write_codebook(folder, f"data/{name}", tables[kind])
-    tested = [variable_of(one["key"], one) for one in report.results["variables"]]
-    variables = [*VARIABLES, *(variable for variable in tested if variable.scale)]
+    variables = [*VARIABLES, *(variable.variable for variable in tested if variable.variable.scale)]
     heads = ["participant.id", "condition", *(variable.key for variable in variables)]
     lines = [
         [
@@ -65,22 +67,54 @@ def write_people(report: Report, folder: Path) -> None:
         for person in analysed
     ]
     _write_lines(folder / "data" / "analysed.csv", heads, lines)
+    planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale]
+    if planned:
+        heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered"]
+        members = _members(planned, questionnaire_from(report.study.questionnaire))
+        _write_lines(folder / "data" / "scales.csv", heads, members)
+
+
+def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> Iterator[list[Any]]:
+    """One line per question of each planned scale: its column, and how its answers are scored."""
+    for scale in planned:
+        for member in scale.members:
+            block = next(name for name in BLOCKS if any(q.key == member.question for q in questionnaire.block(name)))
+            column = f"{'item' if block == ITEMS else block}.{member.name}"
+            about = "items" if scale.is_about_items else "participant"
+            yield [f"{SCALE_PREFIX}{scale.key}", about, column, member.minimum, member.maximum,
+                   int(member.is_reversed), scale.least_answered]  # fmt: skip
+
+
+def write_plan(report: Report, folder: Path) -> None:
+    """Write the tested variables, those with an ordinal model, and the pair of the primary test."""
+    results = report.read_results()
+    lines = [["tested", variable.key, ""] for variable in results.variables]
+    lines += [["ordinal", effects.key, ""] for effects in results.effects if isinstance(effects.ordinal, OrdinalResult)]
+    primary = results.primary
+    if primary is not None and primary.is_tested:
+        lines.append(["primary", primary.variable_key, primary.metric_key])
+    _write_lines(folder / "data" / "plan.csv", ["role", "variable", "metric"], lines)
 
 
 def write_contrast(report: Report, folder: Path) -> None:
-    """Write the planned contrast for the scripts, where it is the primary test: a line a condition."""
-    found = report.results.get("contrast")
-    if found is not None:
-        lines = [[found["variable"], name, cell(label), found["sides"]] for name in SETS for label in found[name]]
+    """Write the planned contrast for the scripts, where it is the primary test: one line per condition."""
+    contrast = report.read_results().contrast
+    if contrast is not None:
+        test = contrast.test
+        lines = [
+            [contrast.variable_key, name, cell(label), test.sides]
+            for name, labels in (("higher", test.higher), ("lower", test.lower))
+            for label in labels
+        ]
         _write_lines(folder / "data" / "contrast.csv", ["variable", "set", "condition", "sides"], lines)
 
 
-def _is_analysed(person: Person, report: Report) -> bool:
-    """Whether a participant is analysed: completed, with every answer, and not left out under the report's plan."""
-    plan, participant = report.plan, person.record.participant
-    if plan.get("by_hand", True) and person.excluded is not None:
+def _is_analysed(person: Person, plan: ReportPlan) -> bool:
+    """Whether a participant is analysed: completed, with every answer, and not excluded under the report's plan."""
+    participant = person.record.participant
+    if plan.by_hand and person.excluded is not None:
         return False
-    if set(plan.get("exclude", ())) & set(person.flags):
+    if set(plan.exclude) & set(person.flags):
         return False
     is_whole = person.record.measures is not None and participant.condition is not None
     return is_whole and participant.status == ParticipantStatus.COMPLETED
@@ -99,27 +133,33 @@ def _condition(person: Person) -> str:
     return condition.label if condition else ""
 
 
-def _values(people: list[Person], reported: Mapping[str, Any], scales: Scales) -> Counter[tuple[str, Fraction]]:
-    """How often each value of a variable stands in each condition, among these people."""
-    variable = variable_of(reported["key"], reported)
+def _values(people: list[Person], variable: Variable, scales: Scales) -> Counter[tuple[str, Fraction]]:
+    """How often each value of a variable occurs in each condition, among these participants."""
     values = ((_condition(person), _value(person, variable, scales)) for person in people)
     return Counter((condition, value) for condition, value in values if value is not None)
 
 
-def _reported(reported: Mapping[str, Any]) -> Counter[tuple[str, Fraction]]:
-    """The same, as the report holds it."""
-    unit = reported["points_per_unit"]
-    return Counter((name, Fraction(point, unit)) for name, points in reported["points"].items() for point in points)
+def _reported_values(result: PerceivedVariable) -> Counter[tuple[str, Fraction]]:
+    """The same in the report."""
+    unit = result.points_per_unit
+    return Counter((name, Fraction(point, unit)) for name, points in result.points.items() for point in points)
 
 
 def write_run(report: Report, folder: Path) -> None:
-    """Write the conditions with their models, and what the run measured of each user, at every profile length."""
+    """Write the conditions with their models, and the run's results for each user, at every profile length."""
     study, run = report.study, report.run
     conditions = conditions_of(study)
     heads = ["position", "label", "algorithm", "params", "model_digest", "target"]
     lines = [
-        [one.position, cell(one.label), one.model.algorithm, _params(one.model.params), one.model_digest, one.target]
-        for one in conditions
+        [
+            condition.position,
+            cell(condition.label),
+            condition.model.algorithm,
+            _params(condition.model.params),
+            condition.model_digest,
+            condition.target,
+        ]
+        for condition in conditions
     ]
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
     labels = tuple(condition.label for condition in conditions)
@@ -133,16 +173,16 @@ def write_run(report: Report, folder: Path) -> None:
     )
 
 
-def _users(measured: Any) -> Iterator[list[Any]]:
-    """A line a user, numbered in the order of the dataset: cases of each kind, then each model's recall and fallout."""
+def _users(measured: Measured) -> Iterator[list[Any]]:
+    """One line per user, numbered in the order of the dataset: cases of each kind, each model's recall and fallout."""
     recall, fallout = measured.users["recall"], measured.users["fallout"]
-    for place in range(len(recall)):
-        values = [*recall[place], *fallout[place]]
+    for index in range(len(recall)):
+        values = [*recall[index], *fallout[index]]
         yield [
             measured.length,
-            place + 1,
-            int(measured.cases["recall"][place]),
-            int(measured.cases["fallout"][place]),
+            index + 1,
+            int(measured.cases["recall"][index]),
+            int(measured.cases["fallout"][index]),
             *("" if np.isnan(value) else float(value) for value in values),
         ]
 
@@ -160,7 +200,7 @@ def _write_lines(path: Path, heads: list[str], lines: Iterable[list[Any]]) -> No
 
 
 def write_design(report: Report, folder: Path) -> None:
-    """Write the frozen design with its hash, the questionnaire, what people read, and the preregistration text."""
+    """Write the frozen design with its hash, the questionnaire, the participants' texts, and the preregistration."""
     study = report.study
     version = study.versions.order_by("-number").first()
     design = version.snapshot if version else {}
@@ -176,5 +216,5 @@ def write_design(report: Report, folder: Path) -> None:
 def write_scripts(report: Report, folder: Path) -> None:
     """Write the scripts that recompute the main tests, at the report's level."""
     for name in ("recompute.py", "recompute.R"):
-        text = (SCRIPTS / name).read_text(encoding="utf-8").replace(SCRIPTED_ALPHA, repr(report.plan["alpha"]))
+        text = (SCRIPTS / name).read_text(encoding="utf-8").replace(SCRIPTED_ALPHA, repr(report.read_plan().alpha))
         write_text(folder, f"scripts/{name}", text)

@@ -1,35 +1,35 @@
-"""The report's numbers that the package's scripts recompute: one a line, under the names that both scripts use."""
+"""The report's numbers that the package's scripts recompute: one per line, under the names that both scripts use."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from analysis.enums import Metric
-from studies.codebook.cells import cell
+from analysis.results.comparison import Comparison, PlannedContrast
+from analysis.results.follow_up import CorrectedParts, CorrelatedVariables, NoveltyCorrelation, VariableEffects
+from analysis.results.objective import TESTED_KINDS, ProfileLength
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.report import Results
+from inference.item_effects import ItemEffectsResult
+from inference.ordinal import OrdinalResult
+from inference.permutations import MOST_PERMUTED
+from inference.results import AgreementResult, Interval, PairwiseResult, Undefined
+from studies.data.codebook.cells import cell
 
-Result = Mapping[str, Any]
 Line = tuple[str, str, str, str, str, float]
 HEADS = ("of", "test", "a", "b", "statistic", "value")
-DESCRIBED = ("n", "mean", "sd", "median", "q1", "q3")
-PER_TEST = {
-    "anova": ("f", "df_between", "df_within", "p", "eta_squared"),
-    "welch": ("f", "df_between", "df_within", "p"),
-    "brown_forsythe": ("f", "df_between", "df_within", "p"),
-    "kruskal": ("h", "df", "p"),
-}
-PER_PAIR = {
-    "tukey": ("difference", "p", "ci_low", "ci_high"),
-    "games_howell": ("difference", "df", "p", "ci_low", "ci_high"),
-}
+DESCRIBED = ("n", "mean", "sd", "median", "q1", "q3", "ci_low", "ci_high")
+PARTS = ("overall", "within", "between")  # of a correlation
+F_TEST = ("f", "df_between", "df_within", "p")
 PER_CONTRAST = ("t", "df", "p", "ci_low", "ci_high")
 PER_SIGN_TEST = ("n_a", "n_b", "n_ties", "p_unadjusted", "p")
 
 
-def numbers_csv(results: Result) -> str:
+def numbers_csv(results: Results) -> str:
     """Every such number with all its digits; what has no value has no line."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
@@ -39,58 +39,120 @@ def numbers_csv(results: Result) -> str:
     return stream.getvalue()
 
 
-def lines_of(results: Result) -> Iterator[Line]:
-    """The lines of the file: variables, what was measured, both sides together."""
-    n = results["objective"]["n"]
-    yield from chain.from_iterable(map(_of_variable, results["variables"]))
-    for length in results["objective"]["lengths"]:
-        for kind in ("recall", "fallout"):
-            yield from _of_metric(length, kind, Metric(kind, length["profile_length"], n).key)
-    yield from _of_contrast(results.get("contrast"))
-    for one in results["comparisons"]:
-        if one["tau"]["is_defined"]:
-            for statistic in ("coefficient", "p"):
-                if statistic == "coefficient" or one["tau"]["p_method"].startswith("exact"):
-                    yield one["variable"], "tau_b", one["metric"], "", statistic, one["tau"][statistic]
+def lines_of(results: Results) -> Iterator[Line]:
+    """The lines of the file: variables, correlations, items, metrics, planned contrast, rank correlations."""
+    yield from chain.from_iterable(map(_of_variable, results.variables))
+    yield from chain.from_iterable(map(_of_effects, results.effects))
+    for pair in results.correlations:
+        if pair.p_holm is not None:
+            yield from _of_correlation(pair.a, pair.b, pair, pair.p_holm)
+    if results.novelty is not None:
+        yield from _of_correlation("fon", "unheard_of_unwatched", results.novelty, results.novelty.p_holm)
+    if isinstance(results.nested, ItemEffectsResult):
+        yield from _of_items(results.nested)
+    for length in results.objective.lengths:
+        for kind in TESTED_KINDS:
+            yield from _of_metric(length, kind, Metric(kind, length.profile_length, results.objective.n).key)
+    if results.contrast is not None:
+        yield from _of_contrast(results.contrast)
+    # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
+    tested = [comparison.tau for comparison in results.comparisons if isinstance(comparison.tau, AgreementResult)]
+    is_exact = all(tau.n <= MOST_PERMUTED for tau in tested)
+    for comparison in results.comparisons:
+        yield from _of_comparison(comparison, is_exact)
 
 
-def _of_variable(variable: Result) -> Iterator[Line]:
-    key = variable["key"]
-    for name in variable["conditions"]:
-        found = variable["described"].get(name)
-        if found is not None:
-            yield from (
-                (key, "described", name, "", statistic, found[statistic])
-                for statistic in DESCRIBED
-                if found[statistic] is not None
-            )
-    for test, statistics in PER_TEST.items():
-        if variable[test]["is_defined"]:
-            yield from ((key, test, "", "", statistic, variable[test][statistic]) for statistic in statistics)
-    for test, statistics in PER_PAIR.items():
-        yield from _of_pairs(key, test, variable["tests"][test], statistics)
+def _statistics(
+    key: str, test: str, names: tuple[str, str], result: Any, statistics: tuple[str, ...]
+) -> Iterator[Line]:
+    """The named fields of a result that have a value."""
+    if not isinstance(result, Undefined):
+        values = ((statistic, getattr(result, statistic)) for statistic in statistics)
+        yield from ((key, test, *names, statistic, value) for statistic, value in values if value is not None)
 
 
-def _of_contrast(found: Result | None) -> Iterator[Line]:
-    if found is None or not found["is_defined"]:
+def _of_variable(variable: PerceivedVariable) -> Iterator[Line]:
+    key, nothing = variable.key, ("", "")
+    for name in variable.conditions:
+        if name in variable.described:
+            yield from _statistics(key, "described", (name, ""), variable.described[name], DESCRIBED)
+    yield from _statistics(key, "anova", nothing, variable.anova, (*F_TEST, "eta_squared"))
+    yield from _statistics(key, "welch", nothing, variable.welch, F_TEST)
+    yield from _statistics(key, "brown_forsythe", nothing, variable.brown_forsythe, F_TEST)
+    yield from _statistics(key, "kruskal", nothing, variable.kruskal, ("h", "df", "p"))
+    yield from _of_pairs(key, "tukey", variable.tests.tukey, ("difference", "p", "ci_low", "ci_high"))
+    statistics = ("difference", "df", "p", "ci_low", "ci_high")
+    yield from _of_pairs(key, "games_howell", variable.tests.games_howell, statistics)
+    yield from _of_pairs(key, "dunn", variable.tests.dunn_holm, ("difference", "p"))
+
+
+def _of_effects(effects: VariableEffects) -> Iterator[Line]:
+    key = effects.key
+    for pair in effects.hedges:
+        if not isinstance(pair.effect, Undefined):
+            yield key, "hedges", pair.a, pair.b, "g", pair.effect.g
+            yield from _limits((key, "hedges", pair.a, pair.b), pair.effect.interval)
+    if isinstance(effects.ordinal, OrdinalResult):
+        yield from _statistics(key, "ordinal", ("", ""), effects.ordinal, ("log_likelihood",))
+        for effect in effects.ordinal.effects:
+            yield from _statistics(key, "ordinal", (effect.condition, ""), effect, ("estimate", "se"))
+        yield from _of_pairs(key, "ordinal_pair", effects.ordinal.pairs, ("difference", "p"))
+
+
+def _limits(names: tuple[str, str, str, str], interval: Interval | None) -> Iterator[Line]:
+    if interval is not None:
+        yield *names, "ci_low", interval.low
+        yield *names, "ci_high", interval.high
+
+
+def _of_correlation(
+    a: str, b: str, correlated: CorrelatedVariables | NoveltyCorrelation, corrected: CorrectedParts
+) -> Iterator[Line]:
+    for part in PARTS:
+        result, p = getattr(correlated, part), getattr(corrected, part)
+        test = f"correlation_{part}"
+        yield from _statistics(a, test, (b, ""), result, ("coefficient", "p"))
+        if not isinstance(result, Undefined):
+            yield from _limits((a, test, b, ""), result.interval)
+            if p is not None:
+                yield a, test, b, "", "p_holm", p
+
+
+def _of_items(model: ItemEffectsResult) -> Iterator[Line]:
+    """The model with items nested in conditions, of the ratings behind perceived accuracy."""
+    sds = ("log_likelihood", "sd_persons", "sd_items", "sd_residual")
+    yield from _statistics("accuracy", "nested", ("", ""), model, sds)
+    for condition in model.conditions:
+        yield from _statistics("accuracy", "nested", (condition.condition, ""), condition, ("mean", "se"))
+
+
+def _of_contrast(contrast: PlannedContrast) -> Iterator[Line]:
+    key, result, nothing = contrast.variable_key, contrast.test.result, ("", "")
+    if isinstance(result, Undefined):
         return
-    key = found["variable"]
-    yield key, "contrast", "", "", "difference", found["difference"]
-    for test, one in (("contrast", found["pooled"]), ("contrast_welch", found["welch"])):
-        if one is not None:
-            yield from ((key, test, "", "", name, one[name]) for name in PER_CONTRAST if one[name] is not None)
+    yield from _statistics(key, "contrast", nothing, result, ("difference",))
+    yield from _statistics(key, "contrast", nothing, result.pooled, PER_CONTRAST)
+    if result.welch is not None:
+        yield from _statistics(key, "contrast_welch", nothing, result.welch, PER_CONTRAST)
 
 
-def _of_metric(length: Result, kind: str, key: str) -> Iterator[Line]:
-    for line in length["table"]:
-        if line[kind] is not None:
-            yield key, "value", line["condition"], "", kind, line[kind]
-    yield from _of_pairs(key, "sign_test", length[kind]["sign_tests"], PER_SIGN_TEST)
+def _of_metric(length: ProfileLength, kind: str, key: str) -> Iterator[Line]:
+    for name, value in length.defined_values(kind).items():
+        yield key, "value", name, "", kind, value
+    yield from _of_pairs(key, "sign_test", length.tests(kind).sign_tests, PER_SIGN_TEST)
 
 
-def _of_pairs(key: str, test: str, found: Result, statistics: tuple[str, ...]) -> Iterator[Line]:
-    if not found["is_defined"]:
+def _of_pairs(key: str, test: str, tests: PairwiseResult | Undefined, statistics: tuple[str, ...]) -> Iterator[Line]:
+    if isinstance(tests, Undefined):
         return
-    for pair in found["pairs"]:
-        if pair["p"] is not None:
-            yield from ((key, test, pair["a"], pair["b"], statistic, pair[statistic]) for statistic in statistics)
+    for pair in tests.pairs:
+        if pair.p is not None:
+            yield from _statistics(key, test, (pair.a, pair.b), pair, statistics)
+
+
+def _of_comparison(comparison: Comparison, is_exact: bool) -> Iterator[Line]:
+    names = (comparison.variable_key, "tau_b", comparison.metric_key, "")
+    statistics = ("coefficient", "p") if is_exact else ("coefficient",)
+    yield from _statistics(*names[:2], names[2:], comparison.tau, statistics)
+    if is_exact and comparison.p_holm is not None:
+        yield *names, "p_holm", comparison.p_holm

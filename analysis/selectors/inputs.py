@@ -1,8 +1,8 @@
-"""What a report is computed from: people's answers and a run's measurements, as plain values."""
+"""The inputs of a report: participants' answers and a run's measurements, as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,15 +12,15 @@ from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import curves, model_rows, table, user_values
+from evaluation.selectors.results import ModelRow, curves, model_rows, table, user_values
 from evaluation.selectors.runs import measured_algorithms
+from studies.design.selectors import reportability
 from studies.models import Condition, Study
-from studies.selectors import reportability
 
 
 @dataclass(frozen=True)
 class Person:
-    """One participant's whole sums; nothing that leads back to them."""
+    """One participant's sums, as integers; nothing identifies the participant."""
 
     condition: str
     n_items: int
@@ -50,9 +50,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class ScaleAnswers:
-    """What the participants answered to one scale, all in its direction; numbers as whole fractions, such as 7/2.
+    """The answers to one scale, in its direction; numbers as fractions, such as 7/2.
 
-    `rows` hold for each participant the condition, the score and the answer to each question; None where there is none.
+    `rows` hold for each participant the condition, the score and the answer to each question; None where it is missing.
     """
 
     key: str
@@ -73,20 +73,20 @@ class Answers:
     n_answers: int
     n_modelled: int
     n_incomplete: int
-    n_excluded: int = 0  # completed participants who are left out
+    n_excluded: int = 0  # completers who are excluded
     scales: tuple[ScaleAnswers, ...] = ()
 
     @property
     def digest(self) -> str:
         """Digest of every answer, in order of entry."""
-        # As `asdict` would have it, without its copy of every value.
-        found = {
+        # As `asdict`, without its copy of every value.
+        plain = {
             **vars(self),
-            **{key: [vars(one) for one in getattr(self, key)] for key in ("people", "shown", "scales")},
+            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "shown", "scales")},
         }
-        if not self.scales:  # a study without scales keeps the digest it had before there were any
-            del found["scales"]
-        return digest_of(found)
+        if not self.scales:  # a study without scales has the digest that it had before scales existed
+            del plain["scales"]
+        return digest_of(plain)
 
     def of(self, condition: str) -> list[Person]:
         """The participants of one condition."""
@@ -95,13 +95,12 @@ class Answers:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run measured of a study's models at one profile length (0: whole profiles).
+    """A run's results for a study's models at one profile length (0: whole profiles).
 
     `values` holds recall, fallout, precision and f by condition, None where there is no value; `by_n` the
     recall and fallout at N = 1, 2, 3, …. `users` holds recall and fallout by user, shape (n_users,
     n_conditions), NaN where the user has no case; `cases` the number of cases of each user. `served` holds recall and
-    fallout once more with ties and empty slots as participants met them, and the share of slots that were filled, where
-    the run has them.
+    fallout of the lists as participants saw them, and the share of slots filled by popularity, where the run has them.
     """
 
     length: int
@@ -123,27 +122,27 @@ def conditions_of(study: Study) -> list[Condition]:
 
 
 def positions_in(study: Study, run: EvaluationRun) -> list[int]:
-    """Where each condition's model stands among the algorithms of `run`.
+    """The position of each condition's model among the algorithms of `run`.
 
     Raises
     ------
     ParallaxError
-        As `studies.selectors.reportability.check_run`, or `report.models_differ` with the conditions whose model is
-        not the one that the run measured for that algorithm.
+        As `studies.design.selectors.reportability.check_run`, or `report.models_differ` with the conditions whose
+        model is not the one that the run measured for that algorithm.
     """
     reportability.check_run(run)
     measured = list(measured_algorithms(run))
-    found: list[int] = []
+    positions: list[int] = []
     differing: list[dict[str, str]] = []
     for condition, position in zip(conditions_of(study), reportability.positions_in(study, run), strict=True):
         if position is not None:
-            found.append(position)
+            positions.append(position)
             continue
         of_same_kind = [
-            one.model.digest
-            for one in measured
-            if one.model is not None
-            and (one.algorithm, one.params) == (condition.model.algorithm, condition.model.params)
+            algorithm.model.digest
+            for algorithm in measured
+            if algorithm.model is not None
+            and (algorithm.algorithm, algorithm.params) == (condition.model.algorithm, condition.model.params)
         ]
         differing.append(
             {
@@ -154,33 +153,34 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
         )
     if differing:
         raise ParallaxError("report.models_differ", _how_models_differ(run, differing), {"conditions": differing})
-    return found
+    return positions
 
 
 def _how_models_differ(run: EvaluationRun, differing: list[dict[str, str]]) -> str:
-    told = [
-        f"{one['condition']} was served by model {one['served'][:12]}, "
-        + (f"and the run measured model {one['measured'][:12]}" if one["measured"] else "which the run did not measure")
-        for one in differing
+    details = [
+        f"{row['condition']} was served by model {row['served'][:12]}, "
+        + (f"and the run measured model {row['measured'][:12]}" if row["measured"] else "which the run did not measure")
+        for row in differing
     ]
     return (
-        f"Run {run.pk} did not measure the models that participants met: {'; '.join(told)}. "
-        "Report with the run whose models the study pinned."
+        f"Run {run.pk} did not measure the models that participants met: {'; '.join(details)}. "
+        "Choose the run whose models the study pins."
     )
 
 
 def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int) -> Measured:
     """Read a run's results for the study's conditions at one profile length."""
-    whole_table, whole_curves = table(run, length), curves(run, length)
-    rows = [whole_table[place] for place in positions]
-    lines = [whole_curves[place] for place in positions]
+    measured = model_rows(run, length)
+    whole_table, whole_curves = table(run, length, rows=measured), curves(run, length, rows=measured)
+    rows = [whole_table[position] for position in positions]
+    lines = [whole_curves[position] for position in positions]
     cases = cases_of(run).cases
     users, counts = {}, {}
     for metric, is_kind in (("recall", cases.is_relevant), ("fallout", ~cases.is_relevant)):
-        found = user_values(run, metric, length)
-        users[metric] = found.values[:, positions]
-        owner = np.searchsorted(found.user_ids, cases.users[is_kind])
-        counts[metric] = np.bincount(owner, minlength=len(found.user_ids)).astype(np.int64)
+        by_user = user_values(run, metric, length, rows=measured)
+        users[metric] = by_user.values[:, positions]
+        owner = np.searchsorted(by_user.user_ids, cases.users[is_kind])
+        counts[metric] = np.bincount(owner, minlength=len(by_user.user_ids)).astype(np.int64)
     return Measured(
         length=length,
         conditions=conditions,
@@ -197,19 +197,16 @@ def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list
         users=users,
         cases=counts,
         digests={name: row.users_digest for name, row in zip(conditions, rows, strict=True)},
-        served=_served(run, conditions, positions, length),
+        served=_served(measured, conditions, positions),
     )
 
 
-def _served(
-    run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int
-) -> dict[str, dict[str, float]]:
-    """What the run measured of the lists as they are served; a metric that some model lacks is left out."""
-    rows = model_rows(run, length)
-    found: dict[str, dict[str, float]] = {}
+def _served(rows: Sequence[ModelRow], conditions: tuple[str, ...], positions: list[int]) -> dict[str, dict[str, float]]:
+    """The run's results for the lists as served, without metrics that some model lacks."""
+    served: dict[str, dict[str, float]] = {}
     for key, name in AS_SERVED.items():
-        cells = [rows[place].cells.get(name) for place in positions]
+        cells = [rows[position].cells.get(name) for position in positions]
         values = [cell.value for cell in cells if cell is not None and cell.value is not None]
         if len(values) == len(conditions):
-            found[key] = dict(zip(conditions, values, strict=True))
-    return found
+            served[key] = dict(zip(conditions, values, strict=True))
+    return served

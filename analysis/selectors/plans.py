@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
 
+from analysis.results.plan import FrozenAnalysis, frozen_analysis
 from core.models import LogEntry
 from studies.enums import StudyStatus
 from studies.models import Study, StudyVersion
@@ -16,7 +17,7 @@ from studies.plans import TESTS, plan_from
 
 @dataclass(frozen=True)
 class Extension:
-    """Targets that grew after the launch: in which version of the design, on which day (UTC), by whom, and why.
+    """Targets that grew after the launch: the version of the design, the day (UTC), the account, and the reason.
 
     `targets` are those that grew, before and after, by condition. `by` is empty where the account is gone or nameless.
     """
@@ -30,7 +31,7 @@ class Extension:
 
 @dataclass(frozen=True)
 class Reopening:
-    """A closed study that took participants again: the days (UTC) of close and reopening, by whom, and why."""
+    """A closed study that recruited again: the days (UTC) of close and reopening, the account, and the reason."""
 
     closed: str
     day: str
@@ -42,9 +43,9 @@ class Reopening:
 class FrozenPlan:
     """A plan as the launch froze it.
 
-    `is_frozen` is False for a study that was launched before plans were: `plan` is then what stands where
-    nothing is said. `run` is the hash of the inputs of the pinned run, `versions` the software of the launch.
-    `targets` are the participants that each condition was planned with, `extensions` what they grew by later.
+    `is_frozen` is False for a study that was launched before plans were: `plan` is then the default. `run` is the hash
+    of the inputs of the pinned run, `versions` the software of the launch. `targets` are the participants that each
+    condition was planned with, `extensions` what they grew by later.
     """
 
     plan: dict[str, Any]
@@ -55,9 +56,14 @@ class FrozenPlan:
     extensions: tuple[Extension, ...] = ()
     reopenings: tuple[Reopening, ...] = ()
 
+    @property
+    def analysis(self) -> FrozenAnalysis:
+        """The plan."""
+        return frozen_analysis(self.plan)
+
 
 def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenPlan:
-    """Read it from the first frozen version: later ones, of another consent text, change nothing of it.
+    """Read it from the first frozen version: later versions of the texts do not change it.
 
     `draft` is the snapshot of a design that is not frozen yet, whose plan a pilot report follows.
     """
@@ -72,7 +78,7 @@ def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenP
     facts = launch.facts if launch else {}
     code = facts.get("code")
     return FrozenPlan(
-        plan=snapshot.get("plan") or _where_nothing_is_said(study),
+        plan=snapshot.get("plan") or _default_plan(study),
         is_frozen="plan" in snapshot,
         run=snapshot.get("run", study.run.inputs_hash),
         versions=facts.get("versions") or ({"parallax": code} if code else {}),
@@ -96,7 +102,7 @@ def _reopenings(study: Study) -> Iterable[Reopening]:
 
 
 def _targets(snapshot: Mapping[str, Any]) -> dict[str, int]:
-    return {one["label"]: one["target"] for one in snapshot.get("conditions", ())}
+    return {condition["label"]: condition["target"] for condition in snapshot.get("conditions", ())}
 
 
 def _extensions(frozen: list[StudyVersion]) -> Iterable[Extension]:
@@ -113,7 +119,7 @@ def _extensions(frozen: list[StudyVersion]) -> Iterable[Extension]:
             )
 
 
-def _where_nothing_is_said(study: Study) -> dict[str, Any]:
+def _default_plan(study: Study) -> dict[str, Any]:
     return {
         **plan_from({}).as_plain(),
         "tests": dict(TESTS),

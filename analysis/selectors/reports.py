@@ -1,4 +1,4 @@
-"""Whose reports are whose: owners and analysts of a study read them, interviewers do not."""
+"""The reports that a researcher may read: owners and analysts of a study read them, interviewers do not."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def studies_to_report(researcher: Any) -> QuerySet[Study]:
 def reports_of(researcher: Any) -> QuerySet[Report]:
     """The reports a researcher may read, newest first; each says whether it `is_out_of_date`.
 
-    It is when somebody whose answers it may hold has withdrawn since (the consent text promises that this shows),
-    or was excluded or taken in again, or recruitment was reopened. A pilot is once its draft is launched, or changed,
-    which removes the simulated participants who walked it.
+    It is once a participant whose answers it may hold has withdrawn (the consent text promises that this shows), or
+    was excluded or included again, or recruitment was reopened. A pilot is once its draft is launched, or changed,
+    which removes its simulated participants.
     """
     withdrawn_since = Participant.objects.filter(
         study=OuterRef("study"),
@@ -64,8 +64,8 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
 
 
 def has_changed_since(report: Report, moment: datetime) -> bool:
-    """Whether anybody of the report's participants has withdrawn since, was erased by the retention limit, or was
-    excluded or taken in again."""
+    """Whether a participant of the report has withdrawn since, was erased by the retention limit, or was excluded or
+    included again."""
     people = Participant.objects.filter(study=report.study_id, mode=report.mode)
     decided = Exclusion.objects.filter(
         Q(excluded_at__gt=moment) | Q(undone_at__gt=moment),
@@ -77,7 +77,7 @@ def has_changed_since(report: Report, moment: datetime) -> bool:
 
 
 def requests_of(researcher: Any) -> QuerySet[ReportRequest]:
-    """What the researcher asked workers for, reports and packages, on studies whose reports they may read."""
+    """The researcher's requests to workers, for reports and packages, on studies whose reports they may read."""
     return (
         ReportRequest.objects.filter(
             asked_by=researcher, study__in=studies_to_report(researcher).order_by().values("pk")

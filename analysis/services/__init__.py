@@ -1,6 +1,6 @@
-"""Reports are built here, and their files given away."""
+"""Build reports, and offer their files as downloads."""
 
-from analysis.services.building import build_report
-from analysis.services.giving import Given, give_file, ready_file
+from analysis.services.downloads import Download, download, download_if_ready
+from analysis.services.report_builder import build_report
 
-__all__ = ["Given", "build_report", "give_file", "ready_file"]
+__all__ = ["Download", "build_report", "download", "download_if_ready"]

@@ -1,4 +1,4 @@
-"""What reports keep of single participants, erased with their answers; the reports themselves stay."""
+"""Erase single participants' scores from reports when their answers are erased; the reports remain."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.dispatch import receiver
 from analysis.models import Report
 from core.transitions import record
 from studies.models import Participant, Study
-from studies.selectors.left_out import REASON_GONE
-from studies.services.privacy import answers_erased
+from studies.monitoring.selectors.exclusions import REASON_ERASED
+from studies.participation.services.withdrawal import answers_erased
 
 POINTS = "points"  # the scores of single participants, by condition
 
@@ -20,12 +20,12 @@ POINTS = "points"  # the scores of single participants, by condition
 def erase_scores(*, study: Study, participants: Sequence[Participant], reasons: Sequence[str], **_more: Any) -> None:
     """Erase individual scores, and the words of exclusions, from every report that may hold one of the participants.
 
-    Scores stand there by value and not by person, so all of a report's go. Means and tests stay as they were reported,
-    with the number, the hashes and the provenance of the report; what was drawn from it is drawn again.
+    Reports store scores by value and not by person, so all scores of a report are erased. Means and tests stay as they
+    were reported, with the number, the hashes and the provenance of the report; its drawings are drawn again.
     """
     numbers = []
     for mode in sorted({participant.mode for participant in participants}):
-        completed = [one.completed_at for one in participants if one.mode == mode and one.completed_at is not None]
+        completed = [row.completed_at for row in participants if row.mode == mode and row.completed_at is not None]
         if not completed:
             continue
         reports = Report.objects.select_for_update(of=("self",)).filter(
@@ -54,4 +54,4 @@ def _without_people(results: Any, reasons: Collection[str]) -> Any:
         }
     if isinstance(results, list):
         return [_without_people(value, reasons) for value in results]
-    return REASON_GONE if isinstance(results, str) and results in reasons else results
+    return REASON_ERASED if isinstance(results, str) and results in reasons else results

@@ -1,122 +1,134 @@
-"""With and without exclusions: what of each conclusion depends on who was left out."""
+"""With and without exclusions: which parts of each conclusion depend on the excluded participants."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
-from analysis.enums import Metric, Variable, described_in_results
-from analysis.selectors.answering import Reading
+from analysis.enums import Metric, Variable
+from analysis.results.exclusions import (
+    ComparedContrast,
+    ComparedPrimary,
+    ComparedVariable,
+    Counts,
+    Exclusions,
+    VariableOver,
+)
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Answers
+from analysis.selectors.responses import Reading
 from analysis.services.perceived import LEAST_N, groups_of
-from analysis.services.rankings import Ranking, told
+from analysis.services.rankings import Ranking
 from inference.agreement import kendall
 from inference.anova import one_way
 from inference.descriptive import describe
 from inference.partial_order import PartialOrder, partial_order
 from inference.posthoc import tukey_hsd
-from inference.results import Undefined
+from inference.results import AgreementResult, Undefined
+
+Relation = set[tuple[str, str]]
+Measure = TypeVar("Measure", Variable, Metric)
 
 
 @dataclass(frozen=True)
 class _Side:
-    """One variable over one set of people."""
+    """One variable over one set of participants, with the conclusion of its tests."""
 
-    order: PartialOrder
-    means: Mapping[str, float]
-    told: dict[str, Any]
-    p: float | None
+    result: VariableOver
+    relation: Relation
 
-    @property
-    def relation(self) -> set[tuple[str, str]]:
-        return {(above, below) for above, others in self.order.dominates.items() for below in others}
+    def is_significant(self, alpha: float) -> bool | None:
+        """Whether the conditions differ; None without a test."""
+        anova = self.result.anova
+        return None if isinstance(anova, Undefined) else anova.p < alpha
 
-    def conclusion(self, alpha: float) -> tuple[bool | None, set[tuple[str, str]]]:
-        """Whether the conditions differ, and which is above which."""
-        return None if self.p is None else self.p < alpha, self.relation
+
+@dataclass(frozen=True)
+class TestedVariable:
+    """A variable as the report tests it."""
+
+    variable: Variable
+    result: PerceivedVariable
+    ranking: Ranking
 
 
 def with_and_without(
     reading: Reading,
-    tested: Sequence[tuple[Variable, dict[str, Any], Ranking]],
+    tested: Sequence[TestedVariable],
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
+    *,
     alpha: float,
-) -> dict[str, Any] | None:
-    """Each variable and the primary pair, over those who are analysed and over everybody who completed.
+    contrast: ComparedContrast | None = None,
+) -> Exclusions | None:
+    """Each variable and the primary pair, over the analysed participants and over all completers.
 
-    `tested` are the variables as they were tested, with their results and rankings. None where nobody is left out, so
-    that both are the same.
+    None where no participant is excluded, so that both are the same.
     """
     if not reading.n_left_out:
         return None
     sides = {
-        variable: (_as_tested(result, ranking), _side(reading.everybody, variable, alpha))
-        for variable, result, ranking in tested
-    }
-    found = [_compared(variable, *both, alpha) for variable, both in sides.items()]
-    return {
-        "conditions": list(reading.kept.conditions),  # a database may give the keys of a mapping back in any order
-        "n": {"kept": len(reading.kept.people), "everybody": len(reading.everybody.people)},
-        "reasons": [{"how": how, "reason": reason, "n": n} for how, reason, n in reading.reasons],
-        "variables": found,
-        "primary": _primary(sides, objective, primary, alpha),
-    }
-
-
-def _as_tested(result: Mapping[str, Any], ranking: Ranking) -> _Side:
-    """What has been computed of one variable already."""
-    return _Side(
-        order=ranking.order,
-        means=ranking.values,
-        told={
-            "n": {name: len(result["points"][name]) for name in result["conditions"]},
-            "means": dict(ranking.values),
-            "anova": result["anova"],
-            "tiers": dict(ranking.order.tiers),
-        },
-        p=result["anova"]["p"] if result["anova"]["is_defined"] else None,
+        test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested
+    }  # fmt: skip
+    return Exclusions(
+        conditions=reading.analysed.conditions,
+        n=Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
+        reasons=reading.reasons,
+        variables=tuple(_compared(variable, *pair, alpha) for variable, pair in sides.items()),
+        primary=_primary(sides, objective, primary, alpha),
+        contrast=contrast,
     )
+
+
+def _relation(order: PartialOrder) -> Relation:
+    return {(above, below) for above, lower in order.dominates.items() for below in lower}
+
+
+def _as_tested(test: TestedVariable) -> _Side:
+    """The results that the report has already."""
+    result = VariableOver(
+        n={name: len(test.result.points[name]) for name in test.result.conditions},
+        means=dict(test.ranking.values),
+        anova=test.result.anova,
+        tiers=dict(test.ranking.order.tiers),
+    )
+    return _Side(result, _relation(test.ranking.order))
 
 
 def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     groups = groups_of(answers, variable)
-    described = describe(groups)
-    means = {name: one.mean for name, one in described.items()}
+    means = {name: numbers.mean for name, numbers in describe(groups).items()}
     tukey = tukey_hsd(groups, alpha, least_n=LEAST_N)
     order = partial_order(means, () if isinstance(tukey, Undefined) else tukey)
-    anova = one_way(groups, least_n=LEAST_N)
-    return _Side(
-        order=order,
+    result = VariableOver(
+        n={name: len(values) for name, values in groups.items()},
         means=means,
-        told={
-            "n": {name: len(values) for name, values in groups.items()},
-            "means": dict(means),
-            "anova": told(anova),
-            "tiers": dict(order.tiers),
-        },
-        p=None if isinstance(anova, Undefined) else anova.p,
+        anova=one_way(groups, least_n=LEAST_N),
+        tiers=dict(order.tiers),
     )
+    return _Side(result, _relation(order))
 
 
-def _compared(variable: Variable, kept: _Side, everybody: _Side, alpha: float) -> dict[str, Any]:
-    names = list(kept.told["n"])
+def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: float) -> ComparedVariable:
+    names = list(analysed.result.n)
 
-    def in_order(relation: set[tuple[str, str]]) -> list[list[str]]:
-        return [list(pair) for pair in sorted(relation, key=lambda pair: tuple(map(names.index, pair)))]
+    def in_order(relation: Relation) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(relation, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))))
 
-    return {
-        "key": variable.key,
-        **described_in_results(variable),
-        "kept": kept.told,
-        "everybody": everybody.told,
-        "only_kept": in_order(kept.relation - everybody.relation),
-        "only_everybody": in_order(everybody.relation - kept.relation),
-        "n_ordered": {"kept": len(kept.relation), "everybody": len(everybody.relation)},
+    conclusions = [(side.is_significant(alpha), side.relation) for side in (analysed, completers)]
+    return ComparedVariable(
+        key=variable.key,
+        scale_variables=scale_variables([variable]),
+        analysed=analysed.result,
+        completers=completers.result,
+        only_analysed=in_order(analysed.relation - completers.relation),
+        only_completers=in_order(completers.relation - analysed.relation),
+        n_ordered=Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
         # Without a test there is no conclusion that could survive.
-        "survives": None if kept.p is None else kept.conclusion(alpha) == everybody.conclusion(alpha),
-    }
+        survives=None if isinstance(analysed.result.anova, Undefined) else conclusions[0] == conclusions[1],
+    )
 
 
 def _primary(
@@ -124,28 +136,38 @@ def _primary(
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
     alpha: float,
-) -> dict[str, Any] | None:
-    """Kendall's τ_b of the primary pair both ways; None where the report has not both its sides."""
-    variable = next((one for one in sides if one.key == primary[0]), None)
-    metric = next((one for one in objective if one.key == primary[1]), None)
+) -> ComparedPrimary | None:
+    """Kendall's τ_b of the primary pair both ways; None where the report lacks one of its sides."""
+    variable, metric = by_key(sides, primary[0]), by_key(objective, primary[1])
     if variable is None or metric is None:
         return None
-    ranking = objective[metric]
-    sign = 1 if ranking.higher_is_better else -1
-    found: dict[str, Any] = {"variable": variable.key, "metric": metric.key}
-    verdicts = []
-    for name, side in zip(("kept", "everybody"), sides[variable], strict=True):
-        both = [label for label in side.means if label in ranking.values]
-        tau = told(kendall([side.means[one] for one in both], [sign * ranking.values[one] for one in both], alpha))
-        found[name] = tau
-        verdicts.append(_verdict(tau, alpha))
-    return {**found, "verdicts": verdicts, "survives": verdicts[0] == verdicts[1]}
+    analysed, completers = (_tau(side, objective[metric], alpha) for side in sides[variable])
+    verdicts = _verdict(analysed, alpha), _verdict(completers, alpha)
+    return ComparedPrimary(
+        variable_key=variable.key,
+        metric_key=metric.key,
+        analysed=analysed,
+        completers=completers,
+        verdicts=verdicts,
+        survives=verdicts[0] == verdicts[1],
+    )
 
 
-def _verdict(tau: Mapping[str, Any], alpha: float) -> str:
-    """Which way the primary pair comes out: alike, against, open, or none at all."""
-    if not tau["is_defined"]:
+def by_key(measures: Iterable[Measure], key: str) -> Measure | None:
+    """The variable or metric with this key."""
+    return next((measure for measure in measures if measure.key == key), None)
+
+
+def _tau(side: _Side, ranking: Ranking, alpha: float) -> AgreementResult | Undefined:
+    sign, means = 1 if ranking.higher_is_better else -1, side.result.means
+    names = [label for label in means if label in ranking.values]
+    return kendall([means[name] for name in names], [sign * ranking.values[name] for name in names], alpha)
+
+
+def _verdict(tau: AgreementResult | Undefined, alpha: float) -> str:
+    """The outcome for the primary pair: alike, against, open, or none."""
+    if isinstance(tau, Undefined):
         return "none"
-    if tau["p"] >= alpha:
+    if tau.p >= alpha:
         return "open"
-    return "alike" if tau["coefficient"] > 0 else "against"
+    return "alike" if tau.coefficient > 0 else "against"

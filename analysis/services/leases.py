@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from analysis.enums import REQUEST_MOVES
 from analysis.models import ReportRequest
-from core.leases import Leases
+from jobs.leases import JobLeases
 
-REQUESTS = Leases(ReportRequest, REQUEST_MOVES, cleared={"activity": ""})
+REQUESTS = JobLeases(ReportRequest, REQUEST_MOVES, cleared={"activity": ""})
 
 
 def lease_request(*, request_id: int) -> ReportRequest | None:

@@ -1,12 +1,13 @@
-"""The plan that a report is built under: the frozen one, or what an analyst chose instead of parts of it."""
+"""The plan that a report is built under: the frozen one, but for what an analyst chose instead of parts of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from analysis.enums import Metric
+from analysis.results.objective import TESTED_KINDS
+from analysis.results.plan import Primary, ReportPlan
 from analysis.selectors.plans import FrozenPlan
 from core.errors import ParallaxError, ParameterError
 from evaluation.models import EvaluationRun
@@ -15,9 +16,9 @@ from studies.plans import AnalysisPlan
 
 @dataclass(frozen=True)
 class Overrides:
-    """What an analyst wants otherwise than the frozen plan; None leaves the plan's.
+    """An analyst's deviations from the frozen plan; None leaves the plan's.
 
-    `leave_out` are planned variables that are not tested, `exclude` the quality flags that leave a participant out,
+    `leave_out` are planned variables that are not tested, `exclude` the quality flags that exclude a participant,
     and `by_hand` says whether exclusions by hand count.
     """
 
@@ -30,30 +31,35 @@ class Overrides:
 AS_PLANNED = Overrides()
 
 
-def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PLANNED) -> dict[str, Any]:
-    """The plan of a report on `run`, with every name that it is hashed by. Raises `report.bad_plan`."""
-    planned = frozen.plan
+def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PLANNED) -> ReportPlan:
+    """The plan of a report on `run`. Raises `report.bad_plan`."""
+    planned = frozen.analysis
     try:
-        chosen = AnalysisPlan(
-            alpha=planned["alpha"] if overrides.alpha is None else overrides.alpha,
-            variables=tuple(key for key in planned["variables"] if key not in overrides.leave_out),
-            scales=tuple(planned["scales"]),
-            exclude=tuple(planned["exclude"] if overrides.exclude is None else overrides.exclude),
-            exclude_words=planned["exclude_words"],
-            resamples=planned["resamples"],
+        plan = AnalysisPlan(
+            alpha=planned.alpha if overrides.alpha is None else overrides.alpha,
+            variables=tuple(key for key in planned.variables if key not in overrides.leave_out),
+            scales=planned.scales,
+            exclude=planned.exclude if overrides.exclude is None else tuple(overrides.exclude),
+            exclude_words=planned.exclude_words,
+            resamples=planned.resamples,
         ).in_order()
     except ParameterError as problem:
         raise ParallaxError("report.bad_plan", str(problem)) from problem
-    primary = planned["primary"]
-    return {
-        **chosen.as_plain(),
-        "by_hand": True if overrides.by_hand is None else overrides.by_hand,
-        "metrics": [
-            Metric(kind, length, run.n).key for length in (0, *run.profile_lengths) for kind in ("recall", "fallout")
-        ],
-        "n": run.n,
-        "list_length": planned["list_length"],
-        "profile_lengths": list(run.profile_lengths),
-        "tests": planned["tests"],
-        "primary": {key: primary[key] for key in ("perceived", "objective", "contrast") if key in primary},
-    }
+    primary = planned.primary
+    return ReportPlan(
+        alpha=plan.alpha,
+        variables=plan.variables,
+        scales=plan.scales,
+        exclude=plan.exclude,
+        exclude_words=plan.exclude_words,
+        resamples=plan.resamples,
+        by_hand=True if overrides.by_hand is None else overrides.by_hand,
+        metrics=tuple(
+            Metric(kind, length, run.n).key for length in (0, *run.profile_lengths) for kind in TESTED_KINDS
+        ),
+        n=run.n,
+        list_length=planned.list_length,
+        profile_lengths=tuple(run.profile_lengths),
+        tests=planned.tests,
+        primary=Primary(perceived=primary.perceived, objective=primary.objective, contrast=primary.contrast),
+    )  # fmt: skip

@@ -1,21 +1,21 @@
-"""Rankings with their uncertainty: what both sides of a report have in common."""
+"""Rankings of the conditions with their uncertainty, on either side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.results.rankings import Order, RankBootstrap, RankDraws
 from inference.bootstrap import percentile_intervals
 from inference.order_bootstrap import rank_distribution
 from inference.partial_order import PartialOrder, compact_letters
-from inference.results import PairwiseResult, Result, Undefined
+from inference.results import PairwiseResult, Undefined
 from studies.plans import AnalysisPlan
 
-RESAMPLES = AnalysisPlan().resamples  # where a plan says nothing else
+RESAMPLES = AnalysisPlan().resamples  # by default
 ALPHA = AnalysisPlan().alpha
 TAIL = 0.025
 ROUNDING = 1e-9
@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Ranking:
-    """One measure of the conditions: its values, what is told apart, and its resampled values.
+    """One measure of the conditions: its values, its significant order, and its resampled values.
 
     `resampled` has shape (resamples, n_conditions), columns in the order of `values`; None where there is
     nothing to resample.
@@ -35,20 +35,26 @@ class Ranking:
     resampled: NDArray[np.float64] | None
 
 
-def told(result: Result) -> dict[str, Any]:
-    """A result for the report's data; one that does not exist says `"is_defined": false` and why."""
-    return {"is_defined": not isinstance(result, Undefined), **result.as_dict()}
-
-
-def told_order(order: PartialOrder, pairs: PairwiseResult | Undefined) -> dict[str, Any]:
+def order_result(order: PartialOrder, pairs: PairwiseResult | Undefined) -> Order:
     """A partial order with the rows of the printed table and the letters that agree with it."""
     tested = () if isinstance(pairs, Undefined) else pairs.pairs
-    return {
-        **order.as_dict(),
-        "rows": [row.as_dict() for row in order.rows()],
-        "best_first": list(order.best_first),
-        "letters": compact_letters(order.locations, tested, order.higher_is_better),
-    }
+    return Order(
+        names=order.names,
+        tiers=order.tiers,
+        dominates=order.dominates,
+        dominated_by=order.dominated_by,
+        covers=order.covers,
+        incomparable=order.incomparable,
+        depth=order.depth,
+        locations=order.locations,
+        is_transitive=order.is_transitive,
+        cycle=order.cycle,
+        is_empty=order.is_empty,
+        higher_is_better=order.higher_is_better,
+        rows=order.rows(),
+        best_first=order.best_first,
+        letters=compact_letters(order.locations, tested, order.higher_is_better),
+    )
 
 
 def mean_ranks(values: Mapping[str, float], higher_is_better: bool = True) -> dict[str, float]:
@@ -56,35 +62,34 @@ def mean_ranks(values: Mapping[str, float], higher_is_better: bool = True) -> di
     signed = {name: value if higher_is_better else -value for name, value in values.items()}
     return {
         name: 1.0
-        + sum(other > value for other in signed.values())
-        + (sum(other == value for other in signed.values()) - 1) / 2
+        + sum(rival > value for rival in signed.values())
+        + (sum(rival == value for rival in signed.values()) - 1) / 2
         for name, value in signed.items()
     }
 
 
 def rank_bounds(probabilities: Sequence[float]) -> tuple[int, int]:
-    """The ranks between which 95 % of resamples lie, of one condition's probabilities of the ranks 1, 2, …"""
+    """The 95% bounds of one condition's rank, from its probabilities of the ranks 1, 2, …"""
     reached = np.cumsum(probabilities)
     low = int(np.argmax(reached >= TAIL - ROUNDING)) + 1
     high = int(np.argmax(reached >= 1 - TAIL - ROUNDING)) + 1
     return low, high
 
 
-def uncertainty(ranking: Ranking) -> dict[str, Any]:
-    """Bootstrap intervals of the values, ranks with the bounds of 95 % of resamples, and each rank's probability."""
+def rank_bootstrap(ranking: Ranking) -> RankBootstrap:
+    """Bootstrap intervals of the values, 95% bounds of the ranks, and each rank's probability."""
     ranks = mean_ranks(ranking.values, ranking.higher_is_better)
     if ranking.resampled is None:
-        return {"is_defined": False, "reason": "There is nothing to resample.", "ranks": ranks}
+        return RankBootstrap(ranks=ranks, draws=Undefined("There is nothing to resample."))
     names = tuple(ranking.values)
     intervals = percentile_intervals(ranking.resampled)
-    found = rank_distribution(ranking.resampled, names, ranking.higher_is_better)
-    bounds = {name: rank_bounds(row) for name, row in zip(names, found.probabilities, strict=True)}
-    return {
-        "is_defined": True,
-        "resamples": found.resamples,
-        "intervals": {name: [one.low, one.high] for name, one in zip(names, intervals, strict=True)},
-        "ranks": ranks,
-        "rank_bounds": {name: list(bound) for name, bound in bounds.items()},
-        "rank_probabilities": {name: list(row) for name, row in zip(names, found.probabilities, strict=True)},
-        "best": found.best(),
-    }
+    distribution = rank_distribution(ranking.resampled, names, ranking.higher_is_better)
+    rows = dict(zip(names, distribution.probabilities, strict=True))
+    draws = RankDraws(
+        resamples=distribution.resamples,
+        intervals={name: (limits.low, limits.high) for name, limits in zip(names, intervals, strict=True)},
+        rank_bounds={name: rank_bounds(row) for name, row in rows.items()},
+        rank_probabilities=rows,
+        best=distribution.best(),
+    )
+    return RankBootstrap(ranks=ranks, draws=draws)

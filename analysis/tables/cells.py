@@ -1,68 +1,14 @@
-"""Tables as data: cells with the text that is printed and the value behind it, so that one serves page and CSV."""
+"""Cells of tables, and numbers, p values and lists as they stand in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
 
+from documents.tables import Cell
 from inference import apa
 
-Side = Literal["", "perceived", "objective"]
-Value = str | int | float | bool | None
 NONE = "–"
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: its heading, whether it holds numbers, and which side it is of."""
-
-    name: str
-    is_number: bool = False
-    side: Side = ""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is printed, and what a CSV holds."""
-
-    text: str
-    value: Value
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line; rows of one `group` (a tier, say) stand under its name."""
-
-    cells: tuple[Cell, ...]
-    group: str = ""
-    is_quiet: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with its title, and what has to be known to read it."""
-
-    key: str
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    note: str = ""
-    group_name: str = ""
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return len(self.columns)
-
-    def printed(self) -> list[tuple[Row, list[tuple[Column, Cell]]]]:
-        """Every row with its cells beside their columns."""
-        return [(row, list(zip(self.columns, row.cells, strict=True))) for row in self.rows]
-
-
-def text(value: str) -> Cell:
-    """A cell of words."""
-    return Cell(value, value)
+MISSING = Cell(NONE, None)
 
 
 def whole(value: int | None) -> Cell:
@@ -84,8 +30,8 @@ def written(value: float, digits: int = 2, is_share: bool = False) -> str:
     >>> written(0.294, 3, is_share=True), written(-0.5), written(0.5)
     ('.294', '−0.50', '0.50')
     """
-    made = apa.share(value, digits) if is_share else apa.number(value, digits)
-    return made.replace("-", "−")
+    text = apa.share(value, digits) if is_share else apa.number(value, digits)
+    return text.replace("-", "−")
 
 
 def decimal(value: float | None, digits: int = 2, is_share: bool = False) -> Cell:
@@ -115,23 +61,89 @@ def interval(low: float | None, high: float | None, digits: int = 2, is_share: b
     Examples
     --------
     >>> interval(-0.1, 0.25).text
-    '−0.10 to 0.25'
+    '[−0.10, 0.25]'
     """
     if low is None or high is None:
-        return Cell(NONE, None)
-    shown = f"{written(low, digits, is_share)} to {written(high, digits, is_share)}"
-    return Cell(shown, f"{low!r} {high!r}")
+        return MISSING
+    return Cell(bracketed(low, high, digits, is_share), f"{low!r} {high!r}")
 
 
-def share_cell(part: float | None) -> Cell:
-    """A cell with a share in percent.
+def bracketed(low: float, high: float, digits: int = 2, is_share: bool = False) -> str:
+    """The limits of an interval within a sentence.
 
     Examples
     --------
-    >>> share_cell(0.256).text
-    '26 %'
+    >>> bracketed(0.05, 0.617, is_share=True)
+    '[.05, .62]'
     """
-    return Cell(NONE if part is None else f"{100 * part:.0f} %", part)
+    return f"[{written(low, digits, is_share)}, {written(high, digits, is_share)}]"
+
+
+def span(low: float, high: float, digits: int = 2, is_share: bool = False) -> Cell:
+    """A cell with the smallest and the largest of some values.
+
+    Examples
+    --------
+    >>> span(1, 4.5).text
+    '1.00 to 4.50'
+    """
+    return Cell(f"{written(low, digits, is_share)} to {written(high, digits, is_share)}", f"{low!r} {high!r}")
+
+
+def percent(share: float) -> str:
+    """A share in percent.
+
+    Examples
+    --------
+    >>> percent(0.256)
+    '26%'
+    """
+    return f"{100 * share:.0f}%"
+
+
+def share_cell(share: float | None) -> Cell:
+    """A cell with a share in percent."""
+    return MISSING if share is None else Cell(percent(share), share)
+
+
+def equals(p: float) -> str:
+    """A p value with its sign, to follow the letter.
+
+    Examples
+    --------
+    >>> equals(0.0391), equals(0.0001)
+    ('= .039', '< .001')
+    """
+    alone = p_alone(p)
+    return alone if alone[0] in "<>" else f"= {alone}"
+
+
+def capital(words: str) -> str:
+    """Words as a sentence begins."""
+    return words[0].upper() + words[1:]
+
+
+def f_statistic(df_between: int, df_within: float, f: float) -> str:
+    """An F with its degrees of freedom.
+
+    Examples
+    --------
+    >>> f_statistic(2, 12, 4.5), f_statistic(2, 9.25, 4.5)
+    ('F(2, 12) = 4.50', 'F(2, 9.25) = 4.50')
+    """
+    within = f"{df_within}" if isinstance(df_within, int) else written(df_within)
+    return f"F({df_between}, {within}) = {written(f)}"
+
+
+def relation(pairs: Iterable[Sequence[str]], preposition: str = "over") -> str:
+    """Pairs in order, in a sentence.
+
+    Examples
+    --------
+    >>> relation([("A", "B"), ("A", "C")])
+    'A over B and A over C'
+    """
+    return listed([f"{above} {preposition} {below}" for above, below in pairs])
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
@@ -140,8 +152,8 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     Examples
     --------
     >>> listed(["A", "B", "C"]), listed(["A"]), listed([])
-    ('A, B and C', 'A', 'nobody')
+    ('A, B and C', 'A', 'none')
     """
     if not names:
-        return "nobody"
+        return "none"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

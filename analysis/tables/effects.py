@@ -1,78 +1,68 @@
-"""Tables of effect sizes, of the ordinal model, of correlations, and of persons and items as random effects."""
+"""Tables of effect sizes, the ordinal model and correlations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from analysis.enums import variable_of
-from analysis.tables.cells import (
-    NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
-    decimal,
-    interval,
-    probability,
-    share_cell,
-    text,
-    whole,
-)
+from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, VariableEffects
+from analysis.results.perceived import PerceivedVariable
+from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
+from documents.tables import Cell, Column, Row, Table, text
+from inference.correlation import CorrelationResult
+from inference.ordinal import OrdinalResult
+from inference.results import Interval, Undefined
 from studies.plans import in_text
 
-Result = Mapping[str, Any]
+
+def _interval_cell(limits: Interval | None, is_share: bool = False) -> Cell:
+    return MISSING if limits is None else interval(limits.low, limits.high, 2, is_share)
 
 
-def hedges_table(found: Result) -> Table:
+def hedges_table(effects: Effects) -> Table:
     """Hedges' g of every pair of one variable or scale; the reason where there is none."""
-    has_reasons = any(not pair["is_defined"] for pair in found["hedges"])
+    has_reasons = any(isinstance(pair.effect, Undefined) for pair in effects.hedges)
     rows = []
-    for pair in found["hedges"]:
-        limits = pair.get("interval")
-        cells = [
-            text(pair["a"]),
-            text(pair["b"]),
-            decimal(pair.get("g")),
-            interval(limits["low"], limits["high"]) if limits else Cell(NONE, None),
-        ]
-        rows.append(
-            Row(
-                (*cells, text(pair.get("reason", ""))) if has_reasons else tuple(cells), is_quiet=not pair["is_defined"]
-            )
-        )
-    columns = [
-        Column("Algorithm"), Column("and"), Column("Hedges' g", True, "perceived"), Column("95 % CI", True),
-    ]  # fmt: skip
-    if has_reasons:
-        columns.append(Column("Why not"))
+    for pair in effects.hedges:
+        cells, reason = [MISSING, MISSING], ""
+        if isinstance(pair.effect, Undefined):
+            reason = pair.effect.reason
+        else:
+            cells = [decimal(pair.effect.g), _interval_cell(pair.effect.interval)]
+        reasons = (text(reason),) if has_reasons else ()
+        rows.append(Row((text(pair.a), text(pair.b), *cells, *reasons), is_quiet=bool(reason)))
+    columns = (
+        Column("Algorithm"), Column("and"), Column("Hedges' g", True, "perceived"), Column("95% CI", True),
+        *((Column("Reason"),) if has_reasons else ()),
+    )  # fmt: skip
     return Table(
-        f"{found['key']}-hedges",
-        f"Effect sizes of all pairs, {in_text(found['name'])}",
-        tuple(columns),
+        f"{effects.key}-hedges",
+        f"Effect sizes of all pairs, {in_text(effects.name)}",
+        columns,
         tuple(rows),
-        "g is the difference of means in pooled standard deviations of the two, without its bias (exact correction); "
-        "limits by the noncentral t distribution, each pair for itself.",
+        "g is the difference of means in pooled standard deviations of the two, corrected for bias (exact correction); "
+        "limits by the noncentral t distribution, for each pair separately.",
     )
 
 
-def intervals_table(found: Result, variable: Result) -> Table:
+def intervals_table(effects: VariableEffects, variable: PerceivedVariable) -> Table:
     """Three intervals of each mean: by Student's t, percentile, and BCa."""
-    is_share = variable_of(found["key"], found).is_share
+    is_share = effects.variable.is_share
     rows = []
-    for name in variable["conditions"]:
-        described, drawn = variable["described"].get(name), found["intervals"].get(name)
-        if described is None or drawn is None:
+    for name in variable.conditions:
+        described, bootstrap = variable.described.get(name), effects.intervals.get(name)
+        if described is None or bootstrap is None:
             continue
-        bca = drawn["bca"].get("interval")
         rows.append(
             Row(
                 (
                     text(name),
-                    decimal(described["mean"], 2, is_share),
-                    interval(described["ci_low"], described["ci_high"], 2, is_share),
-                    interval(drawn["percentile"]["low"], drawn["percentile"]["high"], 2, is_share),
-                    interval(bca["low"], bca["high"], 2, is_share) if bca else Cell(NONE, None),
+                    decimal(described.mean, 2, is_share),
+                    interval(described.ci_low, described.ci_high, 2, is_share),
+                    _interval_cell(bootstrap.percentile, is_share),
+                    MISSING
+                    if isinstance(bootstrap.bca, Undefined)
+                    else _interval_cell(bootstrap.bca.interval, is_share),
                 )
             )
         )
@@ -81,185 +71,136 @@ def intervals_table(found: Result, variable: Result) -> Table:
         Column("Bootstrap, percentile", True), Column("Bootstrap, BCa", True),
     )  # fmt: skip
     return Table(
-        f"{found['key']}-intervals",
-        f"95 % intervals of the means three ways, {in_text(found['name'])}",
+        f"{effects.key}-intervals",
+        f"95% intervals of the means by three methods, {in_text(effects.name)}",
         columns,
         tuple(rows),
-        "Participants are resampled within their condition. A dash: all of them answered alike.",
+        "Participants are resampled within their condition. A dash means that all answers were equal.",
     )
 
 
-def ordinal_table(found: Result) -> Table | None:
-    """Shifts of the ordinal model beside the reference; None where it has no result."""
-    model = found["ordinal"]
-    if not model or not model["is_defined"]:
+def _model(effects: Effects) -> OrdinalResult | None:
+    return None if isinstance(effects.ordinal, Undefined) else effects.ordinal
+
+
+def ordinal_table(effects: Effects) -> Table | None:
+    """Shifts of the ordinal model against the reference; None where it has no result."""
+    model = _model(effects)
+    if model is None:
         return None
-    rows = [
+    rows = tuple(
         Row(
             (
-                text(one["condition"]),
-                decimal(one["estimate"]),
-                decimal(one["se"]),
-                interval(one["ci_low"], one["ci_high"]),
-                decimal(one["odds_ratio"]),
-                probability(one["p"]),
+                text(shift.condition),
+                decimal(shift.estimate),
+                decimal(shift.se),
+                interval(shift.ci_low, shift.ci_high),
+                decimal(shift.odds_ratio),
+                probability(shift.p),
             )
         )
-        for one in model["effects"]
-    ]
+        for shift in model.effects
+    )
     columns = (
-        Column("Algorithm"), Column("Shift, log odds", True, "perceived"), Column("SE", True), Column("95 % CI", True),
+        Column("Algorithm"), Column("Shift, log odds", True, "perceived"), Column("SE", True), Column("95% CI", True),
         Column("Odds ratio", True), Column("p", True),
     )  # fmt: skip
     return Table(
-        f"{found['key']}-ordinal",
-        f"Ordinal model, {in_text(found['name'])}: every algorithm beside {model['reference']}",
+        f"{effects.key}-ordinal",
+        f"Ordinal model, {in_text(effects.name)}: every algorithm against {model.reference}",
         columns,
-        tuple(rows),
+        rows,
         "Cumulative logit model: an odds ratio of 2 doubles the odds of an answer above any step of the scale. "
         "p by Wald's test, not adjusted.",
     )
 
 
-def shares_table(found: Result) -> Table | None:
-    """Predicted share of each answer beside the counted one."""
-    model = found["ordinal"]
-    if not model or not model["is_defined"]:
+def shares_table(effects: Effects) -> Table | None:
+    """Predicted and observed share of each answer."""
+    model = _model(effects)
+    if model is None:
         return None
     rows = []
-    for name in (model["reference"], *(one["condition"] for one in model["effects"])):
-        predicted, counts = model["shares"][name], model["counts"][name]
-        total = sum(counts)
+    for name in (model.reference, *(shift.condition for shift in model.effects)):
+        total = sum(model.counts[name])
         cells = [text(name)]
-        for share, count in zip(predicted, counts, strict=True):
+        for share, count in zip(model.shares[name], model.counts[name], strict=True):
             cells += [share_cell(share), share_cell(count / total)]
         rows.append(Row(tuple(cells)))
     columns = [Column("Algorithm")]
-    for category in model["categories"]:
-        columns += [Column(f"{category:g}, predicted", True, "perceived"), Column("counted", True)]
+    for category in model.categories:
+        columns += [Column(f"{category:g}, predicted", True, "perceived"), Column("observed", True)]
     return Table(
-        f"{found['key']}-ordinal-shares",
-        f"Shares of each answer by the ordinal model, {in_text(found['name'])}",
+        f"{effects.key}-ordinal-shares",
+        f"Predicted and observed shares of each answer, {in_text(effects.name)}",
         tuple(columns),
         tuple(rows),
     )
 
 
-PARTS = {"within": "Within algorithms", "between": "Between the means of algorithms", "overall": "All together"}
-
-
-def correlations_table(found: Sequence[Result]) -> Table:
-    """Every pair of variables within conditions, between their means, and over all."""
+def correlations_table(correlations: Sequence[CorrelatedVariables], novelty: NoveltyCorrelation | None = None) -> Table:
+    """Every pair of variables within conditions, between their means, and over all participants."""
+    parts = [
+        ("Within algorithms", "within"),
+        ("Between the means of algorithms", "between"),
+        ("All participants", "overall"),
+    ]
+    named: list[tuple[str, CorrelatedVariables | NoveltyCorrelation]] = [
+        (_pair_name(pair), pair) for pair in correlations
+    ]
+    if novelty is not None:
+        named.insert(0, ("First-order novelty and share unheard of among unwatched items", novelty))
     rows = tuple(
-        Row(
-            (text(_both(one)), whole(one[key].get("n")), *_correlation(one[key])),
-            group=title,
-            is_quiet=not one[key]["is_defined"],
-        )
-        for key, title in PARTS.items()
-        for one in found
+        _corrected_row(_correlation_row(name, getattr(pair, key), part), getattr(pair.p_holm, key, None))
+        for part, key in parts
+        for name, pair in named
     )
     columns = (
-        Column("Variables"), Column("n", True), Column("r", True, "perceived"), Column("95 % CI", True),
-        Column("p", True),
+        Column("Variables"), Column("n", True), Column("r", True, "perceived"), Column("95% CI", True),
+        Column("p", True), Column("p, Holm", True),
     )  # fmt: skip
     return Table(
         "correlations",
         "Correlations of every pair of variables",
         columns,
         rows,
-        "Within: participants beside others of their algorithm, means taken off. Between: one point an algorithm. "
-        "All together mixes the two. Intervals by Fisher's z; a dash where nothing varies.",
+        "Within: participants of the same algorithm, deviations from its mean. Between: one point per algorithm. "
+        "All participants: both combined. Two-sided p; Holm's correction is over all rows. Intervals by Fisher's z; a "
+        "dash where a variable does not vary.",
         "Part",
     )
 
 
-def _both(one: Result) -> str:
-    return f"{variable_of(one['a'], one).name} and {variable_of(one['b'], one).in_text}"
+def _pair_name(pair: CorrelatedVariables) -> str:
+    first, second = pair.variables
+    return f"{first.name} and {second.in_text}"
 
 
-def _correlation(found: Result) -> list[Cell]:
-    if not found["is_defined"]:
-        return [Cell(NONE, None)] * 3
-    limits = found["interval"]
-    return [
-        decimal(found["coefficient"], 2, True),
-        interval(limits["low"], limits["high"], 2, True) if limits else Cell(NONE, None),
-        probability(found["p"]),
-    ]
+def _correlation_row(name: str, result: CorrelationResult | Undefined, group: str) -> Row:
+    if isinstance(result, Undefined):
+        return Row((text(name), MISSING, MISSING, MISSING, MISSING), group, is_quiet=True)
+    cells = (decimal(result.coefficient, 2, True), _interval_cell(result.interval, True), probability(result.p))
+    return Row((text(name), whole(result.n), *cells), group)
 
 
-def correlations_by_condition(found: Sequence[Result]) -> Table:
-    """The same inside each algorithm alone."""
-    rows = []
-    for one in found:
-        for inside in one["by_condition"]:
-            rows.append(
-                Row(
-                    (text(inside["condition"]), whole(inside.get("n")), *_correlation(inside)),
-                    group=_both(one),
-                    is_quiet=not inside["is_defined"],
-                )
-            )
+def _corrected_row(row: Row, p: float | None) -> Row:
+    return replace(row, cells=(*row.cells, probability(p)))
+
+
+def _without_p(row: Row) -> Row:
+    return replace(row, cells=row.cells[:-1])
+
+
+def correlations_by_condition(correlations: Sequence[CorrelatedVariables]) -> Table:
+    """The same inside each algorithm."""
+    rows = tuple(
+        _without_p(_correlation_row(condition.condition, condition.correlation, _pair_name(pair)))
+        for pair in correlations
+        for condition in pair.by_condition
+    )
     columns = (
-        Column("Algorithm"), Column("n", True), Column("r", True, "perceived"), Column("95 % CI", True),
-        Column("p", True),
+        Column("Algorithm"), Column("n", True), Column("r", True, "perceived"), Column("95% CI", True),
     )  # fmt: skip
     return Table(
-        "correlations-by-algorithm", "Correlations inside each algorithm", columns, tuple(rows), group_name="Variables"
+        "correlations-by-algorithm", "Correlations inside each algorithm", columns, rows, group_name="Variables"
     )
-
-
-def crossed_table(crossed: Result) -> Table | None:
-    """Means over other persons and other items; None where the model has no result."""
-    if not crossed["is_defined"]:
-        return None
-    rows = [
-        Row(
-            (
-                text(one["condition"]),
-                whole(one["n_persons"]),
-                whole(one["n_items"]),
-                whole(one["n_answers"]),
-                decimal(one["mean"]),
-                decimal(one["se"]),
-                interval(one["interval"]["low"], one["interval"]["high"]),
-            )
-        )
-        for one in crossed["conditions"]
-    ]
-    columns = (
-        Column("Algorithm"), Column("Participants", True), Column("Items", True), Column("Ratings", True),
-        Column("Mean", True, "perceived"), Column("SE", True), Column("95 % CI", True),
-    )  # fmt: skip
-    return Table(
-        "crossed",
-        "Ratings of items with participants and items as random effects",
-        columns,
-        tuple(rows),
-        "Errors hold the sampling of participants and of items; normal limits. REML.",
-    )
-
-
-def crossed_pairs(crossed: Result) -> Table | None:
-    """Every pair by the mixed model."""
-    if not crossed["is_defined"]:
-        return None
-    rows = [
-        Row(
-            (
-                text(pair["a"]),
-                text(pair["b"]),
-                decimal(pair["difference"]),
-                decimal(pair["se"]),
-                probability(pair["p"]),
-            ),
-            is_quiet=not pair["is_significant"],
-        )
-        for pair in crossed["pairs"]["pairs"]
-    ]
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), Column("SE", True),
-        Column("p, Holm", True),
-    )  # fmt: skip
-    return Table("crossed-pairs", "All pairs by the model of participants and items", columns, tuple(rows))

@@ -1,76 +1,78 @@
-"""Tables of who was left out, and of what the analysis says with and without them."""
+"""Tables of exclusions, and of the analysis with and without them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from analysis.results.exclusions import Exclusions
+from analysis.tables.cells import MISSING, NONE, decimal, f_statistic, probability, whole
+from documents.tables import Cell, Column, Row, Table, text
+from inference.results import Undefined
 
-from analysis.enums import variable_of
-from analysis.tables.cells import NONE, Cell, Column, Row, Table, decimal, probability, text, whole, written
-
-Result = Mapping[str, Any]
 HOW = {"hand": "By hand", "rule": "By the plan's rule"}
+SIDES = ("as analysed", "all completers")
 
 
-def reasons(found: Result) -> Table:
-    """How many are left out for each reason; never who."""
-    rows = tuple(Row((text(HOW[one["how"]]), text(one["reason"]), whole(one["n"]))) for one in found["reasons"])
+def reasons(exclusions: Exclusions) -> Table:
+    """How many participants are excluded for each reason."""
+    rows = tuple(
+        Row((text(HOW[reason.how]), text(reason.reason), whole(reason.n))) for reason in exclusions.reasons
+    )  # fmt: skip
     return Table(
         "exclusions-reasons",
-        "Left out of the analysis",
+        "Excluded from the analysis",
         (Column("How"), Column("Reason"), Column("n", True)),
         rows,
         "Each participant is counted once: by hand before by rule, and by the first flag that the rule names.",
     )
 
 
-def tests(found: Result) -> Table:
-    """The analysis of variance of each variable, and how many pairs are in order, without and with them."""
+def tests(exclusions: Exclusions) -> Table:
+    """The analysis of variance of each variable, and the number of ordered pairs, with and without exclusions."""
     rows = []
-    for one in found["variables"]:
+    for variable in exclusions.variables:
         cells: list[Cell] = []
-        for side in ("kept", "everybody"):
-            anova = one[side]["anova"]
-            if anova["is_defined"]:
-                statistic = f"F({anova['df_between']}, {anova['df_within']}) = {written(anova['f'])}"
-                cells += [Cell(statistic, anova["f"]), probability(anova["p"]), whole(one["n_ordered"][side])]
+        counts = (variable.n_ordered.analysed, variable.n_ordered.completers)
+        for side, n_ordered in zip(variable.sides, counts, strict=True):
+            anova = side.anova
+            if isinstance(anova, Undefined):
+                cells += [MISSING, MISSING, whole(n_ordered)]
             else:
-                cells += [Cell(NONE, None), Cell(NONE, None), whole(one["n_ordered"][side])]
-        survives = {True: "yes", False: "no", None: NONE}[one["survives"]]
-        rows.append(Row((text(variable_of(one["key"], one).name), *cells, text(survives))))
+                statistic = f_statistic(anova.df_between, anova.df_within, anova.f)
+                cells += [Cell(statistic, anova.f), probability(anova.p), whole(n_ordered)]
+        survives = {True: "yes", False: "no", None: NONE}[variable.survives]
+        rows.append(Row((text(variable.variable.name), *cells, text(survives))))
     columns = [Column("Variable", side="perceived")]
-    for name in ("as analysed", "with everybody"):
-        columns += [Column(f"F, {name}"), Column("p", True), Column("Pairs in order", True)]
-    columns.append(Column("Survives"))
+    for name in SIDES:
+        columns += [Column(f"F, {name}"), Column("p", True), Column("Significant pairs", True)]
+    columns.append(Column("Same conclusion"))
     return Table(
         "exclusions-tests",
-        "Each variable as analysed, and with everybody who completed",
+        "Each variable as analysed, and over all completers",
         tuple(columns),
         tuple(rows),
-        "A conclusion survives where the test falls on the same side of α and the same pairs are in the same order.",
+        "The conclusion is the same where both tests are significant, or neither is, with the same significant pairs.",
     )
 
 
-def means(found: Result) -> Table:
-    """n, mean and tier of each condition, without and with them."""
+def means(exclusions: Exclusions) -> Table:
+    """n, mean and tier of each condition, with and without exclusions."""
     rows = []
-    for one in found["variables"]:
-        is_share = variable_of(one["key"], one).is_share
-        for name in found["conditions"]:
+    for variable in exclusions.variables:
+        defined = variable.variable
+        for name in exclusions.conditions:
             cells: list[Cell] = []
-            for side in ("kept", "everybody"):
+            for side in variable.sides:
                 cells += [
-                    whole(one[side]["n"][name]),
-                    decimal(one[side]["means"].get(name), 2, is_share),
-                    text(one[side]["tiers"].get(name, NONE)),
+                    whole(side.n[name]),
+                    decimal(side.means.get(name), 2, defined.is_share),
+                    text(side.tiers[name].value if name in side.tiers else NONE),
                 ]
-            rows.append(Row((text(name), *cells), group=variable_of(one["key"], one).name))
+            rows.append(Row((text(name), *cells), group=defined.name))
     columns = [Column("Algorithm")]
-    for name in ("as analysed", "with everybody"):
+    for name in SIDES:
         columns += [Column(f"n, {name}", True), Column("M", True, "perceived"), Column("Tier")]
     return Table(
         "exclusions-means",
-        "Means and tiers as analysed, and with everybody who completed",
+        "Means and tiers as analysed, and over all completers",
         tuple(columns),
         tuple(rows),
         group_name="Variable",

@@ -1,20 +1,21 @@
-"""Tables behind figures that no other table holds the numbers of."""
+"""Tables of the numbers in figures that no other table holds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from analysis.tables.cells import Column, Row, Side, Table, decimal, share_cell, text, whole
+from analysis.results.comparison import Comparison, Half
+from analysis.results.follow_up import Power
+from analysis.results.perceived import PerceivedVariable
+from analysis.tables.cells import decimal, share_cell, whole
+from documents.tables import Column, Row, Table, text
 from studies.plans import in_text
 
-Result = Mapping[str, Any]
 
-
-def steps_table(variable: Result, steps: Sequence[int], counts: Mapping[str, Mapping[int, int]]) -> Table:
+def steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mapping[str, Mapping[int, int]]) -> Table:
     """How often each step of a scale was chosen in each condition."""
     rows = []
-    for name in variable["conditions"]:
+    for name in variable.conditions:
         n = sum(counts[name].values())
         mean = sum(step * count for step, count in counts[name].items()) / n if n else None
         rows.append(Row((text(name), *(whole(counts[name][step]) for step in steps), whole(n), decimal(mean))))
@@ -22,32 +23,29 @@ def steps_table(variable: Result, steps: Sequence[int], counts: Mapping[str, Map
         Column("Algorithm"), *(Column(f"Answer {step}", True) for step in steps), Column("n", True),
         Column("M", True, "perceived"),
     )  # fmt: skip
-    return Table(f"{variable['key']}-steps", f"Answers by step, {in_text(variable['name'])}", columns, tuple(rows))
+    return Table(f"{variable.key}-steps", f"Answers by step, {in_text(variable.name)}", columns, tuple(rows))
 
 
-def rank_table(comparison: Result, side: Side) -> Table:
-    """How probable each rank is for each algorithm, on one side."""
-    found = comparison["ranks_resampled"][side].get("probabilities", {})
+def rank_table(comparison: Comparison, half: Half) -> Table:
+    """The probability of each rank of each algorithm, on one side."""
+    probabilities = comparison.ranks_resampled.of(half).probabilities
     names = sorted(
-        (name for name in comparison["conditions"] if name in found),
-        key=lambda name: comparison["ranks"][side][name],
+        (name for name in comparison.conditions if name in probabilities), key=comparison.ranks.of(half).__getitem__
     )
-    ranks = len(names)
     return Table(
-        f"rank-probabilities-{side}",
-        f"Probability of each rank, {side}",
-        (Column("Algorithm"), *(Column(f"Rank {rank}", True, side) for rank in range(1, ranks + 1))),
-        tuple(Row((text(name), *(share_cell(p) for p in found[name]))) for name in names),
-        "Share of resamples; algorithms that tie in one share its ranks.",
+        f"rank-probabilities-{half}",
+        f"Probability of each rank, {half}",
+        (Column("Algorithm"), *(Column(f"Rank {rank}", True, half) for rank in range(1, len(names) + 1))),
+        tuple(Row((text(name), *(share_cell(p) for p in probabilities[name]))) for name in names),
+        "Share of resamples; algorithms that tie in a resample share its ranks.",
     )
 
 
-def power_table(found: Result) -> Table:
+def power_table(power: Power) -> Table:
     """Power at every size that the curve is drawn at."""
-    effects = found["effects"]
     rows = tuple(
-        Row((whole(n), *(decimal(one["power"][place], 2, is_share=True) for one in effects)))
-        for place, n in enumerate(found["n_values"])
+        Row((whole(n), *(decimal(curve.power[index], 2, is_share=True) for curve in power.effects)))
+        for index, n in enumerate(power.n_values)
     )
-    columns = (Column("Participants per condition", True), *(Column(one["name"], True) for one in effects))
+    columns = (Column("Participants per condition", True), *(Column(curve.name, True) for curve in power.effects))
     return Table("power", "Power of the analysis of variance", columns, rows)

@@ -2,204 +2,187 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from analysis.tables.cells import (
-    NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
-    decimal,
-    interval,
-    probability,
-    share_cell,
-    text,
-    whole,
-)
+from analysis.results.objective import KINDS, TESTED_KINDS, ObjectiveSide, ProfileLength
+from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
+from analysis.tables.orders import dominance_cells, tiered_names
+from documents.tables import Cell, Column, Row, Table, text
 from evaluation.tables import POOLED
+from inference.results import Undefined
 
-Result = Mapping[str, Any]
-KINDS = ("recall", "fallout", "precision", "f")
 KIND_NAMES = {"recall": "Recall", "fallout": "Fallout", "precision": "Precision", "f": "F"}
 
 
 def length_name(length: int) -> str:
-    """How a profile length is named in headings."""
+    """A profile length in a heading."""
     return f"{length} ratings" if length else "whole profiles"
 
 
-def table_2(objective: Result) -> Table:
-    """Table 2: recall, fallout, precision and F of each algorithm at every profile length, with intervals."""
-    lengths = objective["lengths"]
+def _suffix(length: ProfileLength) -> str:
+    return f", {length_name(length.profile_length)}" if length.profile_length else ""
+
+
+def _slug(length: ProfileLength) -> str:
+    return f"profile-{length.profile_length}" if length.profile_length else "whole"
+
+
+def table_2(objective: ObjectiveSide) -> Table:
+    """Table 2: recall, fallout, precision and F of each algorithm at every profile length."""
     columns = [Column("Algorithm")]
-    for one in lengths:
-        for kind in KINDS:
-            suffix = f", {length_name(one['profile_length'])}" if one["profile_length"] else ""
-            columns.append(Column(f"{KIND_NAMES[kind]}{suffix}", True, "objective"))
+    for length in objective.lengths:
+        columns += [Column(f"{KIND_NAMES[kind]}{_suffix(length)}", True, "objective") for kind in KINDS]
     rows = []
-    for place, line in enumerate(lengths[0]["table"]):
-        cells = [text(line["condition"])]
-        for one in lengths:
-            for kind in KINDS:
-                cells.append(decimal(one["table"][place][kind], 3, is_share=True))
-        rows.append(Row(tuple(cells)))
+    for lines in zip(*(length.table for length in objective.lengths), strict=True):
+        cells = [decimal(line.value(kind), 3, is_share=True) for line in lines for kind in KINDS]
+        rows.append(Row((text(lines[0].condition), *cells)))
     return Table(
         "table-2",
-        f"Table 2. Objective measures at N = {objective['n']}",
+        f"Table 2. Objective measures at N = {objective.n}",
         tuple(columns),
         tuple(rows),
-        f"Values are {POOLED}: a user with many cases weighs more. "
-        "Precision after Raghavan, Bollmann and Jung: with mostly relevant cases it is close to 1, and F repeats "
-        "recall; in comparisons the two count as one metric.",
+        f"Values are {POOLED}: a user with many cases has more weight. "
+        "Precision after Raghavan, Bollmann and Jung: where most cases are relevant it is close to 1 and F is close to "
+        "recall, so comparisons count the two as one metric.",
     )
 
 
-def intervals_table(objective: Result, place: int) -> Table:
-    """Values of one profile length with their bootstrap intervals."""
-    one = objective["lengths"][place]
+def intervals_table(length: ProfileLength) -> Table:
+    """Values at one profile length with their bootstrap intervals."""
     columns = [Column("Algorithm")]
     for kind in KINDS:
-        columns += [Column(KIND_NAMES[kind], True, "objective"), Column("95 % CI", True)]
+        columns += [Column(KIND_NAMES[kind], True, "objective"), Column("95% CI", True)]
     rows = []
-    for line in one["table"]:
-        cells = [text(line["condition"])]
+    for line in length.table:
+        cells = [text(line.condition)]
         for kind in KINDS:
-            low, high = line["intervals"][kind] or (None, None)
-            cells += [decimal(line[kind], 3, is_share=True), interval(low, high, 3, is_share=True)]
+            low, high = line.intervals[kind] or (None, None)
+            cells += [decimal(line.value(kind), 3, is_share=True), interval(low, high, 3, is_share=True)]
         rows.append(Row(tuple(cells)))
     return Table(
-        f"objective-{_slug(one)}",
-        f"Objective measures with intervals, {length_name(one['profile_length'])}",
+        f"objective-{_slug(length)}",
+        f"Objective measures with intervals, {length_name(length.profile_length)}",
         tuple(columns),
         tuple(rows),
-        f"Values are {POOLED}. Percentile intervals of resampled users; the share of relevant cases that precision "
-        "uses is held.",
+        f"Values are {POOLED}. Percentile intervals over resampled users; the share of relevant cases in precision is "
+        "fixed.",
     )
 
 
-def served_table(objective: Result) -> Table | None:
-    """Recall and fallout with ties and empty slots as participants meet them; None where the run has none."""
-    lengths = [one for one in objective["lengths"] if one.get("served")]
+def served_table(objective: ObjectiveSide) -> Table | None:
+    """Recall and fallout of the lists as participants saw them; None where the run has none."""
+    lengths = [length for length in objective.lengths if length.served]
     if not lengths:
         return None
     columns = [Column("Algorithm")]
-    rows: dict[str, list[Cell]] = {name: [text(name)] for name in lengths[0]["conditions"]}
-    for one in lengths:
-        suffix = f", {length_name(one['profile_length'])}" if one["profile_length"] else ""
-        values = {line["condition"]: line for line in one["table"]}
-        for kind in ("recall", "fallout"):
-            if kind not in one["served"]:
+    rows: dict[str, list[Cell]] = {name: [text(name)] for name in lengths[0].conditions}
+    for length in lengths:
+        suffix = _suffix(length)
+        for kind in TESTED_KINDS:
+            if kind not in length.served:
                 continue
             columns += [
                 Column(f"{KIND_NAMES[kind]}{suffix}", True, "objective"),
                 Column(f"as served{suffix}", True, "objective"),
             ]
+            values = length.values(kind)
             for name, cells in rows.items():
-                cells.append(decimal(values[name][kind], 3, is_share=True))
-                cells.append(decimal(one["served"][kind][name], 3, is_share=True))
-        if "filled" in one["served"]:
+                cells.append(decimal(values[name], 3, is_share=True))
+                cells.append(decimal(length.served[kind][name], 3, is_share=True))
+        if "filled" in length.served:
             columns.append(Column(f"Slots filled{suffix}", True))
             for name, cells in rows.items():
-                cells.append(share_cell(one["served"]["filled"][name]))
+                cells.append(share_cell(length.served["filled"][name]))
     return Table(
         "as-served",
         "The same lists as they are served",
         tuple(columns),
         tuple(Row(tuple(cells)) for cells in rows.values()),
-        "The protocol counts items of equal score by chance; served lists put them in a fixed order, and fill slots "
-        "that an algorithm has no score for by popularity.",
+        "The protocol breaks ties of equal scores at random; served lists have a fixed order, and slots without a "
+        "score are filled by popularity.",
     )
 
 
-def curve_table(objective: Result, place: int, kind: str) -> Table:
-    """Values at every N, the numbers of a chart of curves."""
-    one = objective["lengths"][place]
-    lines = one["by_n"][kind]
+def curve_table(length: ProfileLength, kind: str) -> Table:
+    """Values at every N."""
+    lines = length.by_n[kind]
     n_values = max((len(line) for line in lines.values()), default=0)
-    in_order = [(name, lines[name]) for name in one["conditions"]]
     columns = (Column("Algorithm"), *(Column(str(n), True) for n in range(1, n_values + 1)))
-    rows = tuple(Row((text(name), *(decimal(value, 3, is_share=True) for value in line))) for name, line in in_order)
-    return Table(f"{kind}-by-n-{_slug(one)}", f"{KIND_NAMES[kind]} at every N", columns, rows)
+    rows = tuple(
+        Row((text(name), *(decimal(value, 3, is_share=True) for value in lines[name]))) for name in length.conditions
+    )
+    return Table(f"{kind}-by-n-{_slug(length)}", f"{KIND_NAMES[kind]} at every N", columns, rows)
 
 
-def signs_table(one: Result, kind: str) -> Table | None:
+def signs_table(length: ProfileLength, kind: str) -> Table | None:
     """Sign tests between every pair of algorithms; None where there is none."""
-    found = one[kind]["sign_tests"]
-    if not found["is_defined"]:
+    tests = length.tests(kind)
+    if isinstance(tests.sign_tests, Undefined):
         return None
-    less = kind == "fallout"
     rows = tuple(
         Row(
             (
-                text(pair["a"]),
-                text(pair["b"]),
-                whole(pair["n_a"]),
-                whole(pair["n_b"]),
-                whole(pair["n_ties"]),
-                probability(pair["p_unadjusted"]),
-                probability(pair["p"]),
+                text(pair.a),
+                text(pair.b),
+                whole(pair.n_a),
+                whole(pair.n_b),
+                whole(pair.n_ties),
+                probability(pair.p_unadjusted),
+                probability(pair.p),
             ),
-            is_quiet=not pair["is_significant"],
+            is_quiet=not pair.is_significant,
         )
-        for pair in found["pairs"]
+        for pair in tests.sign_tests.pairs
     )
-    more = "more fallout for" if less else "better served by"
+    more = "more fallout for" if kind == "fallout" else "better served by"
     columns = (
         Column("Algorithm A"), Column("Algorithm B"), Column(f"Users {more} A", True, "objective"),
         Column(f"Users {more} B", True, "objective"), Column("Ties", True), Column("p, two-sided", True),
         Column("p, Holm", True),
     )  # fmt: skip
     return Table(
-        f"signs-{kind}-{_slug(one)}",
-        f"Sign tests on {kind} by user, {length_name(one['profile_length'])}",
+        f"signs-{kind}-{_slug(length)}",
+        f"Sign tests on {kind} by user, {length_name(length.profile_length)}",
         columns,
         rows,
-        f"{one[kind]['n_users']:,} users with {one[kind]['n_cases']:,} cases. Ties are left out of a test and counted. "
-        "Holm's correction is over all pairs.",
+        f"{tests.n_users:,} users with {tests.n_cases:,} cases. Ties do not enter a test. Holm's correction is over "
+        "all pairs.",
     )
 
 
-def objective_order(one: Result, kind: str) -> Table:
+def objective_order(length: ProfileLength, kind: str) -> Table:
     """The partial order by sign tests: tiers, counts of dominance, letters."""
-    order = one[kind]["order"]
-    ranks = one[kind]["bootstrap"].get("rank_bounds", {})
-    names = {"maximal": "Maximal", "intermediate": "Intermediate", "minimal": "Minimal"}
-    names["unordered"] = "Unordered: told apart from nobody"
-    rows = []
-    for tier, title in names.items():
-        for name in order["best_first"]:
-            if order["tiers"][name] != tier:
-                continue
-            low, high = ranks.get(name, (None, None))
-            rows.append(
-                Row(
-                    (
-                        text(name),
-                        decimal(order["locations"][name], 3, is_share=True),
-                        whole(len(order["dominates"][name])),
-                        whole(len(order["dominated_by"][name])),
-                        text(order["letters"][name]),
-                        Cell(NONE if low is None else (f"{low}" if low == high else f"{low} to {high}"), low),
-                    ),
-                    group=title,
-                )
-            )
+    tests = length.tests(kind)
+    order, draws = tests.order, tests.bootstrap.draws
+    bounds = {} if isinstance(draws, Undefined) else draws.rank_bounds
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                decimal(order.locations[name], 3, is_share=True),
+                *dominance_cells(order, name),
+                _rank_bounds(bounds.get(name)),
+            ),
+            group=tier,
+        )
+        for tier, name in tiered_names(order)
+    )
     columns = (
         Column("Algorithm"), Column(f"{kind.capitalize()}, {POOLED}", True, "objective"), Column("Dominates", True),
-        Column("Dominated by", True), Column("Letters"), Column("Rank, 95 % of resamples", True),
+        Column("Dominated by", True), Column("Letters"), Column("Rank, 95% bootstrap CI", True),
     )  # fmt: skip
     better = "lower fallout" if kind == "fallout" else "higher recall"
     return Table(
-        f"order-{kind}-{_slug(one)}",
-        f"Who is told apart from whom, {kind}, {length_name(one['profile_length'])}",
+        f"order-{kind}-{_slug(length)}",
+        f"Pairwise comparisons, {kind}, {length_name(length.profile_length)}",
         columns,
-        tuple(rows),
-        f"One algorithm dominates another where more users have {better} with it, by sign tests after Holm.",
+        rows,
+        f"One algorithm dominates another where significantly more users have {better} with it, by sign tests with "
+        "Holm's correction.",
         "Tier",
     )
 
 
-def _slug(one: Result) -> str:
-    return f"profile-{one['profile_length']}" if one["profile_length"] else "whole"
+def _rank_bounds(bounds: tuple[int, int] | None) -> Cell:
+    if bounds is None:
+        return MISSING
+    low, high = bounds
+    return Cell(f"{low}" if low == high else f"{low} to {high}", low)

@@ -3,96 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from analysis.enums import variable_of
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.rankings import Order
 from analysis.tables.cells import (
+    MISSING,
     NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
     decimal,
+    f_statistic,
     interval,
     listed,
     probability,
-    text,
+    span,
     whole,
     written,
 )
-from analysis.tables.levels import level_of, simultaneous
+from analysis.tables.levels import coverage
+from analysis.tables.orders import TIER_NAMES, dominance_cells, tiered_names
+from documents.tables import Cell, Column, Row, Table, text
+from inference.partial_order import Tier
+from inference.results import (
+    AnovaResult,
+    KruskalResult,
+    NormalityResult,
+    PairwiseResult,
+    SpreadResult,
+    Undefined,
+    WelchResult,
+)
+from studies.design.narrative.plan import level
 from studies.plans import in_text
 
-Result = Mapping[str, Any]
-TIER_NAMES = {
-    "maximal": "Maximal",
-    "intermediate": "Intermediate",
-    "minimal": "Minimal",
-    "unordered": "Unordered: told apart from nobody",
-}
 MARK = "†"
+Test = AnovaResult | WelchResult | KruskalResult | SpreadResult | NormalityResult
 
 
-def described(variable: Result) -> Table:
+def described(variable: PerceivedVariable) -> Table:
     """n, mean, sd, interval and quartiles of each condition."""
-    is_share = variable_of(variable["key"], variable).is_share
+    is_share = variable.variable.is_share
     rows = []
-    for name in variable["conditions"]:
-        found = variable["described"].get(name)
-        if found is None:
-            rows.append(Row((text(name), whole(0), *(Cell(NONE, None) for _ in range(7))), is_quiet=True))
+    for name in variable.conditions:
+        numbers = variable.described.get(name)
+        if numbers is None:
+            rows.append(Row((text(name), whole(0), *(MISSING for _ in range(7))), is_quiet=True))
             continue
         rows.append(
             Row(
                 (
                     text(name),
-                    whole(found["n"]),
-                    decimal(found["mean"], 2, is_share),
-                    decimal(found["sd"], 2, is_share),
-                    interval(found["ci_low"], found["ci_high"], 2, is_share),
-                    *(decimal(found[key], 2, is_share) for key in ("median", "q1", "q3")),
-                    interval(found["minimum"], found["maximum"], 2, is_share),
+                    whole(numbers.n),
+                    decimal(numbers.mean, 2, is_share),
+                    decimal(numbers.sd, 2, is_share),
+                    interval(numbers.ci_low, numbers.ci_high, 2, is_share),
+                    decimal(numbers.median, 2, is_share),
+                    decimal(numbers.q1, 2, is_share),
+                    decimal(numbers.q3, 2, is_share),
+                    span(numbers.minimum, numbers.maximum, 2, is_share),
                 )
             )
         )
     columns = (
         Column("Algorithm"), Column("n", True), Column("M", True, "perceived"), Column("SD", True),
-        Column("95 % CI of M", True), Column("Median", True), Column("Quartile 1", True), Column("Quartile 3", True),
+        Column("95% CI of M", True), Column("Median", True), Column("Quartile 1", True), Column("Quartile 3", True),
         Column("Range", True),
     )  # fmt: skip
-    return Table(f"{variable['key']}-described", f"{variable['name']} by algorithm", columns, tuple(rows))
+    return Table(f"{variable.key}-described", f"{variable.name} by algorithm", columns, tuple(rows))
 
 
-def anova_table(variable: Result) -> Table | None:
+def anova_table(variable: PerceivedVariable) -> Table | None:
     """The table of the analysis of variance; None where it has none."""
-    found = variable["anova"]
-    if not found["is_defined"]:
+    anova = variable.anova
+    if isinstance(anova, Undefined):
         return None
-    total = found["ss_between"] + found["ss_within"]
-    none = Cell("", None)
+    blank = Cell("", None)
     rows = (
         Row(
             (
                 text("Between algorithms"),
-                decimal(found["ss_between"]),
-                whole(found["df_between"]),
-                decimal(found["ms_between"]),
-                decimal(found["f"]),
-                probability(found["p"]),
-                decimal(found["eta_squared"], 2, True),
-                decimal(max(0.0, found["omega_squared"]), 2, True),
+                decimal(anova.ss_between),
+                whole(anova.df_between),
+                decimal(anova.ms_between),
+                decimal(anova.f),
+                probability(anova.p),
+                decimal(anova.eta_squared, 2, True),
+                decimal(max(0.0, anova.omega_squared), 2, True),
             )
         ),
         Row(
             (
-                text("Within algorithms"), decimal(found["ss_within"]), whole(found["df_within"]),
-                decimal(found["ms_within"]), none, none, none, none,
+                text("Within algorithms"), decimal(anova.ss_within), whole(anova.df_within),
+                decimal(anova.ms_within), blank, blank, blank, blank,
             )
         ),
         Row(
             (
-                text("Total"), decimal(total), whole(found["df_between"] + found["df_within"]), none, none, none,
-                none, none,
+                text("Total"), decimal(anova.ss_between + anova.ss_within),
+                whole(anova.df_between + anova.df_within), blank, blank, blank, blank, blank,
             )
         ),
     )  # fmt: skip
@@ -100,213 +106,191 @@ def anova_table(variable: Result) -> Table | None:
         Column("Source"), Column("SS", True), Column("df", True), Column("MS", True), Column("F", True),
         Column("p", True), Column("η²", True), Column("ω²", True),
     )  # fmt: skip
-    return Table(f"{variable['key']}-anova", f"Analysis of variance, {in_text(variable['name'])}", columns, rows)
+    return Table(f"{variable.key}-anova", f"Analysis of variance, {in_text(variable.name)}", columns, rows)
 
 
-def pairs_table(variable: Result) -> Table | None:
-    """Every pair by Tukey's test, with what the two robust tests say; None where Tukey's has no result."""
-    tukey = variable["tests"]["tukey"]
-    if not tukey["is_defined"]:
+def pairs_table(variable: PerceivedVariable) -> Table | None:
+    """Every pair by Tukey's test, with p of the two robust tests; None where Tukey's has no result."""
+    tukey = variable.tests.tukey
+    if isinstance(tukey, Undefined):
         return None
-    is_share = variable_of(variable["key"], variable).is_share
-    beside = {
-        key: {(pair["a"], pair["b"]): pair["p"] for pair in variable["tests"][key].get("pairs", ())}
-        for key in ("games_howell", "dunn_holm")
-    }
+    is_share = variable.variable.is_share
+    games_howell, dunn_holm = _p_values(variable.tests.games_howell), _p_values(variable.tests.dunn_holm)
     rows = tuple(
         Row(
             (
-                text(pair["a"]),
-                text(pair["b"]),
-                decimal(pair["difference"], 2, is_share),
-                interval(pair["ci_low"], pair["ci_high"], 2, is_share),
-                probability(pair["p"]),
-                probability(beside["games_howell"].get((pair["a"], pair["b"]))),
-                probability(beside["dunn_holm"].get((pair["a"], pair["b"]))),
+                text(pair.a),
+                text(pair.b),
+                decimal(pair.difference, 2, is_share),
+                interval(pair.ci_low, pair.ci_high, 2, is_share),
+                probability(pair.p),
+                probability(games_howell.get((pair.a, pair.b))),
+                probability(dunn_holm.get((pair.a, pair.b))),
             ),
-            is_quiet=not pair["is_significant"],
+            is_quiet=not pair.is_significant,
         )
-        for pair in tukey["pairs"]
+        for pair in tukey.pairs
     )
     columns = (
         Column("Algorithm"), Column("and"), Column("Difference of means", True, "perceived"),
-        Column(f"Simultaneous {simultaneous(variable)} CI", True), Column("p, Tukey", True),
+        Column(f"Simultaneous {coverage(variable.alpha)} CI", True), Column("p, Tukey", True),
         Column("p, Games-Howell", True), Column("p, Dunn-Holm", True),
     )  # fmt: skip
-    n = len(rows)
     return Table(
-        f"{variable['key']}-pairs",
-        f"All {n} pairs, {in_text(variable['name'])}" if n > 1 else f"The one pair, {in_text(variable['name'])}",
+        f"{variable.key}-pairs",
+        f"All {len(rows)} pairs, {in_text(variable.name)}" if len(rows) > 1 else f"The pair, {in_text(variable.name)}",
         columns,
         rows,
         "Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
     )
 
 
-def told_apart(variable: Result, beside: Mapping[str, float | None] | None = None, metric_name: str = "") -> Table:
-    """Who is told apart from whom: tiers with means, counts of dominance, letters, and a metric beside."""
-    is_share = variable_of(variable["key"], variable).is_share
-    order = variable["orders"]["tukey"]
-    rows = []
-    for tier, title in TIER_NAMES.items():
-        for name in order["best_first"]:
-            if order["tiers"][name] != tier:
-                continue
-            found = variable["described"][name]
-            rows.append(
-                Row(
-                    (
-                        text(name),
-                        decimal(found["mean"], 2, is_share),
-                        decimal(found["sd"], 2, is_share),
-                        whole(len(order["dominates"][name])),
-                        whole(len(order["dominated_by"][name])),
-                        text(order["letters"][name]),
-                        *(() if beside is None else (decimal(beside.get(name), 3, True),)),
-                    ),
-                    group=title,
-                )
-            )
+def _p_values(tests: PairwiseResult | Undefined) -> dict[tuple[str, str], float | None]:
+    return {} if isinstance(tests, Undefined) else {(pair.a, pair.b): pair.p for pair in tests.pairs}
+
+
+def order_table(
+    variable: PerceivedVariable, metric: Mapping[str, float | None] | None = None, metric_name: str = ""
+) -> Table:
+    """Pairwise comparisons as tiers: means, counts of dominance, letters, and the values of a metric."""
+    is_share = variable.variable.is_share
+    order = variable.orders.tukey
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                decimal(variable.described[name].mean, 2, is_share),
+                decimal(variable.described[name].sd, 2, is_share),
+                *dominance_cells(order, name),
+                *(() if metric is None else (decimal(metric.get(name), 3, True),)),
+            ),
+            group=tier,
+        )
+        for tier, name in tiered_names(order)
+    )
     columns = (
         Column("Algorithm"), Column("M", True, "perceived"), Column("SD", True), Column("Dominates", True),
         Column("Dominated by", True), Column("Letters"),
-        *(() if beside is None else (Column(metric_name, True, "objective"),)),
+        *(() if metric is None else (Column(metric_name, True, "objective"),)),
     )  # fmt: skip
     return Table(
-        f"{variable['key']}-order",
-        f"Who is told apart from whom, {in_text(variable['name'])}",
+        f"{variable.key}-order",
+        f"Pairwise comparisons, {in_text(variable.name)}",
         columns,
-        tuple(rows),
+        rows,
         "One algorithm dominates another where its mean is higher and Tukey's adjusted p is below "
-        f"{level_of(variable)}. Two that share a letter were not told apart.",
+        f"{level(variable.alpha)}. No significant difference was found between algorithms that share a letter.",
         "Tier",
     )
 
 
-def dominated_pairs(order: Result) -> str:
-    """The relation in words, for whoever does not see the diagram."""
-    told = [
-        f"{name} dominates {listed(order['dominates'][name])}" for name in order["names"] if order["dominates"][name]
-    ]
-    return f"{'; '.join(told)}." if told else "No algorithm dominates another."
+def dominated_pairs(order: Order) -> str:
+    """The relation in words, as a description of the diagram."""
+    lines = [f"{name} dominates {listed(order.dominates[name])}" for name in order.names if order.dominates[name]]
+    return f"{'; '.join(lines)}." if lines else "No algorithm dominates another."
 
 
-def table_1(variables: Sequence[Result], is_one_novelty: bool) -> Table:
+def table_1(variables: Sequence[PerceivedVariable], is_one_novelty: bool) -> Table:
     """Table 1 in the paper's layout: three rows, the unordered in the middle one and marked."""
-    by_key = {variable["key"]: variable for variable in variables}
+    by_key = {variable.key: variable for variable in variables}
     if is_one_novelty:
-        chosen = [("accuracy", "Perceived accuracy"), ("fon", "Novelty"), ("satisfaction", "Satisfaction")]
+        names = [("accuracy", "Perceived accuracy"), ("fon", "Novelty"), ("satisfaction", "Satisfaction")]
     else:
-        chosen = [
+        names = [
             ("accuracy", "Perceived accuracy"), ("fon", "First-order novelty"), ("son", "Second-order novelty"),
             ("satisfaction", "Satisfaction"),
         ]  # fmt: skip
-    chosen = [(key, name) for key, name in chosen if key in by_key]
-    chosen += [(one["key"], one["name"]) for one in variables if variable_of(one["key"], one).scale]
+    names = [(key, name) for key, name in names if key in by_key]
+    names += [(variable.key, variable.name) for variable in variables if variable.variable.scale]
     rows = []
-    for place, tier in enumerate(("maximal", "intermediate", "minimal")):
+    for index, tier in enumerate((Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)):
         cells = [text(TIER_NAMES[tier])]
-        for key, _ in chosen:
-            row = by_key[key]["orders"]["tukey"]["rows"][place]
-            marked = set(row["unordered"])
-            names = [f"{name}{MARK}" if name in marked else name for name in row["names"]]
-            cells.append(text(", ".join(names) or NONE))
+        for key, _ in names:
+            row = by_key[key].orders.tukey.rows[index]
+            marked = [f"{name}{MARK}" if name in row.unordered else name for name in row.names]
+            cells.append(text(", ".join(marked) or NONE))
         rows.append(Row(tuple(cells)))
-    note = f"{MARK} Told apart from nobody: it has shown nothing, and is not in the middle. Best mean first."
+    note = f"{MARK} No significant differences: such an algorithm has no place in the order. Best mean first."
     if is_one_novelty:
         note += " First- and second-order novelty gave the same tiers, so novelty has one column."
-    columns = (Column("Algorithms"), *(Column(name, side="perceived") for _, name in chosen))
+    columns = (Column("Algorithms"), *(Column(name, side="perceived") for _, name in names))
     return Table("table-1", "Table 1. Partial order of the algorithms", columns, tuple(rows), note)
 
 
-def robustness(variables: Sequence[Result]) -> Table:
-    """Whether the pairs that Tukey orders are ordered by the robust tests as well."""
+def robustness(variables: Sequence[PerceivedVariable]) -> Table:
+    """Whether the robust tests confirm the pairs that Tukey's test orders."""
     rows = []
     for variable in variables:
-        n = sum(len(below) for below in variable["orders"]["tukey"]["dominates"].values())
-        cells = [text(variable["name"]), whole(n)]
-        for key in ("games_howell", "dunn_holm"):
-            found = variable["survives"][key]
-            if not found["is_defined"]:
-                cells += [Cell(NONE, None)] * 3
-                continue
-            cells += [whole(len(found["kept"])), whole(len(found["lost"])), whole(len(found["gained"]))]
+        cells = [text(variable.name), whole(len(variable.orders.tukey.pairs))]
+        for test in (variable.survives.games_howell, variable.survives.dunn_holm):
+            if isinstance(test, Undefined):
+                cells += [MISSING] * 3
+            else:
+                cells += [whole(len(test.confirmed)), whole(len(test.lost)), whole(len(test.gained))]
         rows.append(Row(tuple(cells)))
     columns = [Column("Variable"), Column("Pairs by Tukey", True)]
     for name in ("Games-Howell", "Dunn-Holm"):
-        columns += [Column(f"{name}: kept", True), Column("lost", True), Column("only there", True)]
+        columns += [Column(f"{name}: confirmed", True), Column("lost", True), Column("additional", True)]
     return Table(
         "robustness",
-        "Does the order survive without equal variances, and by ranks?",
+        "Robustness of the orders to unequal variances and to ranks",
         tuple(columns),
         tuple(rows),
-        "Pairs that Tukey's test orders, and what becomes of them under tests that assume less.",
+        "Pairs that Tukey's HSD orders, and how many of them tests with weaker assumptions confirm.",
     )
 
 
-def tests_table(variable: Result) -> Table:
-    """The classical test with the robust ones beside it, each with its result or the reason why not."""
-    rows: list[tuple[tuple[Cell, ...], str]] = []
-    for key, title, statistic in (
-        ("anova", "One-way ANOVA", "F"), ("welch", "Welch's ANOVA", "F"), ("kruskal", "Kruskal-Wallis", "H"),
-        ("brown_forsythe", "Brown-Forsythe (equal spread)", "F"),
-        ("shapiro_residuals", "Shapiro-Wilk (residuals)", "W"),
-    ):  # fmt: skip
-        found = variable[key]
-        if key == "welch" and not found["is_defined"] and variable["welch_without_constant"]["is_defined"]:
-            found = variable["welch_without_constant"]
-            title = f"Welch's ANOVA without {listed(found['left_out'])} (no variance)"
-        if found["is_defined"]:
-            rows.append(((text(title), text(_statistic(found, statistic)), probability(found["p"])), ""))
-        else:
-            rows.append(((text(title), Cell(NONE, None), Cell(NONE, None)), found["reason"]))
-    columns = [Column("Test"), Column("Statistic"), Column("p", True)]
-    has_reasons = any(reason for _, reason in rows)
-    if has_reasons:
-        columns.append(Column("Why not"))
-    return Table(
-        f"{variable['key']}-tests",
-        f"Tests of {in_text(variable['name'])}",
-        tuple(columns),
-        tuple(Row((*cells, text(reason)) if has_reasons else cells, is_quiet=bool(reason)) for cells, reason in rows),
-    )
-
-
-def _statistic(found: Result, letter: str) -> str:
-    if letter == "F":
-        within = found["df_within"]
-        df = f"{within}" if isinstance(within, int) else written(within)
-        return f"F({found['df_between']}, {df}) = {written(found['f'])}"
-    if letter == "H":
-        return f"H({found['df']}) = {written(found['h'])}"
-    return f"W = {written(found['w'], 3, is_share=True)}"
-
-
-def box_table(variable: Result) -> Table:
-    """The numbers of a box plot."""
-    is_share = variable_of(variable["key"], variable).is_share
+def tests_table(variable: PerceivedVariable) -> Table:
+    """The classical test and the robust ones, each with its result or the reason why it has none."""
+    welch, welch_name = variable.welch, "Welch's ANOVA"
+    reduced = variable.welch_without_constant
+    if isinstance(welch, Undefined) and isinstance(reduced, WelchResult):
+        welch, welch_name = reduced, f"Welch's ANOVA without {listed(reduced.left_out)} (no variance)"
+    tests: tuple[tuple[str, Test | Undefined], ...] = (
+        ("One-way ANOVA", variable.anova), (welch_name, welch), ("Kruskal-Wallis", variable.kruskal),
+        ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
+        ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
+    )  # fmt: skip
+    has_reasons = any(isinstance(test, Undefined) for _, test in tests)
     rows = []
-    for name in variable["conditions"]:
-        if name not in variable["described"]:
+    for name, test in tests:
+        cells, reason = [MISSING, MISSING], ""
+        if isinstance(test, Undefined):
+            reason = test.reason
+        else:
+            cells = [text(_statistic(test)), probability(test.p)]
+        rows.append(Row((text(name), *cells, *((text(reason),) if has_reasons else ())), is_quiet=bool(reason)))
+    columns = (
+        Column("Test"), Column("Statistic"), Column("p", True), *((Column("Reason"),) if has_reasons else ())
+    )  # fmt: skip
+    return Table(f"{variable.key}-tests", f"Tests of {in_text(variable.name)}", columns, tuple(rows))
+
+
+def _statistic(test: Test) -> str:
+    if isinstance(test, KruskalResult):
+        return f"H({test.df}) = {written(test.h)}"
+    if isinstance(test, NormalityResult):
+        return f"W = {written(test.w, 3, is_share=True)}"
+    return f_statistic(test.df_between, test.df_within, test.f)
+
+
+def box_table(variable: PerceivedVariable) -> Table:
+    """The numbers of a box plot."""
+    is_share = variable.variable.is_share
+    rows = []
+    for name in variable.conditions:
+        if name not in variable.described:
             continue
-        found = variable["described"][name]
-        outliers = ", ".join(written(value, 2, is_share) for value in found["outliers"])
+        box = variable.described[name]
+        numbers = (box.whisker_low, box.q1, box.median, box.q3, box.whisker_high, box.mean)
+        outliers = ", ".join(written(value, 2, is_share) for value in box.outliers)
         rows.append(
-            Row(
-                (
-                    text(name),
-                    *(
-                        decimal(found[key], 2, is_share)
-                        for key in ("whisker_low", "q1", "median", "q3", "whisker_high", "mean")
-                    ),
-                    text(outliers or NONE),
-                )
-            )
-        )
+            Row((text(name), *(decimal(number, 2, is_share) for number in numbers), text(outliers or NONE)))
+        )  # fmt: skip
     columns = (
         Column("Algorithm"), Column("Lower whisker", True), Column("Quartile 1", True), Column("Median", True),
         Column("Quartile 3", True), Column("Upper whisker", True), Column("Mean", True), Column("Outliers"),
     )  # fmt: skip
     return Table(
-        f"{variable['key']}-box", f"Numbers of the box plot, {in_text(variable['name'])}", columns, tuple(rows)
-    )
+        f"{variable.key}-box", f"Numbers of the box plot, {in_text(variable.name)}", columns, tuple(rows)
+    )  # fmt: skip

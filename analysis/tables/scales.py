@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from analysis.tables.cells import NONE, Cell, Column, Row, Table, decimal, interval, probability, text, whole, written
+from analysis.results.perceived import QuestionnaireScale
+from analysis.tables.cells import MISSING, decimal, f_statistic, interval, probability, whole
+from documents.tables import Column, Row, Table, text
+from inference.results import Undefined
 from studies.plans import in_text
 
-Result = Mapping[str, Any]
 
-
-def reliability(scales: Sequence[Result]) -> Table:
+def reliability(scales: Sequence[QuestionnaireScale]) -> Table:
     """Cronbach's alpha of each scale with its interval, and one analysis of variance by algorithm."""
     rows = []
     for scale in scales:
-        alpha, anova = scale["reliability"], scale["anova"]
-        is_known = alpha["is_defined"]
-        rows.append(
-            Row(
-                (
-                    text(scale["name"]),
-                    whole(len(scale["questions"])),
-                    whole(alpha["n"] if is_known else None),
-                    decimal(alpha["alpha"] if is_known else None, 2, True),
-                    interval(alpha["ci_low"], alpha["ci_high"], 2, True) if is_known else Cell(NONE, None),
-                    text(_statistic(anova)),
-                    probability(anova["p"] if anova["is_defined"] else None),
-                    decimal(anova["eta_squared"] if anova["is_defined"] else None, 2, True),
-                )
-            )
-        )
+        alpha, anova = scale.reliability, scale.anova
+        consistency, test = [MISSING] * 3, [MISSING] * 3
+        if not isinstance(alpha, Undefined):
+            limits = interval(alpha.ci_low, alpha.ci_high, 2, True)
+            consistency = [whole(alpha.n), decimal(alpha.alpha, 2, True), limits]
+        if not isinstance(anova, Undefined):
+            statistic = f_statistic(anova.df_between, anova.df_within, anova.f)
+            test = [text(statistic), probability(anova.p), decimal(anova.eta_squared, 2, True)]
+        rows.append(Row((text(scale.name), whole(len(scale.questions)), *consistency, *test)))
     columns = (
         Column("Scale"), Column("Questions", True), Column("n", True), Column("Cronbach's α", True, "perceived"),
-        Column("95 % CI of α", True), Column("F by algorithm"), Column("p", True), Column("η²", True),
+        Column("95% CI of α", True), Column("F by algorithm"), Column("p", True), Column("η²", True),
     )  # fmt: skip
     return Table(
         "scales",
@@ -41,48 +34,35 @@ def reliability(scales: Sequence[Result]) -> Table:
         columns,
         tuple(rows),
         "α with Feldt's interval, over participants of all algorithms who answered every question of the scale; "
-        "reversed answers were turned round first.",
+        "negatively worded questions are reverse-scored.",
     )
 
 
-def _statistic(anova: Result) -> str:
-    if not anova["is_defined"]:
-        return NONE
-    return f"F({anova['df_between']}, {anova['df_within']}) = {written(anova['f'])}"
-
-
-def means(scales: Sequence[Result]) -> Table:
+def means(scales: Sequence[QuestionnaireScale]) -> Table:
     """Mean score and standard deviation of each scale by algorithm."""
     rows = []
     for scale in scales:
-        for name in scale["conditions"]:
-            found = scale["described"].get(name)
-            rows.append(
-                Row(
-                    (
-                        text(name),
-                        whole(found["n"] if found else 0),
-                        decimal(found["mean"] if found else None),
-                        decimal(found["sd"] if found else None),
-                        interval(found["ci_low"], found["ci_high"]) if found else Cell(NONE, None),
-                    ),
-                    group=f"{scale['name']} ({scale['low']} to {scale['high']})",
-                )
-            )
+        for name in scale.conditions:
+            numbers = scale.described.get(name)
+            cells = [whole(0), MISSING, MISSING, MISSING]
+            if numbers is not None:
+                limits = interval(numbers.ci_low, numbers.ci_high)
+                cells = [whole(numbers.n), decimal(numbers.mean), decimal(numbers.sd), limits]
+            rows.append(Row((text(name), *cells), group=f"{scale.name} ({scale.low} to {scale.high})"))
     columns = (
         Column("Algorithm"), Column("n", True), Column("M", True, "perceived"), Column("SD", True),
-        Column("95 % CI of M", True),
+        Column("95% CI of M", True),
     )  # fmt: skip
     return Table("scale-means", "Scales by algorithm", columns, tuple(rows), group_name="Scale")
 
 
-def reasons(scales: Sequence[Result]) -> list[str]:
-    """Why a scale has no alpha, or whose scores are missing, in sentences."""
-    found = []
+def reasons(scales: Sequence[QuestionnaireScale]) -> list[str]:
+    """Why a scale has no alpha, and how many scores are missing, in sentences."""
+    sentences = []
     for scale in scales:
-        if not scale["reliability"]["is_defined"]:
-            found.append(f"{scale['name']} has no alpha. {scale['reliability']['reason']}")
-        if missing := scale["n"] - scale["n_scored"]:
-            who = "1 participant has" if missing == 1 else f"{missing:,} participants have"
-            found.append(f"{who} no score of {in_text(scale['name'])}: too few of its questions were answered.")
-    return found
+        if isinstance(scale.reliability, Undefined):
+            sentences.append(f"{scale.name} has no alpha. {scale.reliability.reason}")
+        if n_missing := scale.n - scale.n_scored:
+            subject = "1 participant has" if n_missing == 1 else f"{n_missing:,} participants have"
+            sentences.append(f"{subject} no score of {in_text(scale.name)}: too few of its questions were answered.")
+    return sentences

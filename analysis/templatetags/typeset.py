@@ -1,21 +1,29 @@
-"""How statistics are set on a page: italic letters, a real subscript, and no line break within an expression."""
+"""Sentences, sections and figures of a report on a page."""
 
 from __future__ import annotations
 
 from django import template
-from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.narrative.typeset import pieces
+from documents import html
+from documents.blocks import Figure, Section
 
 register = template.Library()
 
 
 @register.filter
 def typeset(text: str) -> SafeString:
-    """Escape a sentence or a cell, and set the statistics in it."""
-    made = ""
-    for piece in pieces(str(text)):
-        escaped = conditional_escape(piece.text)
-        made += f"<i>{escaped}</i>" if piece.is_italic else escaped
-    return mark_safe(made.replace("τ_b", "τ<sub>b</sub>"))  # noqa: S308 - escaped above
+    """Escape a sentence, and set the statistics in it."""
+    return mark_safe(html.sentence(str(text)))  # noqa: S308 - escaped there
+
+
+@register.filter
+def as_section(section: Section) -> SafeString:
+    """A section with all that stands in it."""
+    return mark_safe(html.section_html(section))  # noqa: S308 - escaped there
+
+
+@register.filter
+def as_figure(figure: Figure) -> SafeString:
+    """A figure with its caption and its numbers."""
+    return mark_safe(html.figure_html(figure))  # noqa: S308 - escaped there

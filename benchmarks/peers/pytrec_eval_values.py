@@ -23,20 +23,20 @@ def once(lists: np.ndarray, users: np.ndarray, items: np.ndarray) -> tuple[list[
     truth: dict[str, dict[str, int]] = {}
     for user, item in zip(users.tolist(), items.tolist(), strict=True):
         truth.setdefault(str(user), {})[names[item]] = 1
-    scores = [float(lists.shape[1] - place) for place in range(lists.shape[1])]
+    scores = [float(lists.shape[1] - rank) for rank in range(lists.shape[1])]
     tested = np.unique(users)
     run = {
         str(user): dict(zip([names[item] for item in row], scores, strict=True))
         for user, row in zip(tested.tolist(), lists[tested].tolist(), strict=True)
     }
-    found = pytrec_eval.RelevanceEvaluator(truth, {"P.10", "recall.10", "ndcg_cut.10", "map_cut.10"}).evaluate(run)
-    means = {ours: float(np.mean([of_user[key] for of_user in found.values()])) for key, ours in MEASURES.items()}
+    by_user = pytrec_eval.RelevanceEvaluator(truth, {"P.10", "recall.10", "ndcg_cut.10", "map_cut.10"}).evaluate(run)
+    means = {ours: float(np.mean([of_user[key] for of_user in by_user.values()])) for key, ours in MEASURES.items()}
     return [time.perf_counter() - started[0], time.process_time() - started[1]], means
 
 
 def main() -> None:
-    with np.load(sys.argv[1]) as given:
-        arrays = [given[name] for name in ("lists", "users", "items")]
+    with np.load(sys.argv[1]) as stored:
+        arrays = [stored[name] for name in ("lists", "users", "items")]
     sys.stdout.write(json.dumps({"version": version("pytrec-eval-terrier")}) + "\n")
     sys.stdout.flush()
     for _ in sys.stdin:

@@ -48,49 +48,28 @@ RENOWN = range(1, 6)
 
 @dataclass(frozen=True, slots=True)
 class DemoFilm:
-    """One film of the demo catalogue.
+    """One film of the demo catalogue."""
 
-    Attributes
-    ----------
-    title : str
-        As it is usually said in English, article first.
-    year : int
-        Of the first public showing.
-    directors, cast, genres, countries : tuple of str
-        In billing order; `cast` holds the leading names and is empty for a film without people in it.
-        `genres` come from `GENRES`. A state that is no more keeps its name in `countries`; Germany is one.
-    renown : int
-        1 (known to enthusiasts) to 5 (known to nearly everyone); an estimate, not a fact.
-    plot : str
-        One sentence.
-    trailer_url : str
-        Empty: the demo ships no trailers.
-    """
-
-    title: str
-    year: int
+    title: str  # as it is usually said in English, article first
+    year: int  # of the first public showing
+    # `directors`, `cast`, `genres`, `countries`: in billing order; `cast` holds the leading names and is empty for a
+    # film without people in it. `genres` come from `GENRES`. A state that is no more keeps its name in `countries`;
+    # Germany is one.
     directors: tuple[str, ...]
     cast: tuple[str, ...]
     genres: tuple[str, ...]
     countries: tuple[str, ...]
-    renown: int
-    plot: str
-    trailer_url: str = ""
+    renown: int  # 1 (known to enthusiasts) to 5 (known to nearly everyone); an estimate, not a fact
+    plot: str  # one sentence
+    trailer_url: str = ""  # empty: the demo ships no trailers
 
 
 @lru_cache(maxsize=1)
 def demo_films() -> tuple[DemoFilm, ...]:
     """All films of the demo catalogue, by year and then title.
 
-    Returns
-    -------
-    tuple of DemoFilm
-        A film's position in it is its item index in `catalog.demo.taste.synthetic_ratings`.
-
-    Raises
-    ------
-    DataError
-        The shipped file is damaged: the message names the line and what is wrong with it.
+    A film's position in it is its item index in `catalog.demo.taste.synthetic_ratings`. Raises DataError: the shipped
+    file is damaged: the message names the line and what is wrong with it.
 
     Examples
     --------
@@ -105,34 +84,20 @@ def demo_films() -> tuple[DemoFilm, ...]:
 def parse_films(lines: Iterable[str], *, source: str) -> tuple[DemoFilm, ...]:
     """Read films from the lines of a CSV file with the columns `COLUMNS`, lists separated by ``|``.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        The file's lines, header first.
-    source : str
-        What to call the file in messages.
-
-    Returns
-    -------
-    tuple of DemoFilm
-        In the file's order.
-
-    Raises
-    ------
-    DataError
-        Wrong columns, broken quoting, an empty or unknown value, a year or renown out of range, a plot that is not
-        one sentence of 8 to 40 words, a film that appears twice.
+    The header comes first; `source` is what messages call the file. Raises DataError: wrong columns, broken quoting, an
+    empty or unknown value, a year or renown out of range, a plot that is not one sentence of 8 to 40 words, a film that
+    appears twice.
 
     Examples
     --------
     >>> parse_films(["title,year"], source="films.csv")
     Traceback (most recent call last):
     core.errors.DataError: films.csv must have the columns title, year, directors, cast, genres, countries, renown, plot, trailer_url; it has title, year.
-    """  # noqa: E501 - a doctest's message stands on one line
+    """  # noqa: E501 - a doctest's message has to be on one line
     reader = csv.DictReader(lines, strict=True)
-    found = tuple(reader.fieldnames or ())
-    if found != COLUMNS:
-        wanted, got = ", ".join(COLUMNS), ", ".join(found) or "none"
+    columns = tuple(reader.fieldnames or ())
+    if columns != COLUMNS:
+        wanted, got = ", ".join(COLUMNS), ", ".join(columns) or "none"
         raise DataError(f"{source} must have the columns {wanted}; it has {got}.")
     films: dict[tuple[str, int], DemoFilm] = {}
     try:

@@ -1,7 +1,7 @@
 r"""A seeded model of taste that makes the demo catalogue's ratings.
 
-**The ratings are synthetic.** No person gave them; they say nothing about the films or about people, and
-every page that shows them has to say so. They exist so that somebody without a dataset can walk through a
+**The ratings are synthetic.** No person gave them. They say nothing about the films or about people, and
+every page that shows them has to say so. They let you try the platform without a dataset of your own, on a
 study in which personalised algorithms have something to learn.
 
 User :math:`u` is drawn to film :math:`i` with the affinity
@@ -76,66 +76,33 @@ OTHER_REGION = "Elsewhere"
 
 
 class SyntheticRatings(NamedTuple):
-    """Ratings as three aligned arrays, by user and then item; each user × item pair at most once.
+    """Ratings as three aligned arrays, by user and then item; each user × item pair at most once."""
 
-    Attributes
-    ----------
-    users : int64 array, shape (n_ratings,)
-        User index, 0 to n_users - 1.
-    items : int64 array, shape (n_ratings,)
-        Position of the film in `catalog.demo.films.demo_films`.
-    values : int64 array, shape (n_ratings,)
-        Ratings 1 to 5.
-    """
-
-    users: NDArray[np.int64]
-    items: NDArray[np.int64]
-    values: NDArray[np.int64]
+    users: NDArray[np.int64]  # shape (n_ratings,); user index, 0 to n_users - 1
+    items: NDArray[np.int64]  # shape (n_ratings,); position of the film in `catalog.demo.films.demo_films`
+    values: NDArray[np.int64]  # shape (n_ratings,); ratings 1 to 5
 
 
 @dataclass(frozen=True, slots=True)
 class Tastes:
-    """What a population likes: the planted truth behind the ratings.
+    """What a population likes: the planted truth behind the ratings."""
 
-    Attributes
-    ----------
-    genres : float array, shape (n_users, n_genres)
-        Liking of each genre of `GENRES`; mean 0, standard deviation 1 over the population.
-    regions, directors, hidden : float arrays, shape (n_users, ...)
-        The same for cinema regions, directors (in order of first appearance) and hidden traits.
-    eras : float array, shape (n_users,)
-        Liking of recent over old films.
-    generosity : float array, shape (n_users,)
-        Rating points added to everything the user rates.
-    """
-
+    # Shape (n_users, n_genres); liking of each genre of `GENRES`; mean 0, standard deviation 1 over the population.
     genres: NDArray[np.float64]
+    # `regions`, `directors`, `hidden`: shape (n_users, ...); the same for cinema regions, directors (in order of first
+    # appearance) and hidden traits.
     regions: NDArray[np.float64]
     directors: NDArray[np.float64]
     hidden: NDArray[np.float64]
-    eras: NDArray[np.float64]
-    generosity: NDArray[np.float64]
+    eras: NDArray[np.float64]  # shape (n_users,); liking of recent over old films
+    generosity: NDArray[np.float64]  # shape (n_users,); rating points added to everything the user rates
 
 
 def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> SyntheticRatings:
     """Ratings of the demo films by made-up users; the same arguments always give the same arrays.
 
-    Parameters
-    ----------
-    n_users : int
-        At least 1. Users keep their tastes and their ratings when the population grows.
-    seed : int
-        At least 0.
-
-    Returns
-    -------
-    SyntheticRatings
-        20 to 120 ratings a user, about 60 on average.
-
-    Raises
-    ------
-    ParameterError
-        `n_users` < 1 or `seed` < 0.
+    Users keep their tastes and their ratings when the population grows. Each user has 20 to 120 ratings, about 60 on
+    average. Raises ParameterError: `n_users` < 1 or `seed` < 0.
 
     Examples
     --------
@@ -173,29 +140,8 @@ def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) ->
 
 
 def draw_tastes(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> Tastes:
-    """Tastes of the population that `synthetic_ratings` lets rate: tests compare the two.
-
-    Parameters
-    ----------
-    n_users : int
-        At least 1.
-    seed : int
-        At least 0.
-
-    Returns
-    -------
-    Tastes
-        One row per user.
-
-    Raises
-    ------
-    ParameterError
-        `n_users` < 1 or `seed` < 0.
-
-    Examples
-    --------
-    >>> draw_tastes(n_users=2, seed=1).genres.shape
-    (2, 18)
+    """Tastes of the population that `synthetic_ratings` lets rate: tests compare the two. Raises ParameterError:
+    `n_users` < 1 or `seed` < 0.
     """
     if n_users < 1:
         raise ParameterError(f"n_users is {n_users}; the model of taste needs at least one user.")

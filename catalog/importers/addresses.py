@@ -9,7 +9,7 @@ _WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 
 
 def address_problem(address: str) -> str:
-    """What keeps a text from being linked to, in words that follow it; empty where nothing does.
+    """The problem of a text as a link, as text that follows it; empty if there is none.
 
     Examples
     --------

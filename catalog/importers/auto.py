@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from catalog.importers.base import ParsedDataset, Policy, Progress, UntakenOptions
+from catalog.importers.base import ParsedDataset, Policy, Progress, UnsupportedOptions
 from catalog.importers.formats import FORMATS
 from catalog.importers.options import Options
 from catalog.importers.sources import Source, open_source, refuse
@@ -16,23 +16,8 @@ _TABLES = ("parquet", "jsonlines", "delimited")
 
 
 def detect(path: Path, policy: Policy | None = None) -> str:
-    """The format of a folder, an archive or a file, by the names of its files.
-
-    Parameters
-    ----------
-    path : Path
-    policy : Policy, optional
-        For its limits.
-
-    Returns
-    -------
-    str
-        One of `FORMATS`.
-
-    Raises
-    ------
-    ImportRefused
-        Nothing known is there.
+    """The format of a folder, an archive or a file, by the names of its files. Returns one of `FORMATS`. Raises
+    ImportRefused: nothing known is there.
     """
     policy = policy or Policy()
     return _detected(open_source(path, policy.limits))
@@ -46,31 +31,19 @@ def parse(
     options: Options | None = None,
     progress: Progress | None = None,
 ) -> ParsedDataset:
-    """Read and check a dataset.
+    """Read and check a dataset. Raises ParameterError: an unknown format; an option that the format does not take.
+    Raises ImportRefused: whatever is wrong with the source, by file, line and reason; nothing was changed.
 
     Parameters
     ----------
     path : Path
         A folder, a ZIP archive, or one file (also gzipped).
-    format : str
-        "auto", or one of `FORMATS`.
     policy : Policy, optional
         By default everything doubtful is refused.
     options : Options, optional
         Names of columns and the like; which of them a format takes is its own.
     progress : callable, optional
         Called with a file's name and the rows read of it so far.
-
-    Returns
-    -------
-    ParsedDataset
-
-    Raises
-    ------
-    ParameterError
-        An unknown format; an option that the format does not take.
-    ImportRefused
-        Whatever is wrong with the source, by file, line and reason; nothing was changed.
     """
     policy = policy or Policy()
     options = options or Options()
@@ -79,27 +52,29 @@ def parse(
     source = open_source(path, policy.limits)
     if format == "auto":
         format = _detected(source, options)
-    given = options.given()
-    untaken = sorted(given - FORMATS[format].options)
+    chosen = options.changed()
+    untaken = sorted(chosen - FORMATS[format].options)
     if untaken:
-        raise UntakenOptions(format, untaken, sorted(FORMATS[format].options))
+        raise UnsupportedOptions(format, untaken, sorted(FORMATS[format].options))
     return FORMATS[format].parse(source, options, policy=policy, progress=progress)
 
 
 def _detected(source: Source, options: Options | None = None) -> str:
     """The format that fits; options that name columns say that the source is a table, whatever it is called."""
-    given = options.given() if options is not None else frozenset()
-    fixed = [name for name in FORMATS if name not in _TABLES and given <= FORMATS[name].options]
-    found = [name for name in fixed if _is(name, source)]
+    chosen = options.changed() if options is not None else frozenset()
+    fixed = [name for name in FORMATS if name not in _TABLES and chosen <= FORMATS[name].options]
+    matches = [name for name in fixed if _is(name, source)]
     # Of two formats whose files are there, the one that needs more of them is meant.
-    found = [name for name in found if not any(set(FORMATS[name].needs) < set(FORMATS[more].needs) for more in found)]
-    if len(found) > 1:
+    matches = [
+        name for name in matches if not any(set(FORMATS[name].needs) < set(FORMATS[more].needs) for more in matches)
+    ]
+    if len(matches) > 1:
         raise refuse(
-            source.name, f"it looks like {' and '.join(found)} at once: say which format it is", options=("format",)
+            source.name, f"it looks like {' and '.join(matches)} at once: say which format it is", options=("format",)
         )
-    if found:
-        return found[0]
-    if len(source.files) > 1 and not given:
+    if matches:
+        return matches[0]
+    if len(source.files) > 1 and not chosen:
         for name in fixed:
             missing = [file for file in FORMATS[name].needs if file not in source.files]
             if len(missing) == 1 and len(FORMATS[name].needs) == 2:

@@ -1,4 +1,4 @@
-"""What every importer gives: a parsed dataset, a report of what was read, and refusals that name lines.
+"""What every importer returns: a parsed dataset, an import report, or a refusal that names lines.
 
 Importers know files and arrays, no database: `parse` reads everything, checks everything and returns, or
 raises `ImportRefused` having changed nothing.
@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.importers import lazy
 from core.errors import DataError, ParameterError
 
 LONGEST_ID = 100  # characters; what the catalogue's rows can hold
@@ -26,32 +25,20 @@ Progress = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ImportProblem:
-    """One thing wrong with a source.
+    """One thing wrong with a source."""
 
-    Parameters
-    ----------
-    file : str
-        The file's name inside the source.
-    line : int or None
-        Physical line (of a Parquet file: row), from 1; None where the trouble is the file as a whole.
-    column : str or None
-        The column's name, where one column is to blame.
-    reason : str
-        What is wrong, in words that follow a colon.
-    """
-
-    file: str
-    line: int | None
-    column: str | None
-    reason: str
+    file: str  # the file's name inside the source
+    line: int | None  # physical line (of a Parquet file: row), from 1; None where the trouble is the file as a whole
+    column: str | None  # the column's name, where one column is to blame
+    reason: str  # what is wrong, in words that follow a colon
 
     def __str__(self) -> str:
-        place = self.file
+        position = self.file
         if self.line is not None:
-            place += f", {'row' if self.file.lower().endswith(('.parquet', '.pq')) else 'line'} {self.line}"
+            position += f", {'row' if self.file.lower().endswith(('.parquet', '.pq')) else 'line'} {self.line}"
         if self.column is not None:
-            place += f", column {self.column}"
-        return f"{place}: {self.reason}"
+            position += f", column {self.column}"
+        return f"{position}: {self.reason}"
 
 
 class ImportRefused(DataError):
@@ -68,12 +55,6 @@ class ImportRefused(DataError):
     options : iterable of str
         Options of the import that would help (fields of `Options` and `Policy`), by which a program that asks in its
         own words, such as a command with flags, names them.
-
-    Attributes
-    ----------
-    problems : tuple of ImportProblem
-    total : int
-    options : tuple of str
     """
 
     def __init__(
@@ -87,66 +68,46 @@ class ImportRefused(DataError):
         self.problems = tuple(problems)
         self.options = tuple(options)
         self.total = len(self.problems) if total is None else total
-        others = self.total - 1
-        more = "" if others < 1 else f" ({others:,} more {'problem' if others == 1 else 'problems'})"
+        remaining = self.total - 1
+        more = "" if remaining < 1 else f" ({remaining:,} more {'problem' if remaining == 1 else 'problems'})"
         super().__init__(f"{self.problems[0]}.{more}{' ' + advice if advice else ''}")
 
 
-class UntakenOptions(ParameterError):
+class UnsupportedOptions(ParameterError):
     """Options that a format does not take.
 
     Parameters
     ----------
-    source_format : str
     untaken, taken : iterable of str
         Fields of `Options`.
     """
 
-    def __init__(self, source_format: str, untaken: Iterable[str], taken: Iterable[str]) -> None:
+    def __init__(self, source_format: str, untaken: Iterable[str], accepted: Iterable[str]) -> None:
         self.source_format = source_format
-        self.untaken, self.taken = tuple(untaken), tuple(taken)
+        self.untaken, self.taken = tuple(untaken), tuple(accepted)
         takes = ", ".join(self.taken) or "none: its columns are fixed"
         super().__init__(f"Format {source_format} has no option {', '.join(self.untaken)}; it takes {takes}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far a source may unfold, so that a small archive cannot fill a machine.
+    """How far a source may unfold, so that a small archive cannot fill a machine."""
 
-    Parameters
-    ----------
-    bytes_unpacked : int
-        Of all files of the source together, unpacked.
-    ratio : float
-        Unpacked over packed size, looked at beyond `bytes_unsuspicious`.
-    bytes_unsuspicious : int
-        An unpacked size that no ratio makes suspicious.
-    members : int
-        Files in an archive.
-    """
-
-    bytes_unpacked: int = 32 * 2**30
-    ratio: float = 100.0
-    bytes_unsuspicious: int = 16 * 2**20
-    members: int = 20_000
+    bytes_unpacked: int = 32 * 2**30  # of all files of the source together, unpacked
+    ratio: float = 100.0  # unpacked over packed size, looked at beyond `bytes_unsuspicious`
+    bytes_unsuspicious: int = 16 * 2**20  # an unpacked size that no ratio makes suspicious
+    members: int = 20_000  # files in an archive
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What an import does with rows it cannot take.
+    """What an import does with rows it cannot take."""
 
-    Parameters
-    ----------
-    on_bad_row : {"refuse", "drop"}
-        A rating off the scale, a field that is missing or no number, broken encoding, an unknown item:
-        refuse the source, or leave the row out and count it.
-    duplicates : {"auto", "refuse", "last"}
-        A user's second row of an item: refuse the source, or keep the last in the file's order. "auto" refuses
-        a second rating, and counts once what was taken again where nobody rated.
-    limits : Limits
-    """
-
+    # A rating off the scale, a field that is missing or no number, broken encoding, an unknown item: refuse the source,
+    # or leave the row out and count it.
     on_bad_row: Literal["refuse", "drop"] = "refuse"
+    # A user's second row of an item: refuse the source, or keep the last in the file's order. "auto" refuses a second
+    # rating; in usage data it counts repeated use once.
     duplicates: Literal["auto", "refuse", "last"] = "auto"
     limits: Limits = field(default_factory=Limits)
 
@@ -159,34 +120,17 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import read, kept and dropped.
+    """What an import read, kept and dropped."""
 
-    Parameters
-    ----------
-    source_format : str
-        The importer's name.
-    files : tuple of str
-        The files that were read.
-    rows_read, rows_kept : int
-        Ratings in the source; ratings in the dataset.
-    dropped : dict
-        Reason to number of rows left out, of ratings and of the other files.
-    examples : dict
-        Reason to the first rows left out, at most ten of each.
-    warnings : tuple of str
-        Full sentences about what was taken, but is worth knowing.
-    scale : str
-        The scale of ratings, and whether it was declared or detected.
-    """
-
-    source_format: str
-    files: tuple[str, ...]
+    source_format: str  # the importer's name
+    files: tuple[str, ...]  # the files that were read
+    # `rows_read`, `rows_kept`: ratings in the source; ratings in the dataset.
     rows_read: int
     rows_kept: int
-    dropped: dict[str, int]
-    examples: dict[str, tuple[ImportProblem, ...]]
-    warnings: tuple[str, ...]
-    scale: str
+    dropped: dict[str, int]  # reason to number of rows left out, of ratings and of the other files
+    examples: dict[str, tuple[ImportProblem, ...]]  # reason to the first rows left out, at most ten of each
+    warnings: tuple[str, ...]  # full sentences about what was taken, but is worth knowing
+    scale: str  # the scale of ratings, and whether it was declared or detected
 
     def as_json(self) -> dict[str, Any]:
         """The report in JSON values."""
@@ -207,41 +151,24 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ParsedItem:
-    """One item as its source describes it.
+    """One item as its source describes it."""
 
-    Parameters
-    ----------
-    external_id : str
-        The source's own id.
-    title : str
-        As people say it ("The Matrix").
-    year : int or None
-    plot : str
-        Empty where the source has none.
-    features : tuple of (kind, value)
-        Kinds: genre, tag, decade, alias, director, …; no pair twice.
-    image_url, trailer_url : str
-        Empty where the source has none.
-    image : str
-        The stored name of a picture of its own; empty where it has none.
-    links : tuple of (place, id)
-        The item's id elsewhere ("imdb", "0114709").
-    """
-
-    external_id: str
-    title: str
+    external_id: str  # the source's own id
+    title: str  # as people say it ("The Matrix")
     year: int | None = None
-    plot: str = ""
+    plot: str = ""  # empty where the source has none
+    # (kind, value); kinds: genre, tag, decade, alias, director, …; no pair twice.
     features: tuple[tuple[str, str], ...] = ()
+    # `image_url`, `trailer_url`: empty where the source has none.
     image_url: str = ""
     trailer_url: str = ""
-    links: tuple[tuple[str, str], ...] = ()
-    image: str = ""
+    links: tuple[tuple[str, str], ...] = ()  # (place, id); the item's id elsewhere ("imdb", "0114709")
+    image: str = ""  # the stored name of a picture of its own; empty where it has none
 
 
 @dataclass(frozen=True, slots=True)
 class RatingScale:
-    """The values a rating can have: `low`, `low` + `step`, … `high`; one value where things were taken or not."""
+    """The values a rating can have: `low`, `low` + `step`, … `high`; a single value in usage data."""
 
     low: float
     high: float
@@ -264,7 +191,7 @@ class RatingScale:
 
     def __str__(self) -> str:
         if self.low == self.high:
-            return "usage: taken or not, nobody rated"
+            return "usage: taken or not, without ratings"
         how = "declared" if self.is_declared else "detected from the ratings"
         return f"{self.low:g} to {self.high:g} in steps of {self.step:g}, {how}"
 
@@ -275,46 +202,37 @@ class RatingScale:
 
     def is_on(self, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
         """Whether each value is one of the scale's, to 1e-4 of a step; NaN is not."""
+        from catalog.importers.kernels.scales import mark_points
+
         answer = np.empty(len(values), dtype=np.bool_)
-        plain = np.ascontiguousarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
-        lazy.scale_kernels().mark_points(plain, self.low, self.high, self.step, answer)
+        is_single = values.dtype == np.float32
+        plain: NDArray[np.floating[Any]] = np.ascontiguousarray(values, dtype=np.float32 if is_single else np.float64)
+        mark_points(plain, self.low, self.high, self.step, answer)
         return answer
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedDataset:
-    """Ratings as index arrays and items as rows, ready to be stored.
+    """Ratings as index arrays and items as rows, ready to be stored."""
 
-    Parameters
-    ----------
-    user_ids : str array, shape (n_users,)
-        The source's own ids, of users with at least one rating: in order of number where all are whole
-        numbers, else of text.
-    items : tuple of ParsedItem, length n_items
-        In the same kind of order; items without ratings are kept.
-    users, items_rated : int32 array, shape (n_ratings,)
-        Index into `user_ids` and `items` of each rating, in the source's order. No pair twice.
-    values : float32 array, shape (n_ratings,)
-        Ratings on `scale`, finite.
-    timestamps : int64 array, shape (n_ratings,), or None
-        Seconds since 1970-01-01 UTC; None where the source has no times.
-    scale : RatingScale
-    report : ImportReport
-    utilities : float32 array, shape (n_ratings,), or None
-        What each row was worth; None where the source does not say.
-    probe : int64 array, shape (n_pairs, 2), or None
-        Users and items (indices) of the rows that the source's authors held out; None where it names none.
-    """
-
+    # Shape (n_users,); the source's own ids, of users with at least one rating: in order of number where all are whole
+    # numbers, else of text.
     user_ids: NDArray[np.str_]
+    # Tuple of ParsedItem, length n_items; in the same kind of order; items without ratings are kept.
     items: tuple[ParsedItem, ...]
+    # `users`, `items_rated`: shape (n_ratings,); index into `user_ids` and `items` of each rating, in the source's
+    # order. No pair twice.
     users: NDArray[np.int32]
     items_rated: NDArray[np.int32]
-    values: NDArray[np.float32]
+    values: NDArray[np.float32]  # shape (n_ratings,); ratings on `scale`, finite
+    # Shape (n_ratings,), or None; seconds since 1970-01-01 UTC; None where the source has no times.
     timestamps: NDArray[np.int64] | None
     scale: RatingScale
     report: ImportReport
+    # Shape (n_ratings,), or None; what each row was worth; None where the source does not say.
     utilities: NDArray[np.float32] | None = None
+    # Shape (n_pairs, 2), or None; users and items (indices) of the rows that the source's authors held out; None where
+    # it names none.
     probe: NDArray[np.int64] | None = None
 
     @property

@@ -25,9 +25,10 @@ from catalog.importers.items import misfit
 from catalog.importers.layout import Kind, Layout, first_line, shown
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.rows import RatingColumns, assemble
+from catalog.importers.row_checks import RatingColumns
+from catalog.importers.rows import assemble
 from catalog.importers.sources import Source, SourceFile, refuse
-from catalog.importers.tables import read_table
+from catalog.importers.table_reader import read_table
 
 RATINGS, BOOKS = "bx-book-ratings.csv", "bx-books.csv"
 ONE_TO_TEN = RatingScale(1.0, 10.0, 1.0)
@@ -40,12 +41,8 @@ _BOOK_COLUMNS = (
 def parse_bookcrossing(
     source: Source, options: Options, *, policy: Policy, progress: Progress | None = None
 ) -> ParsedDataset:
-    """`BX-Book-Ratings.csv`, and `BX-Books.csv` where it is there.
-
-    Raises
-    ------
-    ImportRefused
-        A missing file, other columns, or rows that the policy refuses.
+    """`BX-Book-Ratings.csv`, and `BX-Books.csv` where it is there. Raises ImportRefused: a missing file, other columns,
+    or rows that the policy refuses.
     """
     ratings = source.need(RATINGS, "the ratings")
     problems, set_aside = Problems(), Problems()
@@ -106,19 +103,19 @@ def _books(file: SourceFile, problems: Problems) -> tuple[ParsedItem, ...]:
         if problem is not None:
             problems.add(problem[0], ImportProblem(file.name, table.line(row), "ISBN", problem[1]))
             continue
-        made = int(year) or None  # 0: it is not known
+        published = int(year) or None  # 0: it is not known
         image = table.columns[_IMAGE][row].strip()
         features = [
             (kind, value)
             for kind, column in (("author", "Book-Author"), ("publisher", "Publisher"))
             if 0 < len(value := html.unescape(table.columns[column][row]).strip()) <= LONGEST_FEATURE
         ]
-        if made is not None:
-            features.append(("decade", f"{made // 10 * 10}s"))
+        if published is not None:
+            features.append(("decade", f"{published // 10 * 10}s"))
         items[isbn] = ParsedItem(
             isbn,
             title,
-            year=made,
+            year=published,
             features=tuple(dict.fromkeys(features)),
             image_url=image if image.startswith(("http://", "https://")) else "",
         )

@@ -9,7 +9,8 @@ from catalog.importers.items import USUAL_ITEM_NAMES, parse_items
 from catalog.importers.layout import Kind
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.rows import RatingColumns, assemble
+from catalog.importers.row_checks import RatingColumns
+from catalog.importers.rows import assemble
 from catalog.importers.sheets import column_of, open_sheet, read_header
 from catalog.importers.sources import SourceFile, open_source, refuse
 
@@ -32,12 +33,8 @@ _NO_RATINGS = (
 def parse_table(
     source_format: str, ratings: SourceFile, options: Options, *, policy: Policy, progress: Progress | None = None
 ) -> ParsedDataset:
-    """Ratings, or usage without ratings, by named columns.
-
-    Raises
-    ------
-    ImportRefused
-        A header without the columns, or rows that the policy refuses.
+    """Ratings, or usage without ratings, by named columns. Raises ImportRefused: a header without the columns, or rows
+    that the policy refuses.
     """
     sheet = open_sheet(ratings, options)
     users = USUAL_NAMES["user"] + (_BASKET_NAMES if options.usage else ())
@@ -64,10 +61,12 @@ def parse_table(
     files = [ratings.name]
     items: tuple[ParsedItem, ...] | None = None
     if options.items_file is not None:
-        beside = open_source(options.items_file, policy.limits)
-        if len(beside.files) != 1:
-            raise refuse(beside.name, f"one file of items is needed, and there are {len(beside.files)} here")
-        (items_file,) = beside.files.values()
+        items_source = open_source(options.items_file, policy.limits)
+        if len(items_source.files) != 1:
+            raise refuse(
+                items_source.name, f"one file of items is needed, and there are {len(items_source.files)} here"
+            )
+        (items_file,) = items_source.files.values()
         files.append(items_file.name)
         items = parse_items(items_file, options, problems)
     return assemble(

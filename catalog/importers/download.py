@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from catalog.importers import lazy
+import httpx
+
 from core.errors import DataError, ParameterError
 
 GROUPLENS = "https://files.grouplens.org/datasets/movielens/"
@@ -49,31 +50,16 @@ class DownloadFailed(DataError):
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """A file that is there and whole.
-
-    Parameters
-    ----------
-    path : Path
-    n_bytes : int
-    checksum : str
-        Hexadecimal; MD5 where it has 32 digits, SHA-256 where 64.
-    was_there : bool
-        Whether nothing had to be fetched.
-    """
+    """A file that is there and whole."""
 
     path: Path
     n_bytes: int
-    checksum: str
-    was_there: bool
+    checksum: str  # hexadecimal; MD5 where it has 32 digits, SHA-256 where 64
+    was_there: bool  # whether nothing had to be fetched
 
 
 def address_of(name: str) -> str:
-    """Where a set is published.
-
-    Raises
-    ------
-    ParameterError
-        No set of that name is known.
+    """Where a set is published. Raises ParameterError: no set of that name is known.
 
     Examples
     --------
@@ -95,8 +81,10 @@ def download(
 ) -> Downloaded:
     """Fetch one file into a folder.
 
-    What has arrived is kept beside as ``NAME.part``, so that the next call goes on where this one ended, if the
-    server still has the same file. Only a file whose size and sum are right gets its name.
+    An incomplete download is stored as ``NAME.part``, and the next call resumes it if the server's file has not
+    changed. Only a file whose size and checksum match gets its final name. Raises ParameterError: an address or a sum
+    that is none. Raises DownloadFailed: no network, no such file, a redirection elsewhere, another size or sum, no
+    room.
 
     Parameters
     ----------
@@ -108,18 +96,6 @@ def download(
         MD5 or SHA-256 in hexadecimal; None: read from ``URL.md5``.
     most_bytes : int
         A larger file is refused.
-    progress : callable, optional
-
-    Returns
-    -------
-    Downloaded
-
-    Raises
-    ------
-    ParameterError
-        An address or a sum that is none.
-    DownloadFailed
-        No network, no such file, a redirection elsewhere, another size or sum, no room.
     """
     name = Path(urlsplit(url).path).name
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname or not name:
@@ -128,7 +104,7 @@ def download(
         raise ParameterError(f"{checksum!r} is no MD5 (32 digits) and no SHA-256 (64 digits) in hexadecimal.")
     target = folder / name
     part, tag = folder / f"{name}.part", folder / f"{name}.part.etag"
-    with _reported(url, target), lazy.httpx().Client(timeout=_SECONDS, follow_redirects=False) as client:
+    with _reported(url, target), httpx.Client(timeout=_SECONDS, follow_redirects=False) as client:
         folder.mkdir(parents=True, exist_ok=True)
         wanted = (checksum or _published_sum(client, f"{url}.md5")).lower()
         if target.exists():
@@ -138,13 +114,13 @@ def download(
                 f"{target} is there already, and its sum is not the published one ({wanted}). Move it away or delete "
                 "it, then download again."
             )
-        _fetch(client, url, part, tag, most_bytes, progress)
-        found = _sum_of(part, wanted)
-        if found != wanted:
+        _fetch(client, url, part, tag, most_bytes=most_bytes, progress=progress)
+        actual = _sum_of(part, wanted)
+        if actual != wanted:
             part.unlink()
             tag.unlink(missing_ok=True)
             raise DownloadFailed(
-                f"What arrived from {url} has the sum {found} where {wanted} belongs, so it was thrown away. "
+                f"What arrived from {url} has the sum {actual} where {wanted} belongs, so it was thrown away. "
                 "Download again; if it happens twice, the server's file is damaged."
             )
         part.replace(target)
@@ -155,7 +131,6 @@ def download(
 @contextmanager
 def _reported(url: str, target: Path) -> Iterator[None]:
     """Faults of the network and of the disk as one sentence each."""
-    httpx = lazy.httpx()
     try:
         yield
     except httpx.TimeoutException as error:
@@ -212,14 +187,14 @@ def _published_sum(client: Any, url: str) -> str:
             text += block
             if len(text) > _LONGEST_SUM_FILE:
                 break
-    found = _SUM.search(text[:_LONGEST_SUM_FILE].decode("latin-1"))
-    if found is None:
+    match = _SUM.search(text[:_LONGEST_SUM_FILE].decode("latin-1"))
+    if match is None:
         raise DownloadFailed(f"{url} holds no sum to check the file by. Give it (--checksum).")
-    return found[0]
+    return match[0]
 
 
-def _fetch(client: Any, url: str, part: Path, tag: Path, most_bytes: int, progress: Progress | None) -> None:
-    """Bring the part to its full length: from where it ends, if the server has the same file still."""
+def _fetch(client: Any, url: str, part: Path, tag: Path, *, most_bytes: int, progress: Progress | None) -> None:
+    """Download the file into the part; resume from its end if the server's file has not changed."""
     before = part.stat().st_size if part.exists() and tag.exists() else 0
     headers = {"Range": f"bytes={before}-", "If-Range": tag.read_text()} if before else None
     with _answer(client, url, headers) as response:
@@ -228,15 +203,15 @@ def _fetch(client: Any, url: str, part: Path, tag: Path, most_bytes: int, progre
         else:
             begins_again = False
             _refuse_status(response, url)
-            _save(response, url, part, tag, before, most_bytes, progress)
+            _save(response, url, part, tag, before=before, most_bytes=most_bytes, progress=progress)
     if begins_again:
         part.unlink()
         tag.unlink()
-        _fetch(client, url, part, tag, most_bytes, progress)
+        _fetch(client, url, part, tag, most_bytes=most_bytes, progress=progress)
 
 
 def _save(
-    response: Any, url: str, part: Path, tag: Path, before: int, most_bytes: int, progress: Progress | None
+    response: Any, url: str, part: Path, tag: Path, *, before: int, most_bytes: int, progress: Progress | None
 ) -> None:
     if response.status_code == _PART and not response.headers.get("Content-Range", "").startswith(f"bytes {before}-"):
         raise DownloadFailed(f"{url} was answered with another part than was asked for. Delete {part} and try again.")

@@ -1,4 +1,4 @@
-"""Facts about items as they are met: checked, gathered by item, strangers counted."""
+"""Collects item metadata: facts are checked and grouped by item, and unknown items are counted."""
 
 from __future__ import annotations
 
@@ -23,81 +23,48 @@ _YEAR = re.compile(r"\d{4}")
 
 @dataclass(slots=True)
 class ItemFacts:
-    """What is said of one item.
+    """The metadata of one item."""
 
-    Parameters
-    ----------
-    fields : dict
-        Of "title", "year" (four digits), "plot", "image", "trailer" those that are said, and `PICTURE` where an
-        image is a file; none empty.
-    features : dict
-        (kind, value) in the order they were met, each once.
-    """
-
+    # Of "title", "year" (four digits), "plot", "image", "trailer" those that are said, and `PICTURE` where an image is
+    # a file; none empty.
     fields: dict[str, str] = field(default_factory=dict)
+    # (kind, value) in the order they were met, each once.
     features: dict[tuple[str, str], None] = field(default_factory=dict)
 
 
 class Facts:
-    """Facts by item.
+    """Facts by item, of the items in `known`.
 
-    Parameters
-    ----------
-    file : str
-        Its name, for messages.
-    known : set of str
-        The ids of items.
-    rename : mapping
-        Kinds to what they are to be called.
-    separator : str
-        Between the values of a field that is to be split.
-    pictures : Pictures
-        Files that an image may name instead of an address.
-
-    Attributes
-    ----------
-    items : dict
-        Id to `ItemFacts`, of known items of which something was said.
-    problems : Problems
-        Rows that cannot be taken.
-    strangers : Problems
-        Rows of items that are not known.
-    rows, rows_left_out : int
-        Of the file; counted by who reads it, but for those left out in `add`.
+    `rename` maps kinds to their new names, `separator` stands between the values of a field that is to be split, and
+    `pictures` are files that an image may name instead of an address.
     """
 
     def __init__(
         self, file: str, known: frozenset[str], rename: Mapping[str, str], separator: str, pictures: Pictures
     ) -> None:
-        self.items: dict[str, ItemFacts] = {}
-        self.problems = Problems()
-        self.strangers = Problems()
-        self.rows = 0
-        self.rows_left_out = 0
+        self.items: dict[str, ItemFacts] = {}  # by item id, for known items with metadata
+        self.problems = Problems()  # invalid rows
+        self.strangers = Problems()  # rows of unknown items
+        self.rows = 0  # of the file; counted by the reader
+        self.rows_left_out = 0  # counted by the reader, except for those left out in `add`
         self._file = file
         self._known = known
-        self._rename = {kind_of(name): kind_of(other) for name, other in rename.items()}
+        self._rename = {kind_of(name): kind_of(target) for name, target in rename.items()}
         self._separator = separator
         self._pictures = pictures
 
     def add(
         self,
         external_id: str,
-        said: Iterable[tuple[str, str, tuple[str, ...]]],
+        statements: Iterable[tuple[str, str, tuple[str, ...]]],
         line: int,
         *,
         is_split: bool = False,
     ) -> None:
-        """Take a row whole or not at all.
+        """Add a row, completely or not at all.
 
-        Parameters
-        ----------
-        external_id : str
-        said : iterable of (name, column, values)
-            The field or kind, the column it stands in, and what it says.
-        line : int
-        is_split : bool
-            Whether the values of features are to be split at the separator.
+        A statement is the field or kind, its column, and its values; `is_split` splits the values of features at the
+        separator.
         """
         if external_id not in self._known:
             reason = f"the dataset has no item {shown(external_id)}"
@@ -105,7 +72,7 @@ class Facts:
             self.rows_left_out += 1
             return
         fresh = ItemFacts()
-        for name, column, values in said:
+        for name, column, values in statements:
             problem = self._take(fresh, self._items_own(external_id), name, values, is_split)
             if problem is not None:
                 self.problems.add(problem[0], ImportProblem(self._file, line, column, problem[1]))
@@ -122,7 +89,7 @@ class Facts:
     def _take(
         self, fresh: ItemFacts, own: ItemFacts, name: str, values: tuple[str, ...], is_split: bool
     ) -> tuple[str, str] | None:
-        """Add to `fresh` what one name says, or return kind and reason of what keeps it out."""
+        """Add the values of one name to `fresh`, or return the kind and reason of the problem."""
         kind = kind_of(name)
         kind = self._rename.get(kind, kind)
         if not kind or len(kind) > LONGEST_KIND:
@@ -166,7 +133,7 @@ class Facts:
 
 
 def _field_problem(kind: str, text: str) -> tuple[str, str] | None:
-    """What keeps a text from being a field's: kind of problem and reason."""
+    """The problem of a text as the value of a field: kind and reason."""
     if kind == "year" and not _YEAR.fullmatch(text):
         return "unusable year", f"{shown(text)} is no year"
     longest = {"title": LONGEST_TITLE, "plot": LONGEST_PLOT}.get(kind, len(text))

@@ -1,4 +1,4 @@
-"""Baskets and click streams as the frequent itemset repository keeps them: a line is a basket, numbers its items.
+"""Baskets and click streams in the FIMI format: each line is a basket of item numbers.
 
 References
 ----------
@@ -15,7 +15,8 @@ from catalog.importers.base import ImportProblem, ParsedDataset, Policy, Progres
 from catalog.importers.layout import Stretches, Table, shown
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.rows import RatingColumns, assemble
+from catalog.importers.row_checks import RatingColumns
+from catalog.importers.rows import assemble
 from catalog.importers.sources import Source, SourceFile, refuse
 
 SUFFIXES = (".dat", ".dat.gz")
@@ -25,17 +26,13 @@ _MOST_ID = 10**18
 
 
 def parse_fimi(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
-    """One `.dat` file: the user is the number of the line. An item that comes again in a line counts once.
-
-    Raises
-    ------
-    ImportRefused
-        There is no such file, or rows that the policy refuses.
+    """One `.dat` file: the user is the number of the line. An item that is repeated in a line counts once. Raises
+    ImportRefused: there is no such file, or rows that the policy refuses.
     """
-    found = [file for name, file in source.files.items() if name.endswith(SUFFIXES)]
-    if len(found) != 1:
-        raise refuse(source.name, f"one .dat file of baskets is needed, and there are {len(found)} here")
-    (file,) = found
+    files = [file for name, file in source.files.items() if name.endswith(SUFFIXES)]
+    if len(files) != 1:
+        raise refuse(source.name, f"one .dat file of baskets is needed, and there are {len(files)} here")
+    (file,) = files
     problems = Problems()
     return assemble(
         source_format="fimi",
@@ -65,7 +62,7 @@ def _read(file: SourceFile, problems: Problems, progress: Progress | None) -> Ta
             except (ValueError, OverflowError):
                 is_plain = False
             if not is_plain:
-                numbers = _plain_ones(fields, file.name, number, problems)
+                numbers = _whole_numbers(fields, file.name, number, problems)
             items.extend(numbers)
             baskets.extend([number] * len(numbers))
             if progress is not None and number % _LINES_AT_A_TIME == 0:
@@ -78,13 +75,13 @@ def _read(file: SourceFile, problems: Problems, progress: Progress | None) -> Ta
     return Table(
         columns={"basket": lines, "item": np.frombuffer(items, dtype=np.int64) if items else lines},
         lines=Stretches.of(lines),
-        is_swept=False,
+        is_bulk_read=False,
         rows_read=rows_read,
         ends_open=False,
     )
 
 
-def _plain_ones(fields: list[bytes], file: str, line: int, problems: Problems) -> array[int]:
+def _whole_numbers(fields: list[bytes], file: str, line: int, problems: Problems) -> array[int]:
     """The items of a line that are whole numbers; the others become problems."""
     numbers = array("q")
     for field in fields:

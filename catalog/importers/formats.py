@@ -27,35 +27,21 @@ _TABLE_OPTIONS = frozenset(option.name for option in fields(Options)) - {"zeros"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format.
-
-    Parameters
-    ----------
-    title : str
-    sentence : str
-        What it is, and what becomes of it.
-    parse : callable
-        Source, options, policy and progress to the dataset.
-    options : frozenset of str
-        The fields of `Options` that it takes.
-    needs : tuple of str
-        The files that tell it, all of them; empty where `is_here` tells it.
-    is_here : callable
-        Whether a source is of this format, where the names of its files are not fixed.
-    """
+    """A format."""
 
     title: str
-    sentence: str
-    parse: Callable[..., ParsedDataset]
-    options: frozenset[str] = _NO_OPTIONS
-    needs: tuple[str, ...] = ()
+    sentence: str  # what it is, and what becomes of it
+    parse: Callable[..., ParsedDataset]  # source, options, policy and progress to the dataset
+    options: frozenset[str] = _NO_OPTIONS  # the fields of `Options` that it takes
+    needs: tuple[str, ...] = ()  # the files that tell it, all of them; empty where `is_here` tells it
+    # Whether a source is of this format, where the names of its files are not fixed.
     is_here: Callable[[Source], bool] = lambda source: False
 
 
 def only_file(source: Source, suffixes: tuple[str, ...]) -> SourceFile | None:
     """The one file of a source whose name ends in one of `suffixes`; None where there are none or several."""
-    found = [file for name, file in source.files.items() if name.endswith(suffixes)]
-    return found[0] if len(found) == 1 else None
+    matches = [file for name, file in source.files.items() if name.endswith(suffixes)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _table(source_format: str, suffixes: tuple[str, ...]) -> Callable[..., ParsedDataset]:
@@ -64,7 +50,7 @@ def _table(source_format: str, suffixes: tuple[str, ...]) -> Callable[..., Parse
         if file is None and len(source.files) == 1:
             (file,) = source.files.values()  # whatever its name, where the format is named
         if file is None:
-            here = ", ".join(found.name for found in list(source.files.values())[:8]) or "nothing"
+            here = ", ".join(member.name for member in list(source.files.values())[:8]) or "nothing"
             raise refuse(source.name, f"one table is needed (there is {here})", advice="Give the file itself.")
         return parse_table(source_format, file, options, **settings)  # type: ignore[arg-type]  # as `Format.parse`
 
@@ -123,7 +109,7 @@ FORMATS: dict[str, Format] = {
     ),
     "fimi": Format(
         "Baskets or click streams (FIMI)",
-        "One .dat file such as retail or kosarak: a line is a basket, its numbers the items taken; nobody rated.",
+        "One .dat file such as retail or kosarak: each line is a basket of item numbers; there are no ratings.",
         parse_fimi,
         is_here=lambda source: len(source.files) == 1 and only_file(source, BASKETS) is not None,
     ),

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.importers import lazy
-
 
 def ordered_ids(ids: NDArray[Any], *, in_place: bool = False) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
-    """Distinct ids in order, and the place of each entry among them.
+    """Distinct ids in order, and the position of each entry among them.
 
     Parameters
     ----------
     ids : int array or object array of str, shape (n_rows,)
     in_place : bool
-        Whether the places may take the memory of ids that nobody reads any more.
+        Whether the codes may overwrite the memory of `ids`, which are not read again.
 
     Returns
     -------
@@ -31,13 +29,15 @@ def ordered_ids(ids: NDArray[Any], *, in_place: bool = False) -> tuple[NDArray[n
     >>> ordered_ids(np.array(["10", "9", "10"], dtype=object))
     (array(['9', '10'], dtype='<U2'), array([1, 0, 1], dtype=int32))
     """
+    from catalog.importers.kernels.ids import mark
+
     if np.issubdtype(ids.dtype, np.integer):
         low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
         if low >= 0 and high < _largest_direct(len(ids)):
             is_met = np.zeros(high + 1, dtype=np.bool_)
-            lazy.id_kernels().mark(_plain_numbers(ids), is_met)
-            place = np.cumsum(is_met, dtype=np.int32) - np.int32(1)
-            return np.flatnonzero(is_met).astype(np.str_), _looked_up(ids, place, in_place=in_place)
+            mark(_plain_numbers(ids), is_met)
+            position = np.cumsum(is_met, dtype=np.int32) - np.int32(1)
+            return np.flatnonzero(is_met).astype(np.str_), _looked_up(ids, position, in_place=in_place)
         distinct, inverse = np.unique(ids, return_inverse=True)
         return distinct.astype(np.str_), inverse.astype(np.int32)
     texts = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.str_)
@@ -57,11 +57,13 @@ def _looked_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32], *, in_pl
 
     In place where that can be: memory that nothing has touched yet costs a large import more than the look-up.
     """
+    from catalog.importers.kernels.ids import look_up
+
     plain = _plain_numbers(ids)
     is_room = in_place and plain.dtype == np.int32 and plain.flags.writeable
-    found: NDArray[np.int32] = plain.view(np.int32) if is_room else np.empty(len(ids), dtype=np.int32)
-    lazy.id_kernels().look_up(plain, table, found)
-    return found
+    codes: NDArray[np.int32] = plain.view(np.int32) if is_room else np.empty(len(ids), dtype=np.int32)
+    look_up(plain, table, codes)
+    return codes
 
 
 def _largest_direct(n_rows: int) -> int:
@@ -102,21 +104,23 @@ def codes_among(known_ids: Sequence[str], ids: NDArray[Any], *, in_place: bool =
     >>> codes_among(["7", "3"], np.array([3, 4, 7]))
     array([ 1, -1,  0], dtype=int32)
     """
+    from catalog.importers.kernels.ids import are_known
+
     if np.issubdtype(ids.dtype, np.integer):
         # Ids that are digits alone are numbers here; another known id is none of them.
-        places = np.array(
-            [place for place, text in enumerate(known_ids) if _is_plain(text) and len(text) <= 18], dtype=np.int64
+        positions = np.array(
+            [position for position, text in enumerate(known_ids) if _is_plain(text) and len(text) <= 18], dtype=np.int64
         )
-        known = np.array([int(known_ids[place]) for place in places.tolist()], dtype=np.int64)
+        known = np.array([int(known_ids[position]) for position in positions.tolist()], dtype=np.int64)
         if not len(known):
             return np.full(len(ids), -1, dtype=np.int32)
         order = np.argsort(known)
-        known, order = known[order], places[order]
+        known, order = known[order], positions[order]
         if known[0] >= 0 and known[-1] < _largest_direct(len(ids)):
-            place = np.full(int(known[-1]) + 1, -1, dtype=np.int32)
-            place[known] = order
-            is_spare = in_place and bool(lazy.id_kernels().are_known(_plain_numbers(ids), place))
-            return _looked_up(ids, place, in_place=is_spare)
+            position = np.full(int(known[-1]) + 1, -1, dtype=np.int32)
+            position[known] = order
+            is_spare = in_place and bool(are_known(_plain_numbers(ids), position))
+            return _looked_up(ids, position, in_place=is_spare)
         nearest = np.minimum(np.searchsorted(known, ids), len(known) - 1)
         return np.where(known[nearest] == ids, order[nearest], -1).astype(np.int32)
     place_of = {text: position for position, text in enumerate(known_ids)}
@@ -124,23 +128,15 @@ def codes_among(known_ids: Sequence[str], ids: NDArray[Any], *, in_place: bool =
 
 
 def counts_of(codes: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
-    """How often each of 0, 1, … n - 1 comes.
+    """How often each of 0, 1, … n - 1 comes. Returns an int64 array, shape (n,).
 
     Parameters
     ----------
     codes : int array, shape (n_rows,)
         From 0 to n - 1.
-    n : int
-
-    Returns
-    -------
-    int64 array, shape (n,)
-
-    Examples
-    --------
-    >>> counts_of(np.array([2, 0, 2]), 4)
-    array([1, 0, 2, 0])
     """
+    from catalog.importers.kernels.ids import count
+
     counts = np.zeros(n, dtype=np.int64)
-    lazy.id_kernels().count(np.ascontiguousarray(codes, dtype=np.int32), counts)
+    count(np.ascontiguousarray(codes, dtype=np.int32), counts)
     return counts

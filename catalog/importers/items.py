@@ -1,4 +1,4 @@
-"""A file of items beside the ratings: what each is called, and what is known of it."""
+"""Reads a file of items: their titles and other metadata."""
 
 from __future__ import annotations
 
@@ -23,12 +23,8 @@ _YEAR = re.compile(r"\d{4}")
 
 
 def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple[ParsedItem, ...]:
-    """The items of their file, in its order.
-
-    Raises
-    ------
-    ImportRefused
-        A header without the columns, or no item that can be kept.
+    """The items of their file, in its order. Raises ImportRefused: a header without the columns, or no item that can be
+    kept.
     """
     sheet = open_sheet(file, options)
     identity = column_of(
@@ -80,7 +76,7 @@ def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple
 
 
 def misfit(external_id: str, title: str, items: Mapping[str, ParsedItem]) -> tuple[str, str] | None:
-    """What keeps an item from being a row: kind and reason."""
+    """The problem that excludes an item: kind and reason."""
     if len(external_id) > LONGEST_ID:
         return "unusable id", f"the id has {len(external_id)} characters; at most {LONGEST_ID} are kept"
     if external_id in items:
@@ -104,7 +100,7 @@ def with_point(text: str, decimal: str) -> str:
 
 
 def utility_of(text: str) -> float | None:
-    """What an item is worth, at least 0; None where the text is no such number.
+    """The utility of an item, at least 0; None if the text is no such number.
 
     Examples
     --------
@@ -128,7 +124,7 @@ def _text(table: Table, column: str, row: int) -> str:
 
 
 def _utility(text: str) -> tuple[tuple[str, str], ...]:
-    """The feature of an item that is worth something; 0 is worth nothing, as if there were none."""
+    """The utility as a feature; a utility of 0 is no feature."""
     worth = utility_of(text) if text else None
     return ((UTILITY_KIND, repr(worth)),) if worth else ()
 
@@ -136,12 +132,12 @@ def _utility(text: str) -> tuple[tuple[str, str], ...]:
 def _features(
     table: Table, columns: Mapping[str, str], row: int, year: int | None, separator: str
 ) -> tuple[tuple[str, str], ...]:
-    found = [
+    features = [
         (kind, value.strip())
         for kind, column in columns.items()
         for value in table.columns[column][row].split(separator)
         if value.strip() and len(value.strip()) <= LONGEST_FEATURE
     ]
     if year is not None:
-        found.append(("decade", f"{year // 10 * 10}s"))
-    return tuple(dict.fromkeys(found))
+        features.append(("decade", f"{year // 10 * 10}s"))
+    return tuple(dict.fromkeys(features))

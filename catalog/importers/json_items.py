@@ -1,4 +1,4 @@
-"""JSON Lines of items: an object a line, its values texts or lists of texts."""
+"""Reads items from JSON Lines: one object per line, with texts or lists of texts as values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,10 @@ Texts = dict[str, tuple[str, ...]]
 def json_items(
     file: SourceFile, problems: Problems, progress: Progress | None = None
 ) -> Iterator[tuple[int, Texts | None]]:
-    """The objects of a file by line, each key's values as texts; None for a line that cannot be taken.
+    """The objects of a file by line, each key's values as texts; None for a line that cannot be read.
 
-    Empty lines are no rows. Numbers are taken as texts; null, empty texts and empty lists as nothing.
-
-    Raises
-    ------
-    ImportRefused
-        The file is empty, damaged or beyond its limit, or a line does not end.
+    Empty lines are no rows. Numbers are taken as texts; null, empty texts and empty lists as nothing. Raises
+    ImportRefused: the file is empty, damaged or beyond its limit, or a line does not end.
     """
     with file.open() as (stream, watch):
         number, rows = 0, 0
@@ -48,7 +44,7 @@ def json_items(
 
 
 class _Unusable(Exception):
-    """A line that cannot be taken: kind of problem, column, reason."""
+    """A line that cannot be read: kind of problem, column, reason."""
 
 
 def _parsed(raw: bytes, *, is_first: bool) -> dict[str, Any]:
@@ -57,37 +53,37 @@ def _parsed(raw: bytes, *, is_first: bool) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise _Unusable("broken encoding", None, undecodable(error, "utf-8-sig")) from error
     try:
-        found = json.loads(text, object_pairs_hook=_once)
+        parsed = json.loads(text, object_pairs_hook=_once)
     except RecursionError as error:
         raise _Unusable("unreadable row", None, "the line is nested too deeply") from error
     except ValueError as error:
         raise _Unusable("unreadable row", None, f"the line is no JSON ({error})") from error
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise _Unusable("unreadable row", None, "the line is JSON, but no object ({…})")
-    return found
+    return parsed
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise ValueError("a key comes twice in one object")
-    return found
+    return record
 
 
-def _texts(found: dict[str, Any]) -> Texts:
+def _texts(record: dict[str, Any]) -> Texts:
     texts: Texts = {}
-    for key, value in found.items():
+    for key, value in record.items():
         values = value if isinstance(value, list) else [value]
-        for one in values:
-            if isinstance(one, dict | list | bool) or one in (float("inf"), float("-inf")) or one != one:
-                raise _Unusable("unusable value", key, f"{shown(json.dumps(one))} is neither a text nor a number")
-        kept = (str(one).strip() for one in values if one is not None)
-        texts[key] = tuple(text for text in kept if text)
+        for value in values:
+            if isinstance(value, dict | list | bool) or value in (float("inf"), float("-inf")) or value != value:
+                raise _Unusable("unusable value", key, f"{shown(json.dumps(value))} is neither a text nor a number")
+        texts_of_values = (str(value).strip() for value in values if value is not None)
+        texts[key] = tuple(text for text in texts_of_values if text)
         if any(_is_broken(text) for text in texts[key]):
             raise _Unusable("broken encoding", key, "the text holds half of a surrogate pair, which is no character")
     return texts
 
 
 def _is_broken(text: str) -> bool:
-    """Whether a text cannot be written as UTF-8: JSON can spell half of a surrogate pair."""
+    """Whether a text cannot be encoded as UTF-8, because JSON allows unpaired surrogates."""
     return any("\ud800" <= character <= "\udfff" for character in text)

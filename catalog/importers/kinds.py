@@ -1,4 +1,4 @@
-"""What facts about items are called: the fields an item has one of, and the kinds of its features."""
+"""Names of item metadata: the fields of an item and the kinds of its features."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
     "decade": ("decades",),
     "alias": ("aliases", "alternativetitle", "alternativetitles", "akas"),
 }
-_BY_NAME = {other: name for name, others in _ALSO_CALLED.items() for other in (name, *others)}
+_BY_NAME = {alias: name for name, aliases in _ALSO_CALLED.items() for alias in (name, *aliases)}
 
 
 def plain(name: str) -> str:
-    """A name as names are compared.
+    """A name in the form in which names are compared.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def plain(name: str) -> str:
 
 
 def usual_kind(name: str) -> str | None:
-    """The field or kind that a column of this name holds; None where the name is not a usual one.
+    """The field or kind that a column of this name holds; None if the name is unknown.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def usual_kind(name: str) -> str | None:
 
 
 def kind_of(name: str) -> str:
-    """The field or kind that a fact of this name is of: the usual one, else the name in small letters.
+    """The field or kind of a fact with this name: the usual one, else the name in lower case.
 
     Examples
     --------

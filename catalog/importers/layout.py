@@ -1,4 +1,4 @@
-"""How a delimited file is written, and the columns that are read of it."""
+"""The layout of a delimited file, and the table read from it."""
 
 from __future__ import annotations
 
@@ -18,58 +18,30 @@ LONGEST_LINE = 1 << 20  # bytes; a longer one is no line of a table
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a file is written.
+    """The layout of a delimited file."""
 
-    Parameters
-    ----------
-    columns : tuple of str
-        The names of all fields of a row, in order.
-    kinds : mapping
-        The columns to read, and what they hold: "whole" numbers, "number"s, "time" (seconds since 1970
-        or ISO 8601), "id" (text, not empty, trimmed), "text".
-    delimiter : str
-        One character, or several ("::", without quoting).
-    encoding : str
-    has_header : bool
-        Whether the first line names the columns.
-    has_quotes : bool
-        Whether a field may be quoted.
-    needs_final_newline : bool
-        Whether a last line without a line end means that the file was cut short.
-    decimal : str
-        The character before the decimals of a number, "." or ",".
-    escape : str
-        The character that takes the next one's meaning away; empty: there is none. Such a file is read by line.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the names of all fields of a row, in order
+    # The columns to read, and what they hold: "whole" numbers, "number"s, "time" (seconds since 1970 or ISO 8601), "id"
+    # (text, not empty, trimmed), "text".
     kinds: Mapping[str, Kind]
-    delimiter: str = ","
+    delimiter: str = ","  # one character, or several ("::", without quoting)
     encoding: str = "utf-8-sig"
-    has_header: bool = True
-    has_quotes: bool = True
-    needs_final_newline: bool = True
-    decimal: str = "."
+    has_header: bool = True  # whether the first line names the columns
+    has_quotes: bool = True  # whether a field may be quoted
+    needs_final_newline: bool = True  # whether a last line without a line end means that the file was cut short
+    decimal: str = "."  # the character before the decimals of a number, "." or ","
+    # The character that takes the next one's meaning away; empty: there is none. Such a file is read by line.
     escape: str = ""
 
     @property
     def has_free_text(self) -> bool:
-        """Whether a field could hold, or lack, anything and still be what its column is to hold."""
+        """Whether any text is valid in some column, so that a wrong field can go unnoticed."""
         return not {"whole", "number"}.issuperset(self.kinds.get(name, "text") for name in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """The lines of a table's rows, where a stretch of rows has one line after the other.
-
-    Parameters
-    ----------
-    starts : int64 array, shape (n_stretches,)
-        The first row of each stretch, ascending from 0.
-    first_lines : int64 array, shape (n_stretches,)
-        The line of that row.
-    files : tuple of str
-        The file of each stretch; empty where the table has one file.
+    """The lines of a table's rows, as stretches of consecutive lines.
 
     Examples
     --------
@@ -78,68 +50,56 @@ class Stretches:
     [2, 3, 7]
     """
 
-    starts: NDArray[np.int64]
-    first_lines: NDArray[np.int64]
-    files: tuple[str, ...] = ()
+    starts: NDArray[np.int64]  # shape (n_stretches,); the first row of each stretch, ascending from 0
+    first_lines: NDArray[np.int64]  # shape (n_stretches,); the line of that row
+    files: tuple[str, ...] = ()  # the file of each stretch; empty where the table has one file
 
     @classmethod
     def of(cls, lines: NDArray[np.int64]) -> Stretches:
-        """The stretches of rows whose lines are given one by one."""
+        """The stretches for a line number per row."""
         starts = np.flatnonzero(np.diff(lines, prepend=-1) != 1) if len(lines) else np.empty(0, dtype=np.int64)
         return cls(starts, lines[starts])
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[int, Stretches | int, str]]) -> Stretches:
-        """The stretches of tables set one under the other: rows, lines and file of each."""
+        """The stretches of concatenated tables: rows, lines and file of each."""
         starts, lines, files = [], [], []
         before = 0
         for n_rows, part, file in parts:
             if n_rows:
-                one = part if isinstance(part, Stretches) else cls(np.zeros(1, np.int64), np.array([part]))
-                starts.append(one.starts + before)
-                lines.append(one.first_lines)
-                files += [file] * len(one.starts)
+                stretches = part if isinstance(part, Stretches) else cls(np.zeros(1, np.int64), np.array([part]))
+                starts.append(stretches.starts + before)
+                lines.append(stretches.first_lines)
+                files += [file] * len(stretches.starts)
                 before += n_rows
         empty = [np.empty(0, dtype=np.int64)]
         return cls(np.concatenate(starts or empty), np.concatenate(lines or empty), tuple(files))
 
     def line(self, row: int) -> int:
         """The line of a row."""
-        place = self._place(row)
-        return int(self.first_lines[place] + row - self.starts[place])
+        stretch = self._stretch_of(row)
+        return int(self.first_lines[stretch] + row - self.starts[stretch])
 
     def file(self, row: int) -> str:
         """The file of a row; empty where the table has one file."""
-        return self.files[self._place(row)] if self.files else ""
+        return self.files[self._stretch_of(row)] if self.files else ""
 
-    def _place(self, row: int) -> int:
+    def _stretch_of(self, row: int) -> int:
         return int(np.searchsorted(self.starts, row, side="right")) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of a file, of the rows that could be read.
+    """Columns of a file, of the rows that could be read."""
 
-    Parameters
-    ----------
-    columns : dict of arrays, each of shape (n_rows,)
-        Whole numbers for "whole" and "time" (32 or 64 bits), float64 for "number", object arrays of str
-        for the others.
-    lines : Stretches, or int
-        The physical line on which each row ends, from 1; or of the first row, where each has the next.
-    is_swept : bool
-        Whether it was read in one sweep.
-    rows_read : int
-        Rows of the file, with those that could not be read.
-    ends_open : bool
-        Whether the last line has no line end.
-    """
-
+    # Shape (n_rows,); whole numbers for "whole" and "time" (32 or 64 bits), float64 for "number", object arrays of str
+    # for the others.
     columns: dict[str, NDArray[Any]]
+    # The physical line on which each row ends, from 1; or of the first row, where each has the next.
     lines: Stretches | int
-    is_swept: bool
-    rows_read: int
-    ends_open: bool
+    is_bulk_read: bool  # whether the whole file was read in bulk
+    rows_read: int  # rows of the file, with those that could not be read
+    ends_open: bool  # whether the last line has no line end
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -157,14 +117,18 @@ class Table:
         if is_kept.all():
             return self
         rows = np.flatnonzero(is_kept)
-        given = self.lines if isinstance(self.lines, Stretches) else None
-        places = given.starts if given is not None else np.zeros(1, dtype=np.int64)
-        first_lines = given.first_lines if given is not None else np.array([self.lines])
-        stretch = np.searchsorted(places, rows, side="right") - 1
-        lines = first_lines[stretch] + rows - places[stretch]
+        stretches = self.lines if isinstance(self.lines, Stretches) else None
+        starts_before = stretches.starts if stretches is not None else np.zeros(1, dtype=np.int64)
+        first_lines = stretches.first_lines if stretches is not None else np.array([self.lines])
+        stretch = np.searchsorted(starts_before, rows, side="right") - 1
+        lines = first_lines[stretch] + rows - starts_before[stretch]
         # A stretch ends where lines are left out, and where another began.
         starts = np.flatnonzero((np.diff(lines, prepend=-1) != 1) | (np.diff(stretch, prepend=-1) != 0))
-        files = tuple(given.files[stretch[start]] for start in starts) if given is not None and given.files else ()
+        files = (
+            tuple(stretches.files[stretch[start]] for start in starts)
+            if stretches is not None and stretches.files
+            else ()
+        )
         return replace(
             self,
             columns={name: column[is_kept] for name, column in self.columns.items()},
@@ -173,12 +137,8 @@ class Table:
 
 
 def first_line(file: SourceFile, encoding: str) -> str:
-    """The file's first line, decoded, without its line end.
-
-    Raises
-    ------
-    ImportRefused
-        The file is empty, or its first line is too long or cannot be decoded.
+    """The file's first line, decoded, without its line end. Raises ImportRefused: the file is empty, or its first line
+    is too long or cannot be decoded.
     """
     with file.open() as (stream, _):
         raw = stream.readline(LONGEST_LINE)
@@ -193,7 +153,7 @@ def first_line(file: SourceFile, encoding: str) -> str:
 
 
 def shown(text: str) -> str:
-    """A field as a message shows it: quoted, and not longer than a glance."""
+    """A field as shown in a message: quoted and shortened."""
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
@@ -201,6 +161,6 @@ _ENCODING_ADVICE = "Save the file in this encoding, or say in which one it is."
 
 
 def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
-    """What is wrong with a line that cannot be decoded."""
+    """The reason why a line cannot be decoded."""
     name = "UTF-8" if encoding in ("utf-8", "utf-8-sig") else encoding
     return f"byte 0x{error.object[error.start]:02x} at position {error.start + 1} of the line is not {name}"

@@ -1,4 +1,4 @@
-"""Facts about items that are known already: a table with a row a fact or a row an item, or JSON Lines."""
+"""Reads metadata of known items: a table with one fact or one item per row, or JSON Lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from catalog.importers.kinds import kind_of, plain, usual_kind
 from catalog.importers.layout import Kind, Layout, shown
 from catalog.importers.pictures import Pictures
 from catalog.importers.sources import SourceFile, open_source, refuse
-from catalog.importers.tables import read_table
+from catalog.importers.table_reader import read_table
 from core.errors import ParameterError
 
 ADVICE_ROWS = "Correct the file, or add it with bad rows dropped. Nothing was added."
@@ -28,58 +28,40 @@ _JSON_LINES = (".jsonl", ".ndjson")
 
 @dataclass(frozen=True, slots=True)
 class MetadataOptions:
-    """Which columns, or keys of JSON objects, hold what.
+    """The columns, or keys of JSON objects, and what they contain."""
 
-    Parameters
-    ----------
-    columns : mapping
-        What to the column that holds it: "item" for the ids, "kind" and "value" for a table with a row a
-        fact, else a field ("title", "year", "plot", "image", "trailer") or a kind of feature. What is not
-        named is found by the usual names.
-    rename : mapping
-        Kinds as the file has them to what they are to be called.
-    separator : str
-        Between the values of one column in a table with a row an item.
-    delimiter, encoding : str, optional
-        As for delimited ratings.
-    """
-
+    # What to the column that holds it: "item" for the ids, "kind" and "value" for a table with a row a fact, else a
+    # field ("title", "year", "plot", "image", "trailer") or a kind of feature. What is not named is found by the usual
+    # names.
     columns: Mapping[str, str] = field(default_factory=dict)
-    rename: Mapping[str, str] = field(default_factory=dict)
-    separator: str = "|"
+    rename: Mapping[str, str] = field(default_factory=dict)  # kinds in the file to their new names
+    separator: str = "|"  # between the values of one column in a table with one item per row
+    # `delimiter`, `encoding`: as for delimited ratings.
     delimiter: str | None = None
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         self.delimited()  # has its own checks
         if ("kind" in self.columns) != ("value" in self.columns):
-            raise ParameterError("A table with a row a fact needs both a column of kinds and one of values named.")
-        others = sorted(set(self.columns) - set(_STRUCTURE))
-        if "kind" in self.columns and others:
+            raise ParameterError("A table with one fact per row needs both a column of kinds and a column of values.")
+        extra = sorted(set(self.columns) - set(_STRUCTURE))
+        if "kind" in self.columns and extra:
             raise ParameterError(
-                f"Columns are named for kind and value and for {', '.join(others)} as well: a table has a row a "
-                "fact or a row an item."
+                f"Columns are named for kind and value and for {', '.join(extra)} as well: a table has one "
+                "fact or one item per row."
             )
 
     def delimited(self) -> Options:
-        """What delimited files of ratings have in common with these."""
+        """The options that delimited files of ratings share with these."""
         return Options(delimiter=self.delimiter, encoding=self.encoding, feature_separator=self.separator)
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a file says of the items of a dataset.
+    """The metadata that a file contains for the items of a dataset."""
 
-    Parameters
-    ----------
-    items : mapping
-        By the dataset's own item ids.
-    report : ImportReport
-        Rows are facts or items, as the file has them; rows of unknown items are not kept, and stand among
-        the dropped.
-    """
-
-    items: Mapping[str, ItemFacts]
+    items: Mapping[str, ItemFacts]  # by the dataset's own item ids
+    # Rows are facts or items, as the file has them; rows of unknown items are not kept, and stand among the dropped.
     report: ImportReport
 
 
@@ -92,7 +74,8 @@ def read_metadata(
     pictures: Pictures | None = None,
     progress: Progress | None = None,
 ) -> Metadata:
-    """Read and check what a file says of known items.
+    """Read and check the metadata of known items. Raises ImportRefused: whatever is wrong with the file, by line,
+    column and reason; a file that says nothing of any known item.
 
     Parameters
     ----------
@@ -101,21 +84,10 @@ def read_metadata(
         delimited text with a header.
     known : collection of str
         The dataset's item ids. Rows of other items are counted and left out.
-    options : MetadataOptions, optional
     policy : Policy, optional
         By default a row that cannot be taken refuses the file; limits are those of `LIMITS`.
     pictures : Pictures, optional
         Files that an image may name instead of an address.
-    progress : callable, optional
-
-    Returns
-    -------
-    Metadata
-
-    Raises
-    ------
-    ImportRefused
-        Whatever is wrong with the file, by line, column and reason; a file that says nothing of any known item.
     """
     options, policy = options or MetadataOptions(), policy or Policy(limits=LIMITS)
     source = open_source(path, policy.limits)
@@ -141,7 +113,7 @@ def read_metadata(
         rows_read=facts.rows,
         rows_kept=facts.rows - facts.rows_left_out,
         dropped=problems.counts,
-        examples={reason: tuple(kept) for reason, kept in problems.examples.items()},
+        examples={reason: tuple(examples) for reason, examples in problems.examples.items()},
         warnings=tuple(warnings),
         scale="",
     )
@@ -152,7 +124,7 @@ def _read_delimited(
     file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None
 ) -> tuple[str, list[str]]:
     delimiter, header = read_header(file, options.delimited())
-    item = _named(file, header, options, "item") or _usual(header, USUAL_NAMES["item"])
+    item = _column_named(file, header, options, "item") or _usual(header, USUAL_NAMES["item"])
     if item is None:
         advice = "Name it, as in --column item=ID."
         raise refuse(
@@ -186,8 +158,8 @@ def _read_delimited(
             facts.add(external_id, [(name, value, (text,))], table.line(row))
     else:
         for row, external_id in enumerate(ids):
-            said = [(target, column, (table.columns[column][row],)) for column, target in columns.items()]
-            facts.add(external_id, said, table.line(row), is_split=True)
+            statements = [(target, column, (table.columns[column][row],)) for column, target in columns.items()]
+            facts.add(external_id, statements, table.line(row), is_split=True)
     warnings = [] if kind else _unread(name for name in header if name not in (item, *columns))
     if table.ends_open:
         warnings.append(
@@ -198,8 +170,8 @@ def _read_delimited(
 
 
 def _fact_columns(file: SourceFile, header: list[str], item: str, options: MetadataOptions) -> tuple[str, str]:
-    """The columns of kinds and values; empty where the table has a row an item."""
-    kind, value = _named(file, header, options, "kind"), _named(file, header, options, "value")
+    """The columns of kinds and values; empty if the table has one item per row."""
+    kind, value = _column_named(file, header, options, "kind"), _column_named(file, header, options, "value")
     if kind and value:
         if kind == value:
             raise refuse(file.name, f"column {shown(kind)} is named for two things", line=1)
@@ -217,50 +189,50 @@ def _fact_columns(file: SourceFile, header: list[str], item: str, options: Metad
 def _item_columns(file: SourceFile, header: list[str], item: str, options: MetadataOptions) -> dict[str, str]:
     """Column to the field or kind it holds: those named, and those of usual names that are not named otherwise."""
     columns: dict[str, str] = {}
-    taken = {kind_of(target) for target in options.columns}
+    assigned = {kind_of(target) for target in options.columns}
     for target in options.columns:
         if target not in _STRUCTURE:
-            column = str(_named(file, header, options, target))
+            column = str(_column_named(file, header, options, target))
             if column in columns:
                 raise refuse(file.name, f"column {shown(column)} is named for two things", line=1)
             columns[column] = target
     for name in header:
         usual = usual_kind(name)
-        if usual is not None and name != item and name not in columns and usual not in taken:
+        if usual is not None and name != item and name not in columns and usual not in assigned:
             columns[name] = usual
     return columns
 
 
 def _read_json(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None) -> list[str]:
-    named = {column: target for target, column in options.columns.items() if target != "item"}
+    targets = {column: target for target, column in options.columns.items() if target != "item"}
     identity = options.columns.get("item")
     unread: dict[str, None] = {}
-    for line, found in json_items(file, facts.problems, progress):
+    for line, record in json_items(file, facts.problems, progress):
         facts.rows += 1
-        if found is None:
+        if record is None:
             facts.rows_left_out += 1
             continue
-        key = identity if identity is not None else _usual(list(found), USUAL_NAMES["item"])
-        ids = found.get(key, ()) if key is not None else ()
+        key = identity if identity is not None else _usual(list(record), USUAL_NAMES["item"])
+        ids = record.get(key, ()) if key is not None else ()
         if len(ids) != 1 or key is None:
             wanted = shown(identity) if identity is not None else "id of an item (item, item_id, movieId, …)"
             facts.problems.add("missing field", ImportProblem(file.name, line, identity, f"there is no {wanted}"))
             facts.rows_left_out += 1
             continue
-        said = []
-        for name, values in found.items():
-            target = named.get(name) or usual_kind(name)
+        statements = []
+        for name, values in record.items():
+            target = targets.get(name) or usual_kind(name)
             if name == key:
                 continue
             if target is None:
                 unread[name] = None
             else:
-                said.append((target, name, values))
-        facts.add(ids[0], said, line)
+                statements.append((target, name, values))
+        facts.add(ids[0], statements, line)
     return _unread(unread)
 
 
-def _named(file: SourceFile, header: list[str], options: MetadataOptions, what: str) -> str | None:
+def _column_named(file: SourceFile, header: list[str], options: MetadataOptions, what: str) -> str | None:
     """The column that the options name for something; None where they name none."""
     wanted = options.columns.get(what)
     if wanted is not None and wanted not in header:
@@ -278,7 +250,7 @@ def _unread(names: Iterable[str]) -> list[str]:
     left = list(names)
     if not left:
         return []
-    return [f"Not read, as their names say nothing known: {_list(left)}. Name them as kinds to have them read."]
+    return [f"Ignored columns with unknown names: {_list(left)}. Name them as kinds to read them."]
 
 
 def _list(names: list[str]) -> str:

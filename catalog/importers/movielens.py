@@ -1,4 +1,4 @@
-"""MovieLens in its four shapes: `.csv` (latest, 20M, 25M, 32M), `.dat` (10M and 1M), and 100K.
+"""MovieLens in its four formats: `.csv` (latest, 20M, 25M, 32M), `.dat` (10M and 1M), and 100K.
 
 References
 ----------
@@ -25,10 +25,11 @@ from catalog.importers.base import (
 from catalog.importers.layout import Kind, Layout, Table, first_line
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.rows import RatingColumns, assemble
+from catalog.importers.row_checks import RatingColumns
+from catalog.importers.rows import assemble
 from catalog.importers.sources import Source, SourceFile, refuse
-from catalog.importers.tables import read_table
-from catalog.importers.titles import take_apart
+from catalog.importers.table_reader import read_table
+from catalog.importers.titles import parse_title
 
 HALF_STARS = RatingScale(0.5, 5.0, 0.5)
 WHOLE_STARS = RatingScale(1.0, 5.0, 1.0)
@@ -44,100 +45,77 @@ _100K_FIELDS = ("movieId", "title", "released", "released on video", "url")
 
 
 def parse_csv(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
-    """MovieLens latest, 20M, 25M or 32M: `ratings.csv`, `movies.csv`, perhaps `tags.csv` and `links.csv`.
-
-    Raises
-    ------
-    ImportRefused
-        A missing file, other columns, or rows that the policy refuses.
+    """MovieLens latest, 20M, 25M or 32M: `ratings.csv`, `movies.csv`, perhaps `tags.csv` and `links.csv`. Raises
+    ImportRefused: a missing file, other columns, or rows that the policy refuses.
     """
-    ratings = source.need("ratings.csv", "the ratings")
-    movies = source.need("movies.csv", "titles and genres")
+    return _parse("movielens-csv", source, ".csv", "utf-8", HALF_STARS, policy=policy, progress=progress)
+
+
+def parse_10m(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+    """MovieLens 10M: `ratings.dat`, `movies.dat` and perhaps `tags.dat`, fields separated by "::", UTF-8, half stars.
+    Raises ImportRefused: a missing file, or rows that the policy refuses.
+    """
+    return _parse("movielens-10m", source, ".dat", "utf-8", HALF_STARS, policy=policy, progress=progress)
+
+
+def parse_1m(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
+    """MovieLens 1M: `ratings.dat` and `movies.dat`, fields separated by "::", Latin-1, whole stars. Raises
+    ImportRefused: a missing file, or rows that the policy refuses.
+    """
+    return _parse("movielens-1m", source, ".dat", "latin-1", WHOLE_STARS, policy=policy, progress=progress)
+
+
+def _parse(
+    source_format: str,
+    source: Source,
+    ending: str,
+    encoding: str,
+    scale: RatingScale,
+    *,
+    policy: Policy,
+    progress: Progress | None,
+) -> ParsedDataset:
+    def layout(file: SourceFile, kinds: Mapping[str, Kind], encoding: str = "utf-8") -> Layout:
+        return _csv(file, kinds) if ending == ".csv" else _plain(kinds, delimiter="::", encoding=encoding)
+
+    ratings = source.need(f"ratings{ending}", "the ratings")
+    movies = source.need(f"movies{ending}", "titles and genres")
     problems = Problems()
-    layout = _csv(movies, {"movieId": "whole", "title": "text", "genres": "text"})
-    table = read_table(movies, layout, problems, by_line=True)
+    kinds: dict[str, Kind] = {"movieId": "whole", "title": "text", "genres": "text"}
+    table = read_table(movies, layout(movies, kinds, encoding), problems, by_line=True)
     genres = [text.split("|") for text in table.columns["genres"]]
     files = [ratings.name, movies.name]
     warnings: list[str] = []
     known = set(table.columns["movieId"].tolist())
     tags: dict[int, set[str]] = {}
-    if "tags.csv" in source.files:
-        files.append(source.files["tags.csv"].name)
-        layout = _csv(source.files["tags.csv"], _TAG_KINDS)
-        tags = _tags(source.files["tags.csv"], layout, known, movies.name, problems, warnings, progress)
+    if f"tags{ending}" in source.files and scale == HALF_STARS:  # 1M has none
+        file = source.files[f"tags{ending}"]
+        files.append(file.name)
+        tag_table = read_table(file, layout(file, _TAG_KINDS, encoding), problems, progress=progress)
+        tags = _tags(file, tag_table, known, movies=movies.name, problems=problems, warnings=warnings)
     links: dict[int, tuple[tuple[str, str], ...]] = {}
-    if "links.csv" in source.files:
+    if "links.csv" in source.files and ending == ".csv":
         files.append(source.files["links.csv"].name)
         links = _links(source.files["links.csv"], known, movies.name, problems)
     items = _items(movies.name, table, genres, problems, tags=tags, links=links)
-    layout = _csv(ratings, _RATING_KINDS)
     return _assembled(
-        "movielens-csv",
+        source_format,
         files,
         ratings,
-        movies,
-        layout,
-        items,
-        HALF_STARS,
-        policy,
-        problems,
-        progress,
-        warnings,
+        layout(ratings, _RATING_KINDS),
+        movies=movies,
+        items=items,
+        scale=scale,
+        policy=policy,
+        problems=problems,
+        progress=progress,
+        warnings=warnings,
     )
 
 
-def parse_10m(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
-    """MovieLens 10M: `ratings.dat`, `movies.dat` and perhaps `tags.dat`, fields parted by "::", UTF-8, half stars.
-
-    Raises
-    ------
-    ImportRefused
-        A missing file, or rows that the policy refuses.
-    """
-    return _parse_dat("movielens-10m", source, "utf-8", HALF_STARS, policy, progress)
-
-
-def parse_1m(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
-    """MovieLens 1M: `ratings.dat` and `movies.dat`, fields parted by "::", Latin-1, whole stars.
-
-    Raises
-    ------
-    ImportRefused
-        A missing file, or rows that the policy refuses.
-    """
-    return _parse_dat("movielens-1m", source, "latin-1", WHOLE_STARS, policy, progress)
-
-
-def _parse_dat(
-    source_format: str, source: Source, encoding: str, scale: RatingScale, policy: Policy, progress: Progress | None
-) -> ParsedDataset:
-    ratings = source.need("ratings.dat", "the ratings")
-    movies = source.need("movies.dat", "titles and genres")
-    problems = Problems()
-    layout = _plain({"movieId": "whole", "title": "text", "genres": "text"}, delimiter="::", encoding=encoding)
-    table = read_table(movies, layout, problems, by_line=True)
-    genres = [text.split("|") for text in table.columns["genres"]]
-    files = [ratings.name, movies.name]
-    warnings: list[str] = []
-    tags: dict[int, set[str]] = {}
-    if "tags.dat" in source.files and scale == HALF_STARS:  # 1M has none
-        file = source.files["tags.dat"]
-        files.append(file.name)
-        known = set(table.columns["movieId"].tolist())
-        layout = _plain(_TAG_KINDS, delimiter="::", encoding=encoding)
-        tags = _tags(file, layout, known, movies.name, problems, warnings, progress)
-    items = _items(movies.name, table, genres, problems, tags=tags)
-    layout = _plain(_RATING_KINDS, delimiter="::")
-    return _assembled(source_format, files, ratings, movies, layout, items, scale, policy, problems, progress, warnings)
-
-
 def parse_100k(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
-    """MovieLens 100K: `u.data`, `u.item` and `u.genre`, Latin-1.
-
-    Raises
-    ------
-    ImportRefused
-        A missing file, or rows that the policy refuses.
+    """MovieLens 100K: `u.data`, `u.item` and `u.genre`, Latin-1. Raises ImportRefused: a missing file, or rows that the
+    policy refuses.
     """
     ratings = source.need("u.data", "the ratings")
     movies = source.need("u.item", "titles and genres")
@@ -150,7 +128,7 @@ def parse_100k(source: Source, options: Options, *, policy: Policy, progress: Pr
         by_line=True,
     )
     order = np.argsort(genre_table.columns["number"], kind="stable")
-    genre_names = [str(genre_table.columns["genre"][place]) for place in order]
+    genre_names = [str(genre_table.columns["genre"][row]) for row in order]
     flags: dict[str, Kind] = {f"genre {name}": "whole" for name in genre_names}
     table = read_table(
         movies,
@@ -169,17 +147,22 @@ def parse_100k(source: Source, options: Options, *, policy: Policy, progress: Pr
     items = _items(movies.name, table, genres, problems)
     files = [ratings.name, movies.name, names.name]
     layout = _plain(_RATING_KINDS, delimiter="\t")
-    return _assembled("movielens-100k", files, ratings, movies, layout, items, WHOLE_STARS, policy, problems, progress)
+    return _assembled(
+        "movielens-100k",
+        files,
+        ratings,
+        layout,
+        movies=movies,
+        items=items,
+        scale=WHOLE_STARS,
+        policy=policy,
+        problems=problems,
+        progress=progress,
+    )
 
 
 def _csv(file: SourceFile, kinds: Mapping[str, Kind]) -> Layout:
-    """The layout of a `.csv` whose header has exactly the columns in question.
-
-    Raises
-    ------
-    ImportRefused
-        Another header.
-    """
+    """The layout of a `.csv` whose header has exactly the columns in question. Raises ImportRefused: another header."""
     header = first_line(file, "utf-8-sig")
     if header.split(",") != list(kinds):
         reason = f"the columns are {header[:200]!r} where {','.join(kinds)!r} belongs"
@@ -220,7 +203,7 @@ def _items(
     for row, (movie, text, names) in enumerate(
         zip(table.columns["movieId"].tolist(), table.columns["title"], genres, strict=True)
     ):
-        title = take_apart(text)
+        title = parse_title(text)
         problem = _misfit(movie, title.text, names, items)
         if problem is not None:
             kind, column, reason = problem
@@ -261,16 +244,9 @@ def _misfit(movie: int, title: str, genres: list[str], items: Mapping[int, Parse
 
 
 def _tags(
-    file: SourceFile,
-    layout: Layout,
-    known: set[int],
-    movies: str,
-    problems: Problems,
-    warnings: list[str],
-    progress: Progress | None,
+    file: SourceFile, table: Table, known: set[int], *, movies: str, problems: Problems, warnings: list[str]
 ) -> dict[int, set[str]]:
     """Tags of each movie, lower-cased; those that are too long are left out, and said to be."""
-    table = read_table(file, layout, problems, progress=progress)
     tags: dict[int, set[str]] = {}
     too_long = 0
     for row, (movie, text) in enumerate(zip(table.columns["movieId"].tolist(), table.columns["tag"], strict=True)):
@@ -312,8 +288,9 @@ def _assembled(
     source_format: str,
     files: list[str],
     ratings: SourceFile,
-    movies: SourceFile,
     layout: Layout,
+    *,
+    movies: SourceFile,
     items: tuple[ParsedItem, ...],
     scale: RatingScale,
     policy: Policy,

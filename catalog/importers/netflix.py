@@ -27,7 +27,8 @@ from catalog.importers.ids import codes_among
 from catalog.importers.layout import LONGEST_LINE, Stretches, Table, shown
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.rows import RatingColumns, assemble
+from catalog.importers.row_checks import RatingColumns
+from catalog.importers.rows import assemble
 from catalog.importers.sections import COLUMNS, HEADING, MOST_ID, Part, read_sections
 from catalog.importers.sources import Source, SourceFile, refuse
 
@@ -40,12 +41,8 @@ _FILES_NAMED = 8
 def parse_netflix(
     source: Source, options: Options, *, policy: Policy, progress: Progress | None = None
 ) -> ParsedDataset:
-    """`mv_*.txt` (in `training_set`) or `combined_data_*.txt`, `movie_titles`, perhaps `probe.txt`.
-
-    Raises
-    ------
-    ImportRefused
-        A missing file, or rows that the policy refuses.
+    """`mv_*.txt` (in `training_set`) or `combined_data_*.txt`, `movie_titles`, perhaps `probe.txt`. Raises
+    ImportRefused: a missing file, or rows that the policy refuses.
     """
     ratings = [file for name, file in sorted(source.files.items()) if RATINGS.fullmatch(name)]
     if not ratings:
@@ -68,7 +65,7 @@ def parse_netflix(
     table = Table(
         columns={name: np.concatenate([part.columns.pop(name) for part in parts]) for name in COLUMNS},
         lines=lines,
-        is_swept=False,
+        is_bulk_read=False,
         rows_read=rows_read,
         ends_open=False,
     )
@@ -91,7 +88,7 @@ def parse_netflix(
 
 
 def _numbered(file: SourceFile) -> Iterator[tuple[int, bytes]]:
-    """A small file's lines that are not empty, without their ends, by number."""
+    """The non-empty lines of a small file with their numbers, without line ends."""
     with file.open() as (stream, _):
         number = 0
         while raw := stream.readline(LONGEST_LINE):
@@ -114,16 +111,16 @@ def _titles(file: SourceFile, problems: Problems) -> tuple[ParsedItem, ...]:
             problems.add(kind, ImportProblem(file.name, number, column, reason))
             continue
         movie, year, title = fields
-        made = int(year) if year != "NULL" else None
-        features = () if made is None else (("decade", f"{made // 10 * 10}s"),)
-        items[int(movie)] = ParsedItem(str(int(movie)), title, year=made, features=features)
+        released = int(year) if year != "NULL" else None
+        features = () if released is None else (("decade", f"{released // 10 * 10}s"),)
+        items[int(movie)] = ParsedItem(str(int(movie)), title, year=released, features=features)
     if not items:
         problems.refuse("Nothing was imported.")
     return tuple(items[movie] for movie in sorted(items))
 
 
 def _title_problem(fields: list[str], items: dict[int, ParsedItem]) -> tuple[str, str | None, str]:
-    """What keeps a line of titles out: kind (empty: nothing), column, reason."""
+    """The problem of a line of titles: kind (empty if there is none), column, reason."""
     if len(fields) < 3:
         return "missing field", ("year", "title")[len(fields) - 1], f"the line has {len(fields)} of 3 fields"
     movie, year, title = fields
@@ -167,10 +164,10 @@ def _with_probe(parsed: ParsedDataset, pairs: NDArray[np.int64]) -> ParsedDatase
     keys = users * parsed.n_items + items
     nearest = np.minimum(np.searchsorted(rated, keys), len(rated) - 1)
     is_rated = (users >= 0) & (items >= 0) & (rated[nearest] == keys)
-    kept = np.unique(keys[is_rated])
-    said = f"probe.txt names {len(pairs):,} pairs; {len(kept):,} of them, each once, are kept as the probe list."
+    pairs_kept = np.unique(keys[is_rated])
+    note = f"probe.txt names {len(pairs):,} pairs; {len(pairs_kept):,} of them, each once, are kept as the probe list."
     if not is_rated.all():
-        said += f" {int((~is_rated).sum()):,} have no rating here."
-    report = replace(parsed.report, warnings=(*parsed.report.warnings, said))
-    probe = np.stack([kept // parsed.n_items, kept % parsed.n_items], axis=1)
+        note += f" {int((~is_rated).sum()):,} have no rating here."
+    report = replace(parsed.report, warnings=(*parsed.report.warnings, note))
+    probe = np.stack([pairs_kept // parsed.n_items, pairs_kept % parsed.n_items], axis=1)
     return replace(parsed, probe=probe, report=report)

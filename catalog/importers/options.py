@@ -14,53 +14,32 @@ from core.errors import ParameterError
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which columns hold what.
+    """Which columns hold what."""
 
-    Parameters
-    ----------
-    user, item, rating, time : str, optional
-        Columns of the file of ratings; None: found by the usual names. Without a time column there are no
-        times.
-    utility : str, optional
-        Column of the file of ratings that says what the row was worth (a price, a profit); None: there is none.
-        For Ta-Feng "price" or "profit".
-    usage : bool
-        Nobody rated: each row says that the user took the item. There is no rating column, and the scale has
-        one point.
-    zeros : {"drop", "apart"}
-        For BookCrossing, whose 0 means that a book was used and not rated: leave these rows out, or import them
-        alone, as usage data.
-    delimiter : str, optional
-        One character; None: detected from the header.
-    decimal : {".", ","}
-        The character before the decimals of a number, in delimited text.
-    encoding : str
-        Of both files.
-    scale : RatingScale, optional
-        None: detected from the ratings, and said so.
-    items_file : Path, optional
-        A file of items with a header, delimited in its own way. Without it an item's title is its id.
-    items_id, title, year, plot, image, trailer, item_utility : str, optional
-        Columns of the file of items; the id, the title and the year are found by the usual names. Where
-        items have no titles, name the column of ids for them. `item_utility` says what an item is worth.
-    features : mapping
-        Kind of feature to column ("genre": "genres").
-    feature_separator : str
-        Between the values of one feature.
-    """
-
+    # `user`, `item`, `rating`, `time`: columns of the file of ratings; None: found by the usual names. Without a time
+    # column there are no times.
     user: str | None = None
     item: str | None = None
     rating: str | None = None
     time: str | None = None
+    # Column of the file of ratings that says what the row was worth (a price, a profit); None: there is none. For
+    # Ta-Feng "price" or "profit".
     utility: str | None = None
+    # There are no ratings: each row says that the user took the item. There is no rating column, and the scale has one
+    # point.
     usage: bool = False
+    # For BookCrossing, whose 0 means that a book was used and not rated: leave these rows out, or import them alone, as
+    # usage data.
     zeros: Literal["drop", "apart"] = "drop"
-    delimiter: str | None = None
-    decimal: str = "."
-    encoding: str = "utf-8"
-    scale: RatingScale | None = None
+    delimiter: str | None = None  # one character; None: detected from the header
+    decimal: str = "."  # "." or ","; the character before the decimals of a number, in delimited text
+    encoding: str = "utf-8"  # of both files
+    scale: RatingScale | None = None  # None: detected from the ratings, and said so
+    # A file of items with a header, delimited in its own way. Without it an item's title is its id.
     items_file: Path | None = None
+    # `items_id`, `title`, `year`, `plot`, `image`, `trailer`, `item_utility`: columns of the file of items; the id, the
+    # title and the year are found by the usual names. Where items have no titles, name the column of ids for them.
+    # `item_utility` says what an item is worth.
     items_id: str | None = None
     title: str | None = None
     year: str | None = None
@@ -68,8 +47,8 @@ class Options:
     image: str | None = None
     trailer: str | None = None
     item_utility: str | None = None
-    features: Mapping[str, str] = field(default_factory=dict)
-    feature_separator: str = "|"
+    features: Mapping[str, str] = field(default_factory=dict)  # kind of feature to column ("genre": "genres")
+    feature_separator: str = "|"  # between the values of one feature
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and len(self.delimiter) != 1:
@@ -102,7 +81,7 @@ class Options:
         name = codecs.lookup(self.encoding).name
         return "utf-8-sig" if name == "utf-8" else name
 
-    def given(self) -> frozenset[str]:
+    def changed(self) -> frozenset[str]:
         """The names of what is not as it would be by itself."""
         usual = Options()
         return frozenset(

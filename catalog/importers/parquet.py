@@ -1,4 +1,4 @@
-"""Parquet files, by Apache Arrow: batch by batch, and only the columns that are asked for."""
+"""Reads the requested columns of Parquet files batch by batch, with Apache Arrow."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.importers import lazy
 from catalog.importers.base import ImportProblem, Progress
-from catalog.importers.blocks import narrow
 from catalog.importers.layout import ROWS_AT_A_TIME, Kind, Stretches, Table, shown
-from catalog.importers.lines import TYPES, value_of
+from catalog.importers.line_reader import value_of
+from catalog.importers.number_reader import narrow
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
+from catalog.importers.typed_rows import TYPES, TypedRows
 
 _DAMAGED = "Write or download the file again."
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetSheet:
-    """A Parquet file; the number of a row, from 1, stands where text has a line."""
+    """A Parquet file; row numbers, from 1, take the place of lines."""
 
     file: SourceFile
     columns: tuple[str, ...]
@@ -36,20 +36,20 @@ class ParquetSheet:
     def read(
         self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = False, progress: Progress | None = None
     ) -> Table:
-        """The columns asked for."""
+        """The requested columns."""
         parts: dict[str, list[NDArray[Any]]] = {name: [] for name in kinds}
         lines: list[NDArray[np.int64]] = []
         rows = 0
         with _opened(self.file) as parquet:
             for batch in parquet.iter_batches(batch_size=ROWS_AT_A_TIME, columns=list(kinds), use_threads=True):
-                found = {name: _column(batch.column(name), kind) for name, kind in kinds.items()}
-                columns = {name: column for name, column in found.items() if column is not None}
-                kept = np.arange(batch.num_rows, dtype=np.int64)
+                columns_read = {name: _column(batch.column(name), kind) for name, kind in kinds.items()}
+                columns = {name: column for name, column in columns_read.items() if column is not None}
+                rows_kept = np.arange(batch.num_rows, dtype=np.int64)
                 if len(columns) < len(kinds):
-                    kept, columns = self._by_row(batch, kinds, problems, rows)
+                    rows_kept, columns = self._by_row(batch, kinds, problems, rows)
                 for name, column in columns.items():
                     parts[name].append(column)
-                lines.append(kept + rows + 1)
+                lines.append(rows_kept + rows + 1)
                 rows += batch.num_rows
                 if progress is not None:
                     progress(self.name, rows)
@@ -63,7 +63,7 @@ class ParquetSheet:
                 for name, kind in kinds.items()
             },
             lines=Stretches.of(np.concatenate(lines)),
-            is_swept=False,
+            is_bulk_read=False,
             rows_read=rows,
             ends_open=False,
         )
@@ -71,34 +71,26 @@ class ParquetSheet:
     def _by_row(
         self, batch: Any, kinds: Mapping[str, Kind], problems: Problems, before: int
     ) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
-        """The rows of a batch that can be taken, and their columns; the others become problems."""
-        values: dict[str, list[Any]] = {name: [] for name in kinds}
-        kept: list[int] = []
+        """The valid rows of a batch and their columns; the others become problems."""
+        typed = TypedRows(kinds)
         columns = [batch.column(name).to_pylist() for name in kinds]
         for row, fields in enumerate(zip(*columns, strict=True)):
-            taken: list[Any] = []
+            row_values: list[Any] = []
             for (name, kind), field in zip(kinds.items(), fields, strict=True):
                 try:
-                    taken.append(_value(field, kind))
+                    row_values.append(_value(field, kind))
                 except ValueError as error:
                     what = "missing field" if field is None or field == "" else "not a number"
                     problems.add(what, ImportProblem(self.name, before + row + 1, name, str(error)))
                     break
             else:
-                kept.append(row)
-                for name, value in zip(kinds, taken, strict=True):
-                    values[name].append(value)
-        made = {name: np.array(values[name], dtype=TYPES.get(kind, object)) for name, kind in kinds.items()}
-        return np.array(kept, dtype=np.int64), made
+                typed.add(row_values, line=row)
+        return typed.line_numbers(), typed.columns()
 
 
 def open_parquet(file: SourceFile) -> ParquetSheet:
-    """The sheet of a Parquet file.
-
-    Raises
-    ------
-    ImportRefused
-        It is none or damaged, unfolds beyond its limit, or has a column twice.
+    """The sheet of a Parquet file. Raises ImportRefused: it is none or damaged, unfolds beyond its limit, or has a
+    column twice.
     """
     with _opened(file) as parquet:
         metadata = parquet.metadata
@@ -118,12 +110,13 @@ def open_parquet(file: SourceFile) -> ParquetSheet:
 
 @contextmanager
 def _opened(file: SourceFile) -> Iterator[Any]:
-    """The file in Arrow's hands; whatever Arrow finds wrong with it is a refusal."""
-    module = lazy.parquet()
+    """The file opened by Arrow; errors of Arrow become refusals."""
+    from pyarrow.parquet import ParquetFile
+
     damage = (OSError, ValueError, ArithmeticError, NotImplementedError)  # what Arrow's errors are below
     with file.open_packed() as stream:
         try:
-            yield module.ParquetFile(stream)
+            yield ParquetFile(stream)
         except damage as error:
             if isinstance(error, ValueError) and type(error).__module__.startswith("catalog."):
                 raise  # a refusal of our own
@@ -134,7 +127,7 @@ def _opened(file: SourceFile) -> Iterator[Any]:
 
 
 def _column(column: Any, kind: Kind) -> NDArray[Any] | None:
-    """A batch's column in its final type; None where a value has to be looked at, or is missing."""
+    """A batch's column in its final type; None if values have to be checked one by one."""
     if column.null_count:
         return None
     name = str(column.type)
@@ -150,19 +143,13 @@ def _column(column: Any, kind: Kind) -> NDArray[Any] | None:
             return np.array([str(number) for number in numbers.tolist()], dtype=object)
         return narrow(numbers.astype(np.int64, copy=False))
     if kind == "number" and (is_whole or name in ("float", "double")):
-        found = column.to_numpy(zero_copy_only=False).astype(np.float64)
-        return narrow(found) if np.isfinite(found).all() else None
+        numbers = column.to_numpy(zero_copy_only=False).astype(np.float64)
+        return narrow(numbers) if np.isfinite(numbers).all() else None
     return None
 
 
 def _value(field: Any, kind: Kind) -> Any:
-    """One field in its type.
-
-    Raises
-    ------
-    ValueError
-        With the reason in words.
-    """
+    """One field in its type. Raises ValueError with the reason in words."""
     if field is None:
         if kind == "text":
             return ""
@@ -170,7 +157,7 @@ def _value(field: Any, kind: Kind) -> Any:
     if hasattr(field, "isoformat"):
         field = field.isoformat()
     if isinstance(field, list) and kind == "text":
-        return "|".join(str(one) for one in field)
+        return "|".join(str(entry) for entry in field)
     if not isinstance(field, str | int | float) and not hasattr(field, "as_tuple"):  # the last: a decimal
         raise ValueError(f"{shown(str(field))} is neither a text nor a number")
     if isinstance(field, bool):

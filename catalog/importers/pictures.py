@@ -1,4 +1,4 @@
-"""Picture files of items: found by name in a folder or an archive, and taken only as what their own bytes say."""
+"""Picture files of items in a folder or archive; their type is detected from their bytes."""
 
 from __future__ import annotations
 
@@ -23,20 +23,11 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # JPEG's markers th
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture as it is kept.
-
-    Parameters
-    ----------
-    content : bytes
-    kind : str
-        One of `MEDIA_TYPES`.
-    digest : str
-        SHA-256 of the content, in hex.
-    """
+    """A picture and its type."""
 
     content: bytes
-    kind: str
-    digest: str
+    kind: str  # one of `MEDIA_TYPES`
+    digest: str  # SHA-256 of the content, in hex
 
 
 class Pictures:
@@ -61,7 +52,7 @@ class Pictures:
         return self._source is not None and _bare(name) in self._source.files
 
     def problem(self, name: str) -> str:
-        """What keeps the file of this name from being a picture, in words that follow it; empty where nothing does."""
+        """The problem of the file as a picture, as text that follows its name; empty if there is none."""
         bare = _bare(name)
         if bare not in self._problems:
             try:
@@ -75,14 +66,8 @@ class Pictures:
         return self._problems[bare]
 
     def read(self, name: str) -> Picture:
-        """The picture of this name.
-
-        Raises
-        ------
-        ValueError
-            It is none; in words that follow its name.
-        ImportRefused
-            Its file is damaged.
+        """The picture of this name. Raises ValueError: it is none; in words that follow its name. Raises ImportRefused:
+        its file is damaged.
         """
         if self._source is None or name not in self:
             raise ValueError(f"is not among the pictures of {self._source.name if self._source else 'no folder'}")
@@ -90,10 +75,10 @@ class Pictures:
             content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise ValueError(f"has more than {MOST_BYTES:,} bytes, the most that a picture may have")
-        found = size_of(content)
-        if found is None:
+        header = size_of(content)
+        if header is None:
             raise ValueError("is no whole JPEG, PNG, GIF or WebP picture")
-        kind, width, height = found
+        kind, width, height = header
         if not 0 < width * height <= MOST_PIXELS:
             raise ValueError(f"has {width:,} × {height:,} points; a picture has 1 to {MOST_PIXELS:,} in all")
         return Picture(content, kind, hashlib.sha256(content).hexdigest())
@@ -104,7 +89,7 @@ def _bare(name: str) -> str:
 
 
 def size_of(content: bytes) -> tuple[str, int, int] | None:
-    """What kind of picture some bytes are, and its width and height; None where they are none that is known.
+    """The type, width and height of a picture; None if the bytes are of no known type.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Problems as an importer meets them: every one counted, the first of each kind kept."""
+"""Collects problems of an import: all are counted, the first of each kind are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DECIMAL_COMMA = "decimal comma"  # the kind of problem
 
 
 class Problems:
-    """Problems as they are met: all counted by kind, the first of each kind kept as examples."""
+    """Problems of an import, counted by kind, with the first of each kind as examples."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
@@ -34,28 +34,28 @@ class Problems:
         rows: NDArray[np.int64],
         describe: Callable[[int], ImportProblem],
     ) -> None:
-        """Count a problem at each of `rows`; `describe` is asked about the first few only."""
+        """Count a problem at each of `rows`; `describe` is called for the first few only."""
         if len(rows):
             self._keep(kind, len(rows), [describe(int(row)) for row in rows[:EXAMPLES_PER_REASON]])
 
     def leave_out(self, column: str, value: float) -> None:
-        """Remember a number of a row left out."""
+        """Record a number of an excluded row."""
         values = self.values_left_out.setdefault(column, set())
         if len(values) < MOST_VALUES:
             values.add(value)
 
-    def merge(self, others: Problems) -> None:
-        """Count another collection's problems as well."""
-        for kind, count in others.counts.items():
-            self._keep(kind, count, others.examples[kind])
-        for column, values in others.values_left_out.items():
+    def merge(self, problems: Problems) -> None:
+        """Add the problems of another collection."""
+        for kind, count in problems.counts.items():
+            self._keep(kind, count, problems.examples[kind])
+        for column, values in problems.values_left_out.items():
             for value in values:
                 self.leave_out(column, value)
 
     def _keep(self, kind: str, count: int, first: list[ImportProblem]) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + count
-        kept = self.examples.setdefault(kind, [])
-        kept.extend(first[: EXAMPLES_PER_REASON - len(kept)])
+        examples = self.examples.setdefault(kind, [])
+        examples.extend(first[: EXAMPLES_PER_REASON - len(examples)])
         self._files.update(dict.fromkeys(problem.file for problem in first))
 
     @property
@@ -71,7 +71,7 @@ class Problems:
     def refuse(self, advice: str, options: Iterable[str] = ()) -> None:
         """Raise `ImportRefused` with the examples, by file as first met and line, if there are any."""
         if self.total:
-            found = [problem for kept in self.examples.values() for problem in kept]
-            places = {file: place for place, file in enumerate(self._files)}
-            found.sort(key=lambda problem: (places[problem.file], problem.line or 0))
-            raise ImportRefused(found, total=self.total, advice=advice, options=options)
+            problems = [problem for examples in self.examples.values() for problem in examples]
+            positions = {file: position for position, file in enumerate(self._files)}
+            problems.sort(key=lambda problem: (positions[problem.file], problem.line or 0))
+            raise ImportRefused(problems, total=self.total, advice=advice, options=options)

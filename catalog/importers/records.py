@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line, its keys the columns."""
+"""Reads JSON Lines: one object per line, with its keys as columns."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from catalog.importers.base import ImportProblem, Progress
-from catalog.importers.layout import LONGEST_LINE, ROWS_AT_A_TIME, Kind, Stretches, Table, shown, undecodable
-from catalog.importers.lines import TYPES, value_of
+from catalog.importers.layout import LONGEST_LINE, ROWS_AT_A_TIME, Kind, Table, shown, undecodable
+from catalog.importers.line_reader import value_of
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
+from catalog.importers.typed_rows import TypedRows
 
 _Problem = tuple[str, str | None, str]  # kind, column, reason
 
 
 @dataclass(frozen=True, slots=True)
 class RecordSheet:
-    """Objects, one a line; the columns are the keys of the first."""
+    """Objects, one per line; the columns are the keys of the first."""
 
     file: SourceFile
     columns: tuple[str, ...]
@@ -33,9 +32,8 @@ class RecordSheet:
     def read(
         self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = True, progress: Progress | None = None
     ) -> Table:
-        """The columns asked for, line by line."""
-        values: dict[str, list[Any]] = {name: [] for name in kinds}
-        kept: list[int] = []
+        """The requested columns, read line by line."""
+        typed = TypedRows(kinds)
         number = rows = 0
         with self.file.open() as (stream, _):
             while raw := stream.readline(LONGEST_LINE):
@@ -45,39 +43,31 @@ class RecordSheet:
                 if not raw.strip():
                     continue
                 rows += 1
-                problem = _fill(values, raw, kinds, is_first=number == 1)
-                if problem is None:
-                    kept.append(number)
-                else:
+                problem = _add_row(typed, raw, kinds, line=number)
+                if problem is not None:
                     kind, column, reason = problem
                     problems.add(kind, ImportProblem(self.name, number, column, reason))
                 if progress is not None and rows % ROWS_AT_A_TIME == 0:
                     progress(self.name, rows)
         return Table(
-            columns={name: np.array(values[name], dtype=TYPES.get(kind, object)) for name, kind in kinds.items()},
-            lines=Stretches.of(np.array(kept, dtype=np.int64)),
-            is_swept=False,
+            columns=typed.columns(),
+            lines=typed.lines(),
+            is_bulk_read=False,
             rows_read=rows,
             ends_open=False,  # an object says itself where it ends
         )
 
 
 def open_records(file: SourceFile) -> RecordSheet:
-    """The sheet of a file of objects.
-
-    Raises
-    ------
-    ImportRefused
-        The file is empty, or its first line is no object.
-    """
+    """The sheet of a file of objects. Raises ImportRefused: the file is empty, or its first line is no object."""
     with file.open() as (stream, _):
         raw = stream.readline(LONGEST_LINE)
     if not raw.strip():
         raise refuse(file.name, "the file is empty" if not raw else "the first line is empty", line=1)
-    found = _object(raw, is_first=True)
-    if isinstance(found, tuple):
-        raise refuse(file.name, found[2], line=1, advice="Each line has to be one JSON object, as in {…}.")
-    return RecordSheet(file, tuple(found))
+    record = _object(raw, is_first=True)
+    if isinstance(record, tuple):
+        raise refuse(file.name, record[2], line=1, advice="Each line has to be one JSON object, as in {…}.")
+    return RecordSheet(file, tuple(record))
 
 
 def _object(raw: bytes, *, is_first: bool) -> dict[str, Any] | _Problem:
@@ -86,7 +76,7 @@ def _object(raw: bytes, *, is_first: bool) -> dict[str, Any] | _Problem:
     except UnicodeDecodeError as error:
         return "broken encoding", None, undecodable(error, "utf-8")
     try:
-        found = json.loads(text, parse_constant=_no_constant)
+        parsed = json.loads(text, parse_constant=_no_constant)
     except RecursionError:
         return "unreadable row", None, "the JSON is nested too deeply"
     except json.JSONDecodeError as error:
@@ -94,40 +84,39 @@ def _object(raw: bytes, *, is_first: bool) -> dict[str, Any] | _Problem:
         return "unreadable row", None, f"this is no JSON: {error.msg} at position {error.colno}{cut}"
     except ValueError as error:
         return "not a number", None, str(error)
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         return "unreadable row", None, f"{shown(text.strip())} is no JSON object"
-    return found
+    return parsed
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
 
-def _fill(values: dict[str, list[Any]], raw: bytes, kinds: Mapping[str, Kind], *, is_first: bool) -> _Problem | None:
-    """Add an object to the columns, or say what keeps it out."""
-    found = _object(raw, is_first=is_first)
-    if isinstance(found, tuple):
-        return found
+def _add_row(typed: TypedRows, raw: bytes, kinds: Mapping[str, Kind], *, line: int) -> _Problem | None:
+    """Add an object to the columns, or return the problem that excludes it."""
+    record = _object(raw, is_first=line == 1)
+    if isinstance(record, tuple):
+        return record
     row: list[Any] = []
     for name, kind in kinds.items():
-        text = _text(found.get(name), kind)
+        text = _text(record.get(name), kind)
         if text is None:
-            return "unusable value", name, f"{shown(json.dumps(found[name]))} is neither a text nor a number"
+            return "unusable value", name, f"{shown(json.dumps(record[name]))} is neither a text nor a number"
         if kind != "text" and not text.strip():
-            return "missing field", name, "the field is empty" if name in found else "the object has no such key"
+            return "missing field", name, "the field is empty" if name in record else "the object has no such key"
         if not text.isprintable() and ("\0" in text or any("\ud800" <= mark <= "\udfff" for mark in text)):
             return "unusable character", name, "the field holds a NUL or half a character, which belongs in no text"
         try:
             row.append(value_of(text, kind))
         except ValueError as error:
             return "not a number", name, str(error)
-    for name, value in zip(kinds, row, strict=True):
-        values[name].append(value)
+    typed.add(row, line=line)
     return None
 
 
 def _text(value: Any, kind: Kind) -> str | None:
-    """A value as a table would have it; lists of texts are joined by "|"; None: it has no place in a table."""
+    """A value as text; lists of texts are joined by "|"; None if it cannot be a table value."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -137,6 +126,6 @@ def _text(value: Any, kind: Kind) -> str | None:
     if isinstance(value, int | float):
         whole = isinstance(value, float) and value.is_integer() and kind in ("whole", "time")
         return str(int(value)) if whole else str(value)
-    if kind == "text" and isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if kind == "text" and isinstance(value, list) and all(isinstance(text, str) for text in value):
         return "|".join(value)
     return None

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.importers import lazy
 from catalog.importers.base import ImportProblem
-from catalog.importers.blocks import whole_lines
 from catalog.importers.layout import LONGEST_LINE, Stretches, shown
+from catalog.importers.number_reader import whole_lines
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
 
@@ -35,12 +34,8 @@ class Part:
 
 
 def read_sections(file: SourceFile, problems: Problems) -> Iterator[Part]:
-    """A file's rows, block by block; those that cannot be read are added to `problems`.
-
-    Raises
-    ------
-    ImportRefused
-        The file is empty, damaged or no such file.
+    """A file's rows, block by block; those that cannot be read are added to `problems`. Raises ImportRefused: the file
+    is empty, damaged or no such file.
     """
     lines_before = 0
     movie: int | None = None
@@ -57,6 +52,8 @@ def read_sections(file: SourceFile, problems: Problems) -> Iterator[Part]:
 
 def _compiled(block: bytearray, file: str, movie: int | None, lines_before: int) -> tuple[Part, int | None] | None:
     """A block's rows by the compiled reader, and the movie that the next block's first lines are of."""
+    from catalog.importers.kernels.sections import parse_sections
+
     if not block.endswith(b"\n"):
         return None  # the reader counts on a line's end after every row
     n_lines = block.count(b"\n")
@@ -65,7 +62,7 @@ def _compiled(block: bytearray, file: str, movie: int | None, lines_before: int)
     n_headings = np.zeros(1, dtype=np.int64)
     data = np.frombuffer(block, dtype=np.uint8)
     data.flags.writeable = False
-    n_rows = lazy.section_kernels().parse_sections(data, users, values, seconds, headings, heading_rows, n_headings)
+    n_rows = parse_sections(data, users, values, seconds, headings, heading_rows, n_headings)
     n_found = int(n_headings[0])
     rows = heading_rows[:n_found]
     if n_rows < 0 or (movie is None and n_rows > 0 and not (n_found and rows[0] == 0)):
@@ -88,7 +85,7 @@ def _by_line(
 ) -> tuple[Part, int | None]:
     """The same, line by line: every line that cannot be taken is named."""
     rows: list[tuple[int, int, float, int]] = []
-    kept: list[int] = []
+    lines_read: list[int] = []
     rows_read = 0
     for number, raw in enumerate(block.split(b"\n"), start=lines_before + 1):
         if len(raw) >= LONGEST_LINE:
@@ -101,14 +98,16 @@ def _by_line(
         if not text:
             continue
         rows_read += 1
-        found = _row(text, movie)
-        if len(found) == 3:
-            problems.add(found[0], ImportProblem(file, number, found[1], found[2]))
+        row = _row(text, movie)
+        if len(row) == 3:
+            problems.add(row[0], ImportProblem(file, number, row[1], row[2]))
         else:
-            rows.append(found)
-            kept.append(number)
-    columns = {name: np.array([row[place] for row in rows], dtype=_TYPES[name]) for place, name in enumerate(COLUMNS)}
-    return Part(columns, Stretches.of(np.array(kept, dtype=np.int64)), file, rows_read), movie
+            rows.append(row)
+            lines_read.append(number)
+    columns = {
+        name: np.array([row[position] for row in rows], dtype=_TYPES[name]) for position, name in enumerate(COLUMNS)
+    }
+    return Part(columns, Stretches.of(np.array(lines_read, dtype=np.int64)), file, rows_read), movie
 
 
 def _row(text: str, movie: int | None) -> tuple[int, int, float, int] | tuple[str, str | None, str]:

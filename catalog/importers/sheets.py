@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from catalog.importers.base import Progress
+from catalog.importers.kinds import plain
 from catalog.importers.layout import Kind, Layout, Table, first_line, shown
 from catalog.importers.options import Options
 from catalog.importers.parquet import ParquetSheet, open_parquet
 from catalog.importers.problems import Problems
 from catalog.importers.records import RecordSheet, open_records
 from catalog.importers.sources import SourceFile, refuse
-from catalog.importers.tables import read_table
+from catalog.importers.table_reader import read_table
 
 DELIMITERS = (",", ";", "\t", "|")
 PARQUET = (".parquet", ".pq")
@@ -36,7 +36,7 @@ class Sheet(Protocol):
     def read(
         self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = False, progress: Progress | None = None
     ) -> Table:
-        """The columns asked for; rows that cannot be read are added to `problems`."""
+        """The requested columns; rows that cannot be read are added to `problems`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class DelimitedSheet:
     def read(
         self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = False, progress: Progress | None = None
     ) -> Table:
-        """The columns asked for."""
+        """The requested columns."""
         layout = Layout(
             columns=self.columns,
             kinds=kinds,
@@ -70,12 +70,8 @@ class DelimitedSheet:
 
 
 def open_sheet(file: SourceFile, options: Options) -> DelimitedSheet | ParquetSheet | RecordSheet:
-    """The sheet that a file's name says it is; what is neither Parquet nor JSON Lines is delimited text.
-
-    Raises
-    ------
-    ImportRefused
-        The columns have no names, or one name is given twice.
+    """The sheet of a file by its name; a file that is neither Parquet nor JSON Lines is delimited text. Raises
+    ImportRefused: the columns have no names, or one name is given twice.
     """
     name = file.name.lower()
     if name.endswith(PARQUET):
@@ -90,7 +86,9 @@ def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
     """The delimiter and the names of the columns."""
     line = first_line(file, options.codec)
     # Where numbers have decimal commas, another character is the likelier delimiter.
-    candidates = [other for other in DELIMITERS if other != options.decimal and other in line] or DELIMITERS
+    candidates = [
+        character for character in DELIMITERS if character != options.decimal and character in line
+    ] or DELIMITERS
     delimiter = options.delimiter or max(candidates, key=line.count)
     try:
         (header,) = csv.reader([line], delimiter=delimiter, strict=True)
@@ -98,8 +96,8 @@ def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
         raise refuse(file.name, f"the header cannot be read ({error})", line=1) from error
     header = [name.strip() for name in header]
     if len(header) < 2:
-        others = [other for other in DELIMITERS if other in line and other != delimiter]
-        seems = f"; it seems to be delimited by {others[0]!r}" if others else ""
+        alternatives = [character for character in DELIMITERS if character in line and character != delimiter]
+        seems = f"; it seems to be delimited by {alternatives[0]!r}" if alternatives else ""
         reason = f"the header {shown(line)} has one column when parted at {delimiter!r}{seems}"
         raise refuse(file.name, reason, line=1, options=("delimiter",))
     twice = sorted({name for name in header if header.count(name) > 1})
@@ -118,41 +116,30 @@ def column_of(
     advice: str = "",
     options: Sequence[str] = (),
 ) -> str:
-    """The column that holds something; empty where there is none and none is needed.
+    """The column for a role; empty if there is none and none is needed. Raises ImportRefused: there is no such column.
 
     Parameters
     ----------
-    sheet : Sheet
     wanted : str or None
         Its name; None: one of the usual names.
     usual : tuple of str
         Compared without case, spaces, "_", "." and "-".
     what : str
         For messages: "users".
-    is_needed : bool
     advice : str
         What to do where there is none.
     options : sequence of str
         Options of the import that name the column, or make it needless.
-
-    Raises
-    ------
-    ImportRefused
-        There is no such column.
     """
     if wanted is not None:
         if wanted in sheet.columns:
             return wanted
         reason = f"there is no column {shown(wanted)} for the {what}: the header has {', '.join(sheet.columns)}"
         raise refuse(sheet.name, reason, line=1)
-    by_name = {_plain(name): name for name in sheet.columns}
-    found = [by_name[name] for name in usual if name in by_name]
-    if found or not is_needed:
-        return found[0] if found else ""
+    by_name = {plain(name): name for name in sheet.columns}
+    matches = [by_name[name] for name in usual if name in by_name]
+    if matches or not is_needed:
+        return matches[0] if matches else ""
     reason = f"no column is known to hold the {what}: the header has {', '.join(map(shown, sheet.columns))}"
     usual_advice = "The first line has to name the columns: say which is which."
     raise refuse(sheet.name, reason, line=1, advice=advice or usual_advice, options=options)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_.-]", "", name).lower()

@@ -1,4 +1,4 @@
-"""Where an import reads from: a folder, an archive or one file, never unpacked to disk nor past a limit."""
+"""Sources of imports: a folder, an archive or one file, read without unpacking to disk and within limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from catalog.importers.base import ImportProblem, ImportRefused, Limits
 
 # What reading a damaged archive raises, besides the refusals of our own.
 _DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError)
-# What opening one raises: its directory may point anywhere, and ask for what nobody can unpack.
+# What opening one raises: its directory may be corrupt, or use unsupported compression.
 _DAMAGED_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError, struct.error)
 _BUFFER = 1 << 16  # larger reads go past it, straight to where they are wanted
 FOLDER_OF_RATINGS = "training_set"  # the one folder inside a folder that is looked into: Netflix has its ratings there
@@ -36,7 +36,6 @@ class Watched(io.RawIOBase):
 
     Parameters
     ----------
-    stream : binary file
     name : str
         For messages.
     most : int
@@ -96,33 +95,21 @@ class Watched(io.RawIOBase):
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file of a source.
+    """One file of a source."""
 
-    Parameters
-    ----------
-    name : str
-        As messages give it.
-    open_packed : callable
-        Opens its bytes as the source holds them (for .gz: still packed).
-    most : int
-        Bytes it may unpack to.
-    n_bytes : int
-        Bytes it has unpacked; 0 where that is known at its end only.
-    """
-
-    name: str
-    open_packed: Callable[[], BinaryIO]
-    most: int
-    n_bytes: int = 0
+    name: str  # as messages give it
+    open_packed: Callable[[], BinaryIO]  # opens its bytes as the source holds them (for .gz: still packed)
+    most: int  # bytes it may unpack to
+    n_bytes: int = 0  # bytes it has unpacked; 0 where that is known at its end only
 
     @property
     def is_gzip(self) -> bool:
-        """Whether its name says gzip."""
+        """Whether the file is gzipped, by its name."""
         return self.name.lower().endswith(".gz")
 
     @contextmanager
     def open(self) -> Iterator[tuple[BinaryIO, Watched]]:
-        """Its unpacked bytes, buffered, and the watch that counts them."""
+        """The unpacked bytes, buffered, and the stream that counts them."""
         packed = self.open_packed()
         stream = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if self.is_gzip else packed
         watch = Watched(stream, self.name, self.most)
@@ -135,57 +122,30 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The files of a source by name, lower-cased, without folders.
+    """The files of a source by name, lower-cased, without folders."""
 
-    Parameters
-    ----------
-    name : str
-        Of the folder, archive or file.
-    files : dict
-    """
-
-    name: str
+    name: str  # of the folder, archive or file
     files: dict[str, SourceFile]
 
     def need(self, name: str, what: str) -> SourceFile:
-        """The file called `name`.
-
-        Raises
-        ------
-        ImportRefused
-            It is missing; the message says `what` it holds.
-        """
+        """The file called `name`. Raises ImportRefused: it is missing; the message says `what` it holds."""
         if name not in self.files:
             raise refuse(name, f"the file is missing from {self.name}: it holds {what}")
         return self.files[name]
 
 
 def open_source(path: Path, limits: Limits | None = None) -> Source:
-    """List a folder, a ZIP archive or a single file.
-
-    Parameters
-    ----------
-    path : Path
-    limits : Limits, optional
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    ImportRefused
-        There is nothing there; a damaged archive, one with unsafe names, an encrypted one, or one that
-        unfolds beyond the limits.
+    """List a folder, a ZIP archive or a single file. Raises ImportRefused: there is nothing there; a damaged archive,
+    one with unsafe names, an encrypted one, or one that unfolds beyond the limits.
     """
     limits = limits or Limits()
     if path.is_dir():
         files = {
-            found.name.lower(): _plain_file(found, limits)
+            entry.name.lower(): _plain_file(entry, limits)
             for folder in (path, path / FOLDER_OF_RATINGS)
             if folder.is_dir()
-            for found in sorted(folder.iterdir())
-            if found.is_file() and not found.name.startswith(".")
+            for entry in sorted(folder.iterdir())
+            if entry.is_file() and not entry.name.startswith(".")
         }
         return Source(path.name, files)
     if not path.is_file():
@@ -206,7 +166,7 @@ def _opener(path: Path) -> Callable[[], BinaryIO]:
 
 
 def _most(packed_bytes: int, limits: Limits, name: str) -> int:
-    """What a file may unpack to: a plain one cannot grow, a packed one within the ratio."""
+    """The largest unpacked size of a file; for a packed file, limited by the ratio."""
     if not name.lower().endswith(".gz"):
         return limits.bytes_unpacked
     return min(limits.bytes_unpacked, max(limits.bytes_unsuspicious, int(packed_bytes * limits.ratio)))
@@ -232,7 +192,7 @@ def _archive(path: Path, limits: Limits) -> Source:
             f"the archive's {packed:,} bytes unpack to {unpacked:,}, more than is let in",
             advice="If the archive is sound, unpack it yourself and import the folder.",
         )
-    found: dict[str, tuple[PurePosixPath, SourceFile]] = {}
+    members_by_name: dict[str, tuple[PurePosixPath, SourceFile]] = {}
     for member in members:
         inside = PurePosixPath(member.filename.replace("\\", "/"))
         if not inside.name or inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
@@ -242,16 +202,16 @@ def _archive(path: Path, limits: Limits) -> Source:
         if member.flag_bits & 1:
             raise refuse(inside.name, "the file is encrypted", advice="Import an archive without a password.")
         name = inside.name.lower()
-        if name in found:
+        if name in members_by_name:
             raise refuse(
                 path.name,
-                f"the archive has {inside.name} twice ({found[name][0]} and {inside})",
+                f"the archive has {inside.name} twice ({members_by_name[name][0]} and {inside})",
                 advice="Unpack it and import the folder that is meant.",
             )
         # A .gz inside an archive has the same room as one beside it.
         most = _most(member.file_size, limits, inside.name)
-        found[name] = (inside, SourceFile(inside.name, _member_opener(path, member), most))
-    return Source(path.name, {name: file for name, (_, file) in found.items()})
+        members_by_name[name] = (inside, SourceFile(inside.name, _member_opener(path, member), most))
+    return Source(path.name, {name: file for name, (_, file) in members_by_name.items()})
 
 
 def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], BinaryIO]:

@@ -20,9 +20,10 @@ from catalog.importers.ids import ordered_ids
 from catalog.importers.layout import Kind, Layout, Stretches, Table, first_line, shown
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.rows import RatingColumns, assemble
+from catalog.importers.row_checks import RatingColumns
+from catalog.importers.rows import assemble
 from catalog.importers.sources import Source, SourceFile, refuse
-from catalog.importers.tables import read_table
+from catalog.importers.table_reader import read_table
 from core.errors import ParameterError
 
 MERGED = "ta_feng_all_months_merged.csv"
@@ -45,14 +46,9 @@ def parse_tafeng(
 ) -> ParsedDataset:
     """`ta_feng_all_months_merged.csv`, or `D11`, `D12`, `D01` and `D02`: who bought what, when, at which price.
 
-    A product's utility is the mean of the price (or, where asked for, price less cost) of one piece.
-
-    Raises
-    ------
-    ImportRefused
-        A missing file, other columns, or rows that the policy refuses.
-    ParameterError
-        A utility that is neither "price" nor "profit".
+    A product's utility is the mean of the price (or, where asked for, price less cost) of one piece. Raises
+    ImportRefused: a missing file, other columns, or rows that the policy refuses. Raises ParameterError: a utility that
+    is neither "price" nor "profit".
     """
     worth = options.utility or "price"
     if worth not in ("price", "profit"):
@@ -69,7 +65,7 @@ def parse_tafeng(
         lines=Stretches.joined(
             [(len(table), table.lines, file.name) for table, file in zip(tables, files, strict=True)]
         ),
-        is_swept=False,
+        is_bulk_read=False,
         rows_read=sum(table.rows_read for table in tables),
         ends_open=any(table.ends_open for table in tables),
     )
@@ -86,13 +82,13 @@ def parse_tafeng(
     paid = table.columns["price"] - (table.columns["asset"] if worth == "profit" else 0.0)
     each = np.divide(paid, amount, out=np.zeros(len(paid)), where=is_sold)
     whole = replace(table, columns={**table.columns, "time": times, "utility": each})
-    kept = whole.selected(is_dated & is_sold)
+    sales = whole.selected(is_dated & is_sold)
     return assemble(
         source_format="tafeng",
-        files=[found.name for found in files],
-        table=kept,
+        files=[source.name for source in files],
+        table=sales,
         columns=RatingColumns(file, "customer", "product", None, "time", file, "utility"),
-        items=_products(kept) or None,
+        items=_products(sales) or None,
         scale=None,
         policy=policy,
         problems=problems,
@@ -133,7 +129,7 @@ def _seconds(date: str) -> int | None:
 
 
 def _products(table: Table) -> tuple[ParsedItem, ...]:
-    """The products, each with the subclass that the first of its rows says."""
+    """The products, each with the subclass in its first row."""
     ids, codes = ordered_ids(table.columns["product"])
     _, first = np.unique(codes, return_index=True)
     subclasses = [str(table.columns["subclass"][row]).strip() for row in first]

@@ -1,4 +1,4 @@
-"""Titles as catalogues file them ("Matrix, The (1999)") and as people say them."""
+"""Converts catalogue titles ("Matrix, The (1999)") to natural ones."""
 
 from __future__ import annotations
 
@@ -28,21 +28,11 @@ _GOES_ON = re.compile(r"(:|\bor)$", re.IGNORECASE)  # "Birdman: Or (The Unexpect
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A title taken apart.
+    """The parts of a title."""
 
-    Parameters
-    ----------
-    text : str
-        As people say it.
-    year : int or None
-        The first, of a span of years.
-    aliases : tuple of str
-        Other titles that stood behind it in parentheses, as people say them.
-    """
-
-    text: str
-    year: int | None
-    aliases: tuple[str, ...]
+    text: str  # as people say it
+    year: int | None  # the first, of a span of years
+    aliases: tuple[str, ...]  # other titles that stood behind it in parentheses, as people say them
 
 
 def natural(title: str) -> str:
@@ -61,23 +51,14 @@ def natural(title: str) -> str:
     return f"{last}{'' if article.endswith(chr(39)) else ' '}{front}"
 
 
-def take_apart(title: str) -> Title:
-    """Part a title into what people say, its year, and its other titles.
-
-    Parameters
-    ----------
-    title : str
-        "City of Lost Children, The (Cité des enfants perdus, La) (1995)".
-
-    Returns
-    -------
-    Title
+def parse_title(title: str) -> Title:
+    """Split a title into the natural title, its year, and other titles.
 
     Examples
     --------
-    >>> take_apart("City of Lost Children, The (Cité des enfants perdus, La) (1995)")
+    >>> parse_title("City of Lost Children, The (Cité des enfants perdus, La) (1995)")
     Title(text='The City of Lost Children', year=1995, aliases=('La Cité des enfants perdus',))
-    >>> take_apart("Seven (a.k.a. Se7en) (1995)").aliases
+    >>> parse_title("Seven (a.k.a. Se7en) (1995)").aliases
     ('Se7en',)
     """
     rest = title.strip()
@@ -86,12 +67,12 @@ def take_apart(title: str) -> Title:
     if match is not None and match.start() > 0:
         year = int(match[1])
         rest = rest[: match.start()]
-    others: list[str] = []
+    aliases_read: list[str] = []
     match = _IN_PARENTHESES.search(rest)
     while match is not None and not _GOES_ON.search(rest[: match.start()]):
-        others.insert(0, natural(_ALSO_KNOWN_AS.sub("", match[1])))
+        aliases_read.insert(0, natural(_ALSO_KNOWN_AS.sub("", match[1])))
         rest = rest[: match.start()]
         match = _IN_PARENTHESES.search(rest)
     text = natural(rest)
-    aliases = tuple(dict.fromkeys(other for other in others if other and other != text))
+    aliases = tuple(dict.fromkeys(alias for alias in aliases_read if alias and alias != text))
     return Title(text=text, year=year, aliases=aliases)

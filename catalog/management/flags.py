@@ -31,8 +31,10 @@ FLAGS: Mapping[str, str] = {
 def in_flags(refusal: ParallaxError) -> str:
     """A refusal of an import as a command prints it: options are named by their flags."""
     if "untaken" in refusal.extra:
-        taken = _listed(refusal.extra["taken"]) or "none of these options: its columns are fixed"
-        return f"Format {refusal.extra['format']} does not take {_listed(refusal.extra['untaken'])}; it takes {taken}."
+        accepted = _listed(refusal.extra["taken"]) or "none of these options: its columns are fixed"
+        return (
+            f"Format {refusal.extra['format']} does not take {_listed(refusal.extra['untaken'])}; it takes {accepted}."
+        )
     flags = _listed(refusal.extra.get("options", ()))
     return f"{refusal} Use {flags}." if flags else str(refusal)
 

@@ -1,4 +1,4 @@
-"""Drawn posters: a typographic SVG for an item that has no image, the same for the same key for ever."""
+"""Generated posters: a typographic SVG for items without an image, determined by a key."""
 
 from catalog.posters.drawing import poster_svg
 

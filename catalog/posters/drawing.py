@@ -28,7 +28,8 @@ WINDOWS = (
 
 
 def poster_svg(title: str, year: int | None, key: str, *, label: str | None = None) -> str:
-    """Draw the poster of an item.
+    """Draw the poster of an item. Returns one ``svg`` element with the view box ``0 0 200 300``. Raises ParameterError:
+    the title has no character that can be shown.
 
     Parameters
     ----------
@@ -42,16 +43,6 @@ def poster_svg(title: str, year: int | None, key: str, *, label: str | None = No
         drawing.
     label : str, optional
         What screen readers say, for pages in other languages; "Drawn poster of" and the title if not given.
-
-    Returns
-    -------
-    str
-        One ``svg`` element with the view box ``0 0 200 300``.
-
-    Raises
-    ------
-    ParameterError
-        The title has no character that can be shown.
 
     Examples
     --------

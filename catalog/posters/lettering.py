@@ -1,4 +1,4 @@
-"""The words of the drawn posters: titles cleaned, wrapped and fitted without knowing the reader's fonts."""
+"""Text of the generated posters: titles are cleaned, wrapped and fitted without knowing the reader's fonts."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def lettering(title: str, year: int | None, colour: str) -> str:
         f'<text {side} y="{last - (len(lines) - 1 - row) * size * LINE_HEIGHT:.1f}">{mark}{escape(line)}{mark}</text>'
         for row, line in enumerate(lines)
     )
-    drawn = f'<g font-family="{SERIF}" font-weight="700" font-size="{size}" fill="{colour}">{words}</g>'
+    title_group = f'<g font-family="{SERIF}" font-weight="700" font-size="{size}" fill="{colour}">{words}</g>'
     if year is None:
-        return drawn
-    return drawn + (
+        return title_group
+    return title_group + (
         f'<text {side} y="{YEAR_BASELINE}" font-family="{SANS}" font-size="{YEAR_SIZE}" letter-spacing="1"'
         f' fill="{colour}">{year}</text>'
     )
@@ -120,19 +120,19 @@ def _balance(pieces: list[str], room: float, count: int) -> list[str]:
 
 
 def _pieces(title: str, room: float) -> list[str]:
-    """What may stand on a line of its own: words, single wide characters, even parts of words too long."""
+    """Pieces that may form a line: words, single wide characters, and equal parts of words that are too long."""
     pieces: list[str] = []
     for index, word in enumerate(title.split(" ")):
         whole = _ems(word)
         even = whole / math.ceil(whole / (0.95 * room)) if whole > room else room  # 0.95: no last letter alone
-        parts, taken = [""], 0.0
+        parts, width_used = [""], 0.0
         for cluster in _clusters(word):
             wide, width = unicodedata.east_asian_width(cluster[0]) in "WF", _ems(cluster)
-            if parts[-1] and (wide or taken >= even or taken + width > room):
+            if parts[-1] and (wide or width_used >= even or width_used + width > room):
                 parts.append("")
-                taken = 0.0
+                width_used = 0.0
             parts[-1] += cluster
-            taken += width
+            width_used += width
         pieces.extend((" " if index and not number else "") + part for number, part in enumerate(parts))
     return pieces
 

@@ -1,4 +1,4 @@
-"""The abstract motifs of the drawn posters, each over the square from 0 to 200."""
+"""The abstract motifs of the generated posters, each over the square from 0 to 200."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Draw:
 
 
 def _circle(x: float, y: float, radius: float, fill: str, opacity: float = 1.0) -> str:
-    seen = f' opacity="{opacity:g}"' if opacity < 1 else ""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{fill}"{seen}/>'
+    attribute = f' opacity="{opacity:g}"' if opacity < 1 else ""
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{fill}"{attribute}/>'
 
 
 def _path(d: str, fill: str, opacity: float = 1.0) -> str:
-    seen = f' opacity="{opacity:g}"' if opacity < 1 else ""
-    return f'<path d="{d}" fill="{fill}"{seen}/>'
+    attribute = f' opacity="{opacity:g}"' if opacity < 1 else ""
+    return f'<path d="{d}" fill="{fill}"{attribute}/>'
 
 
 def _sunset(draw: Draw, colours: Palette) -> str:

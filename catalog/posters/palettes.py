@@ -1,4 +1,4 @@
-"""The colours of the drawn posters."""
+"""Colours of the generated posters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 class Palette(NamedTuple):
     """Colours of one poster, each ``#rrggbb``.
 
-    `text` stands on `ground` alone, with a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3); `field` lies
-    behind the motif, which is drawn in the rest.
+    `text` is used only on `ground`, with a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3); `field` is the
+    background of the motif, which uses the other colours.
     """
 
     ground: str

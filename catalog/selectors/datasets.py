@@ -1,4 +1,4 @@
-"""Datasets, their newest versions, and what is known of an item."""
+"""Datasets, their versions, and the details of an item."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KINDS_SHOWN = frozenset({"genre", "director", "cast", "country", "tag", "alias",
 
 @dataclass(frozen=True)
 class DatasetLine:
-    """A dataset as the list shows it: with its newest version, and how many it has."""
+    """A dataset in the list, with its newest version and number of versions."""
 
     dataset: Dataset
     newest: DatasetVersion
@@ -43,7 +43,7 @@ class DatasetLine:
 
 @dataclass(frozen=True)
 class ItemDetails:
-    """What is known of one item, each kind in the source's order."""
+    """The metadata of one item, each kind in the source's order."""
 
     item: Item
     genres: tuple[str, ...]
@@ -52,17 +52,17 @@ class ItemDetails:
     countries: tuple[str, ...]
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
-    others: tuple[tuple[str, tuple[str, ...]], ...]  # every other kind, by name
+    other_facts: tuple[tuple[str, tuple[str, ...]], ...]  # every other kind, by name
     plot: str
 
 
 def open_versions() -> QuerySet[DatasetVersion]:
-    """Versions that may still be chosen for something new."""
+    """Versions that are not retired."""
     return DatasetVersion.objects.filter(retired_at=None).select_related("dataset")
 
 
 def version_in_console() -> QuerySet[DatasetVersion]:
-    """Versions with their datasets, retired ones too: what was made from them still leads there."""
+    """All versions with their datasets, including retired ones, which existing runs and studies link to."""
     return DatasetVersion.objects.select_related("dataset")
 
 
@@ -72,12 +72,8 @@ def versions_of(dataset: Dataset) -> QuerySet[DatasetVersion]:
 
 
 def newest_version(name: str) -> DatasetVersion:
-    """The newest version of the dataset called `name`, retired ones apart.
-
-    Raises
-    ------
-    ParallaxError
-        `dataset.unknown`: no such dataset, or every version of it is retired.
+    """The newest version of the dataset called `name`, retired ones apart. Raises ParallaxError: `dataset.unknown`: no
+    such dataset, or every version of it is retired.
     """
     version = open_versions().filter(dataset__name=name).order_by("-number").first()
     if version is None:
@@ -115,14 +111,8 @@ def dataset_lines() -> list[DatasetLine]:
 
 
 def picture_of(item: Item) -> bytes:
-    """The bytes of an item's own picture.
-
-    Raises
-    ------
-    ArtefactError
-        Its file is missing.
-    """
-    with artefacts.opened_file(item.image) as file:
+    """The bytes of an item's own picture. Raises ArtefactError: its file is missing."""
+    with artefacts.open_file(item.image) as file:
         return file.read()
 
 
@@ -141,7 +131,7 @@ def item_details(version: DatasetVersion, item: Item) -> ItemDetails:
         countries=kind_of("country"),
         tags=kind_of("tag"),
         aliases=kind_of("alias"),
-        others=tuple((kind, values) for kind, values in sorted(facts.items()) if kind not in KINDS_SHOWN),
+        other_facts=tuple((kind, values) for kind, values in sorted(facts.items()) if kind not in KINDS_SHOWN),
         plot=item.plot,
     )
 

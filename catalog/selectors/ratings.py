@@ -1,4 +1,4 @@
-"""What a version's algorithms see: its ratings and its item features, kept open once a process."""
+"""Ratings and item features of a version, cached once per process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy import sparse
 from catalog.importers.items import UTILITY_KIND, utility_of
 from catalog.importers.rows import LATEST_SECONDS
 from catalog.models import DatasetVersion, Feature
-from catalog.selectors.folding import LITTLE_WORDS, fold
+from catalog.selectors.text_folding import LITTLE_WORDS, fold
 from core import artefacts
 from core.errors import ArtefactError, ParallaxError
 from recommenders.data import ItemFeatures, Ratings, Scale
@@ -55,12 +55,8 @@ def scale_of(version: DatasetVersion) -> Scale:
 
 
 def ratings_of(version: DatasetVersion) -> Ratings:
-    """The version's ratings on memory-mapped arrays; rows are users, columns are `Item.index`.
-
-    Raises
-    ------
-    ArtefactError
-        The arrays are missing, or are no longer those that were imported.
+    """The version's ratings on memory-mapped arrays; rows are users, columns are `Item.index`. Raises ArtefactError:
+    the arrays are missing, or are no longer those that were imported.
     """
     return _ratings(version.ratings_digest, scale_of(version), version.n_users, version.n_items)
 
@@ -107,26 +103,26 @@ def rated_between(version: DatasetVersion) -> tuple[datetime, datetime] | None:
 
 
 def utilities_of(version: DatasetVersion) -> NDArray[np.float32] | None:
-    """What each rating or use was worth, in the order of the stored entries; None where the source does not say."""
+    """The utility of each rating or use, in the order of the stored entries; None if the source has none."""
     return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays.get("utilities")
 
 
-def mean_utilities(version: DatasetVersion, places: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
-    """What each item was worth on the mean of some rows (all by default), 0 where none of them is of it, shape
-    (n_items,); None where rows have no utility. `places` are in the order of `ratings_of`.
+def mean_utilities(version: DatasetVersion, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
+    """The mean utility of each item over some rows (by default all), 0 for items without rows, shape
+    (n_items,); None if rows have no utility. `places` are in the order of `ratings_of`.
     """
     utilities = utilities_of(version)
     if utilities is None:
         return None
     items = ratings_of(version).user_items.indices
-    chosen = slice(None) if places is None else places
+    chosen = slice(None) if positions is None else positions
     counts = np.bincount(items[chosen], minlength=version.n_items)
     sums = np.bincount(items[chosen], weights=utilities[chosen], minlength=version.n_items)
     return np.asarray(sums / np.maximum(counts, 1))
 
 
 def item_utilities(version: DatasetVersion) -> NDArray[np.float64] | None:
-    """What each item is said to be worth, 0 where nothing is said, shape (n_items,); None where no item says it."""
+    """The declared utility of each item, 0 where none is declared, shape (n_items,); None if no item has one."""
     features = features_of(version)
     columns = [at for at, (kind, _) in enumerate(features.terms) if kind == UTILITY_KIND]
     if not columns:
@@ -144,7 +140,7 @@ def _array(version: DatasetVersion, name: str) -> NDArray[Any]:
 
 
 def features_of(version: DatasetVersion) -> ItemFeatures:
-    """What is known of the items: a column for each genre, person, country, tag, decade and word of a plot.
+    """The features of the items: a column for each genre, person, country, tag, decade and word of a plot.
 
     Columns are in the order of (kind, value) by code points, so the same content gives the same matrix on
     every database. What items are worth is one column more, of kind "utility", whose counts are the utilities.
@@ -156,7 +152,7 @@ def features_of(version: DatasetVersion) -> ItemFeatures:
 def _features(version_id: int, content_hash: str) -> ItemFeatures:
     """Built once for a content; the hash is in the key because rows never change under it."""
     version = DatasetVersion.objects.get(pk=version_id)
-    found: dict[tuple[str, str], list[int]] = {}
+    items_of_term: dict[tuple[str, str], list[int]] = {}
     facts = (
         Feature.objects.filter(item__version=version)
         .exclude(kind__in=KINDS_WITHOUT_MEANING)
@@ -168,14 +164,16 @@ def _features(version_id: int, content_hash: str) -> ItemFeatures:
         if kind == UTILITY_KIND:
             worth[index] = _utility(index, value)
         else:
-            found.setdefault((kind, value), []).append(index)
+            items_of_term.setdefault((kind, value), []).append(index)
     plots = version.items.exclude(plot="").values_list("index", "plot").order_by()
     for index, plot in plots.iterator(chunk_size=2_000):
         for word in plot_words(plot):
-            found.setdefault(("plot", word), []).append(index)
-    terms = sorted(found)
-    items = np.concatenate([np.asarray(found[term], dtype=np.int64) for term in terms] or [np.empty(0, np.int64)])
-    columns = np.repeat(np.arange(len(terms)), [len(found[term]) for term in terms])
+            items_of_term.setdefault(("plot", word), []).append(index)
+    terms = sorted(items_of_term)
+    items = np.concatenate(
+        [np.asarray(items_of_term[term], dtype=np.int64) for term in terms] or [np.empty(0, np.int64)]
+    )
+    columns = np.repeat(np.arange(len(terms)), [len(items_of_term[term]) for term in terms])
     weights = np.ones(len(items), dtype=np.float32)
     if worth:
         items = np.concatenate((items, np.array(list(worth))))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion, Feature, Item
+from catalog.selectors.item_matcher import Document, Matcher
 from catalog.selectors.items import items_at
-from catalog.selectors.matching import Document, Matcher
 from core.errors import ParallaxError
 from core.provenance import rng_for
 
@@ -63,7 +63,7 @@ class SearchPage:
 
 
 class _Index:
-    """Everything that browsing a version needs, without a query: immutable, by item index."""
+    """An immutable index for browsing a version without database queries."""
 
     def __init__(self, version: DatasetVersion) -> None:
         facts: dict[int, dict[str, list[str]]] = {}
@@ -133,7 +133,7 @@ def _index(version_id: int, content_hash: str) -> _Index:
 
 
 def warm(version: DatasetVersion) -> None:
-    """Build the version's index now, so that nobody's first search waits for it."""
+    """Build the version's index now, so that the first search does not wait for it."""
     _index(version.pk, version.content_hash)
 
 
@@ -148,28 +148,22 @@ def search_items(
     offset: int = 0,
     limit: int = 24,
 ) -> SearchPage:
-    """One page of the items that answer `query` and the filters.
+    """One page of the items that match `query` and the filters.
 
-    With a query the best answers come first and `order` has no say; without one `order` decides. The random
-    orders depend on `seed` alone: a filter leaves things out of them and moves nothing.
-
-    Raises
-    ------
-    ParallaxError
-        `search.unknown_order`.
+    With a query the best answers come first and `order` has no say; without one `order` decides. The random orders
+    depend on `seed` alone: a filter leaves things out of them and moves nothing. Raises ParallaxError:
+    `search.unknown_order`.
     """
     if order not in ORDERS:
-        raise ParallaxError(
-            "search.unknown_order", f"Items cannot be put in the order {order!r}. Choose one of: {', '.join(ORDERS)}."
-        )
+        raise ParallaxError("search.unknown_order", f"Unknown order {order!r}. Choose one of: {', '.join(ORDERS)}.")
     index = _index(version.pk, version.content_hash)
-    found = index.matcher.match(query) if query.strip() else index.ordered(order, seed)
+    matches = index.matcher.match(query) if query.strip() else index.ordered(order, seed)
     if genre:
         is_of_genre = index.genres.get(genre)
-        found = found[is_of_genre[found]] if is_of_genre is not None else found[:0]
+        matches = matches[is_of_genre[matches]] if is_of_genre is not None else matches[:0]
     if decade is not None:
-        years = index.years[found]
-        found = found[(years >= decade) & (years < decade + 10)]
+        years = index.years[matches]
+        matches = matches[(years >= decade) & (years < decade + 10)]
     offset = max(offset, 0)
-    shown = found[offset : offset + limit].tolist()
-    return SearchPage(items_at(version, shown), len(found), offset, limit)
+    shown = matches[offset : offset + limit].tolist()
+    return SearchPage(items_at(version, shown), len(matches), offset, limit)

@@ -1,4 +1,4 @@
-"""How a version's ratings are spread: its density, its long tail, its values."""
+"""The distribution of a version's ratings: density, long tail and values."""
 
 from __future__ import annotations
 
@@ -40,36 +40,19 @@ class MeanBin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Numbers that a dataset's page shows.
+    """Numbers that a dataset's page shows."""
 
-    Parameters
-    ----------
-    density : float
-        Ratings over user × item pairs, 0 to 1.
-    mean_rating, ratings_per_user : float
-        Means.
-    n_unrated : int
-        Items without a rating.
-    half_items : int
-        The fewest items that together have half of all ratings.
-    values : tuple of (value, count)
-        Each rating of the scale and how often it was given, lowest first.
-    counts : int array, shape (n_items,)
-        Ratings of each item, most rated first.
-    tail : tuple of TailShare
-    by_mean : tuple of MeanBin
-        Do well-liked items have more ratings? Bins without an item are left out.
-    """
-
-    density: float
+    density: float  # ratings over user × item pairs, 0 to 1
+    # `mean_rating`, `ratings_per_user`: means.
     mean_rating: float
     ratings_per_user: float
-    n_unrated: int
-    half_items: int
+    n_unrated: int  # items without a rating
+    half_items: int  # the fewest items that together have half of all ratings
+    # (value, count); each rating of the scale and how often it was given, lowest first.
     values: tuple[tuple[float, int], ...]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # shape (n_items,); ratings of each item, most rated first
     tail: tuple[TailShare, ...]
-    by_mean: tuple[MeanBin, ...]
+    by_mean: tuple[MeanBin, ...]  # do well-liked items have more ratings? Bins without an item are left out
 
     @property
     def sparsity_percent(self) -> float:
@@ -122,13 +105,13 @@ def _by_mean(ratings: Ratings) -> tuple[MeanBin, ...]:
     is_rated = counts > 0
     sums = np.bincount(ratings.user_items.indices, weights=ratings.user_items.data, minlength=ratings.n_items)
     edges = np.linspace(low, high, n_bins + 1)
-    places = np.searchsorted(edges, sums[is_rated] / counts[is_rated], side="right") - 1
-    places = np.clip(places, 0, n_bins - 1)
-    n_items = np.bincount(places, minlength=n_bins)
-    n_ratings = np.bincount(places, weights=counts[is_rated], minlength=n_bins)
+    bins = np.searchsorted(edges, sums[is_rated] / counts[is_rated], side="right") - 1
+    bins = np.clip(bins, 0, n_bins - 1)
+    n_items = np.bincount(bins, minlength=n_bins)
+    n_ratings = np.bincount(bins, weights=counts[is_rated], minlength=n_bins)
     return tuple(
         MeanBin(
-            float(edges[place]), float(edges[place + 1]), int(n_items[place]), float(n_ratings[place] / n_items[place])
+            float(edges[index]), float(edges[index + 1]), int(n_items[index]), float(n_ratings[index] / n_items[index])
         )
-        for place in np.flatnonzero(n_items)
+        for index in np.flatnonzero(n_items)
     )

@@ -1,7 +1,7 @@
-"""What changes the catalogue: imports, facts added to a version, and retiring one."""
+"""Changes to the catalogue: import datasets, add item metadata, retire versions."""
 
+from catalog.services.dataset_import import import_dataset, import_parsed
 from catalog.services.demo import DEMO_NAME, load_demo_dataset
-from catalog.services.importing import import_dataset, import_parsed
 from catalog.services.metadata import add_metadata, add_uploaded_metadata
 from catalog.services.versions import retire_version
 

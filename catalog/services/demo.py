@@ -10,7 +10,7 @@ from catalog.demo.films import FILMS_PATH, DemoFilm, demo_films
 from catalog.demo.taste import synthetic_ratings
 from catalog.importers.base import ImportReport, ParsedDataset, ParsedItem, RatingScale
 from catalog.models import DatasetVersion
-from catalog.services.importing import import_parsed
+from catalog.services.dataset_import import import_parsed
 
 DEMO_NAME = "demo-films"
 
@@ -29,16 +29,16 @@ def load_demo_dataset(*, seed: int = 1, owner: Any = None) -> DatasetVersion:
 
 def _demo_parsed(seed: int) -> ParsedDataset:
     films = demo_films()
-    drawn = synthetic_ratings(seed=seed)
-    n_users = int(drawn.users.max()) + 1
+    ratings = synthetic_ratings(seed=seed)
+    n_users = int(ratings.users.max()) + 1
     scale = RatingScale(1, 5, 1)
-    n_ratings = len(drawn.values)
+    n_ratings = len(ratings.values)
     return ParsedDataset(
         user_ids=np.array([f"synthetic-{user + 1:04d}" for user in range(n_users)], dtype=np.str_),
         items=tuple(_demo_item(number, film) for number, film in enumerate(films, start=1)),
-        users=drawn.users.astype(np.int32),
-        items_rated=drawn.items.astype(np.int32),
-        values=drawn.values.astype(np.float32),
+        users=ratings.users.astype(np.int32),
+        items_rated=ratings.items.astype(np.int32),
+        values=ratings.values.astype(np.float32),
         timestamps=None,
         scale=scale,
         report=ImportReport(

@@ -1,4 +1,4 @@
-"""Facts added to the items of a version: the ratings stay, the items with the facts are a new version."""
+"""Adds metadata to the items of a version; the result is a new version with the same ratings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
 from catalog.importers.pictures import Pictures
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
-from catalog.services.pictures import keep_picture, stored_name
-from catalog.services.refusals import refusals_told
-from catalog.services.versions import keep_version
+from catalog.services.pictures import store_picture, stored_name
+from catalog.services.refusals import import_refusals
+from catalog.services.versions import store_version
 from core import artefacts
 from core.errors import ParallaxError
 from core.models import LogEntry
 
-# What a page takes while somebody waits for it; larger files go through the command.
+# Limits for uploads, which a person waits for; larger files are imported by the command.
 UPLOAD_LIMITS = Limits(bytes_unpacked=8 * 2**20)
 OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions))
 Progress = Callable[[str, int, int | None], None]
@@ -34,7 +34,7 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """What facts change of a version's items."""
+    """The changes that metadata make to a version's items."""
 
     items: tuple[ParsedItem, ...]
     n_changed: int
@@ -54,25 +54,20 @@ def add_metadata(
     images: Path | None = None,
     progress: Progress | None = None,
 ) -> DatasetVersion:
-    """Read facts about a version's items and keep the items with them as a new version, whole or not at all.
+    """Add metadata to a version's items as a new version, completely or not at all.
 
-    Features are added to those an item has; a title, year, plot, image or trailer takes the place of what is
-    there. `images` is a folder or archive of pictures that the facts may name instead of addresses. `options` are
-    the fields of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its
-    report says what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same
-    facts added again to the same version give the version that is there.
-
-    Raises
-    ------
-    ParallaxError
-        `import.refused` with file, line, column and reason; `import.bad_option`; `metadata.nothing_new` where
-        the items have all of it already; `metadata.too_many_facts`; `dataset.retired` where the version is
-        retired.
+    Features are added to those an item has; a title, year, plot, image or trailer takes the place of what is there.
+    `images` is a folder or archive of pictures that the facts may name instead of addresses. `options` are the fields
+    of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its report says
+    what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same facts added
+    again to the same version give the version that is there. Raises ParallaxError: `import.refused` with file, line,
+    column and reason; `import.bad_option`; `metadata.nothing_new` where the items have all of it already;
+    `metadata.too_many_facts`; `dataset.retired` where the version is retired.
     """
     if version.retired_at is not None:
         raise ParallaxError("dataset.retired", f"{version} is retired. Add the facts to a version that is in use.")
-    given = {key: value for key, value in (options or {}).items() if value is not None}
-    unknown = sorted(set(given) - OPTIONS)
+    chosen = {key: value for key, value in (options or {}).items() if value is not None}
+    unknown = sorted(set(chosen) - OPTIONS)
     if unknown:
         raise ParallaxError("import.bad_option", f"Adding facts has no option called {', '.join(unknown)}.")
 
@@ -81,17 +76,17 @@ def add_metadata(
             progress(f"Reading {file}", rows, None)
 
     before = _items_of(version)
-    with refusals_told():
+    with import_refusals():
         pictures = Pictures.of(images)
         metadata = read_metadata(
             path,
             [item.external_id for item in before],
-            options=MetadataOptions(**given),
+            options=MetadataOptions(**chosen),
             policy=Policy(on_bad_row=on_bad_row, limits=limits),  # type: ignore[arg-type]  # checks it itself
             pictures=pictures,
             progress=reading,
         )
-    named = _named_by_content(metadata.items.values(), pictures)
+    files = _named_by_content(metadata.items.values(), pictures)
     changes = _changed(before, metadata.items)
     if changes.n_changed == 0:
         raise ParallaxError(
@@ -99,9 +94,9 @@ def add_metadata(
             f"{version} has all that {metadata.report.files[0]} says already. Nothing was added.",
         )
     if progress is not None:
-        progress("Keeping items", len(before), len(before))
-    for name in named:  # before the rows: a crash in between leaves pictures that no item names
-        keep_picture(picture=pictures.read(name))
+        progress("Storing items", len(before), len(before))
+    for name in files:  # before the rows: a crash in between leaves pictures that no item names
+        store_picture(picture=pictures.read(name))
     entry = {
         "base_version": version.number,
         "items_changed": changes.n_changed,
@@ -112,7 +107,7 @@ def add_metadata(
     }
     with transaction.atomic():
         earlier = set(version.dataset.versions.values_list("pk", flat=True))
-        kept = keep_version(
+        new_version = store_version(
             name=version.dataset.name,
             title=None,
             arrays=artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays,
@@ -123,15 +118,15 @@ def add_metadata(
             report={**version.report, "metadata": [*version.report.get("metadata", []), entry]},
             owner=actor,
         )
-        if kept.pk not in earlier:
+        if new_version.pk not in earlier:
             LogEntry.objects.create(
                 actor=actor,
-                kind=kept._meta.label_lower,
-                object_id=kept.pk,
+                kind=new_version._meta.label_lower,
+                object_id=new_version.pk,
                 to_status="open",
                 reason=f"Facts of {metadata.report.files[0]} added to version {version.number}.",
             )
-    return kept
+    return new_version
 
 
 def add_uploaded_metadata(
@@ -142,7 +137,7 @@ def add_uploaded_metadata(
     on_bad_row: str = "refuse",
     images: UploadedFile[Any] | None = None,
 ) -> DatasetVersion:
-    """Add the facts of an uploaded file, within the limits of what a page takes; raises as `add_metadata` does."""
+    """Add the metadata of an uploaded file, within the upload limits; raises as `add_metadata` does."""
     with tempfile.TemporaryDirectory() as folder:
         path = _written(upload, Path(folder) / "facts", "facts.csv")
         return add_metadata(
@@ -165,19 +160,19 @@ def _written(upload: UploadedFile[Any], folder: Path, name: str) -> Path:
 
 
 def _named_by_content(facts: Iterable[ItemFacts], pictures: Pictures) -> list[str]:
-    """Put the names that pictures are stored under in the place of their files', and return the files."""
-    named: dict[str, str] = {}
-    for one in facts:
-        if PICTURE in one.fields:
-            file = one.fields[PICTURE]
-            if file not in named:
-                named[file] = stored_name(pictures.read(file))
-            one.fields[PICTURE] = named[file]
-    return list(named)
+    """Replace file names of pictures by their stored names, and return the file names."""
+    stored_names: dict[str, str] = {}
+    for item_facts in facts:
+        if PICTURE in item_facts.fields:
+            file = item_facts.fields[PICTURE]
+            if file not in stored_names:
+                stored_names[file] = stored_name(pictures.read(file))
+            item_facts.fields[PICTURE] = stored_names[file]
+    return list(stored_names)
 
 
 def _items_of(version: DatasetVersion) -> list[ParsedItem]:
-    """The version's items as an importer would give them, in order."""
+    """The version's items as an importer returns them, in order."""
     features: dict[int, list[tuple[str, str]]] = {}
     rows = version.items.order_by("index", "features__position", "features__pk").values_list(
         "index", "features__kind", "features__value"
@@ -207,8 +202,8 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
     n_known = n_changed = 0
     items = []
     for item in before:
-        said = facts.get(item.external_id)
-        if said is not None:
+        new_facts = facts.get(item.external_id)
+        if new_facts is not None:
             there = {
                 "title": item.title,
                 "year": "" if item.year is None else str(item.year),
@@ -217,10 +212,10 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
                 "trailer": item.trailer_url,
                 PICTURE: item.image,
             }
-            fields = {name: text for name, text in said.fields.items() if there[name] != text}
+            fields = {name: text for name, text in new_facts.fields.items() if there[name] != text}
             own = set(item.features)
-            features = [feature for feature in said.features if feature not in own]
-            n_known += len(said.fields) + len(said.features) - len(fields) - len(features)
+            features = [feature for feature in new_facts.features if feature not in own]
+            n_known += len(new_facts.fields) + len(new_facts.features) - len(fields) - len(features)
             replaced.update(name for name in fields if there[name])
             added.update(name for name in fields if not there[name])
             added.update(kind for kind, _ in features)
@@ -238,10 +233,12 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
 
 def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str, str]]) -> ParsedItem:
     year = int(fields["year"]) if fields["year"] else None
-    kept = list(item.features)
+    item_features = list(item.features)
     if year is not None and year != item.year:
         # The decade that importers draw from the year goes with it.
-        kept = [feature for feature in kept if feature[0] != "decade"] + [("decade", f"{year // 10 * 10}s")]
+        item_features = [feature for feature in item_features if feature[0] != "decade"] + [
+            ("decade", f"{year // 10 * 10}s")
+        ]
     return dataclasses.replace(
         item,
         title=fields["title"],
@@ -250,5 +247,5 @@ def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str,
         image_url=fields["image"],
         trailer_url=fields["trailer"],
         image=fields[PICTURE],
-        features=tuple(dict.fromkeys([*kept, *features])),
+        features=tuple(dict.fromkeys([*item_features, *features])),
     )

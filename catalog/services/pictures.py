@@ -1,4 +1,4 @@
-"""Pictures of items: kept once under the digest of their bytes, beside the arrays."""
+"""Stores pictures of items once, under the digest of their bytes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def stored_name(picture: Picture) -> str:
     return f"{FOLDER}/{picture.digest[:2]}/{picture.digest}.{picture.kind}"
 
 
-def keep_picture(*, picture: Picture) -> str:
-    """Keep a picture, and return the name it is stored under; one that is there already is not written again."""
+def store_picture(*, picture: Picture) -> str:
+    """Store a picture unless it exists, and return its stored name."""
     return artefacts.store_file(stored_name(picture), picture.content)

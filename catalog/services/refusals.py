@@ -1,4 +1,4 @@
-"""What an importer refuses, in the words and codes of the services."""
+"""Turns importers' refusals into errors of the services."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from catalog.importers.base import ImportRefused, UntakenOptions
+from catalog.importers.base import ImportRefused, UnsupportedOptions
 from core.errors import ParallaxError, ParameterError
 
 
 @contextmanager
-def refusals_told() -> Iterator[None]:
+def import_refusals() -> Iterator[None]:
     """Turn an importer's refusals into `import.refused` with the problems, and `import.bad_option`."""
     try:
         yield
@@ -19,7 +19,7 @@ def refusals_told() -> Iterator[None]:
         problems = [dataclasses.asdict(problem) for problem in refusal.problems]
         extra = {"problems": problems, "total": refusal.total, "options": list(refusal.options)}
         raise ParallaxError("import.refused", str(refusal), extra) from refusal
-    except UntakenOptions as problem:
+    except UnsupportedOptions as problem:
         extra = {"format": problem.source_format, "untaken": list(problem.untaken), "taken": list(problem.taken)}
         raise ParallaxError("import.bad_option", str(problem), extra) from problem
     except ParameterError as problem:

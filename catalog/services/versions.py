@@ -1,4 +1,4 @@
-"""Versions of datasets: kept under the hash of their content, never changed, retired and brought back."""
+"""Stores versions of datasets under their content hash, and retires and reinstates them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from catalog.importers.base import ParsedItem
 from catalog.importers.ids import counts_of
 from catalog.models import Dataset, DatasetVersion, Feature, Item
-from catalog.selectors.folding import sort_title
 from catalog.selectors.ratings import ARTEFACT_KIND
+from catalog.selectors.text_folding import sort_title
 from core import artefacts
 from core.models import LogEntry
 from core.provenance import digest_of, digest_of_arrays
@@ -32,7 +32,7 @@ ITEM_COLUMNS = (
 )  # fmt: skip
 
 
-def keep_version(
+def store_version(
     *,
     name: str,
     title: str | None,
@@ -44,7 +44,7 @@ def keep_version(
     report: Mapping[str, Any],
     owner: Any,
 ) -> DatasetVersion:
-    """Keep ratings and items as a version of the dataset `name`, and return the version.
+    """Store ratings and items as a version of the dataset `name`, and return the version.
 
     The same content (ratings, items and whether they are synthetic) under the same name gives the version
     that is there already, brought back if it was retired; other content gets the next number. The arrays
@@ -53,12 +53,12 @@ def keep_version(
     Arrays that are there already are not written again, so versions with the same ratings share them.
     """
     meta = {"low": scale.low, "high": scale.high, "step": scale.step}
-    with ThreadPoolExecutor(1) as beside:  # one sees to the arrays while the other sees to the items
-        read = beside.submit(digest_of_arrays, arrays)
+    with ThreadPoolExecutor(1) as executor:  # the arrays are hashed and stored while the items are prepared
+        read = executor.submit(digest_of_arrays, arrays)
         facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in items]]
         rows = _item_rows(items, counts_of(arrays["indices"], len(items)))
         arrays_digest = read.result()
-        stored = beside.submit(artefacts.store, ARTEFACT_KIND, arrays, meta, arrays_digest=arrays_digest)
+        stored = executor.submit(artefacts.store, ARTEFACT_KIND, arrays, meta, arrays_digest=arrays_digest)
         with transaction.atomic():
             version, is_new = _version_row(
                 name=name,
@@ -103,7 +103,7 @@ def _version_row(
 
 
 def _item_facts(item: ParsedItem) -> tuple[Any, ...]:
-    """What the content's hash knows of an item; JSON has tuples as lists."""
+    """The part of an item that the content hash covers; JSON turns tuples into lists."""
     return (
         item.external_id,
         item.title,
@@ -118,7 +118,7 @@ def _item_facts(item: ParsedItem) -> tuple[Any, ...]:
 
 
 def _item_rows(items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> list[tuple[Any, ...]]:
-    """The items as plain tuples in the order of `ITEM_COLUMNS`: a model instance costs ten times its insertion."""
+    """The items as plain tuples in the order of `ITEM_COLUMNS`: creating model instances takes ten times as long."""
     prepared = Item._meta.get_field("links").get_db_prep_save
     no_links = prepared({}, connection)
     return [
@@ -154,8 +154,8 @@ def _insert(
     quoted = connection.ops.quote_name
     fields = [cast(Field[Any, Any], model._meta.get_field(name)).attname for name in (*same, *names)]
     columns = ", ".join(map(quoted, fields))
-    places = ", ".join(["%s"] * len(fields))
-    statement = f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608  # our own names
+    placeholders = ", ".join(["%s"] * len(fields))
+    statement = f"INSERT INTO {quoted(model._meta.db_table)} ({columns}) VALUES ({placeholders})"  # noqa: S608  # our own names
     constant = tuple(same.values())
     pending = iter(rows)
     with connection.cursor() as cursor:
@@ -164,7 +164,7 @@ def _insert(
 
 
 def _count_rows() -> None:
-    """Let the database look at the new rows now: plans for tables it takes to be empty are slow by the thousand."""
+    """Update the database's statistics: without them, query plans for the new rows are very slow."""
     with connection.cursor() as cursor:
         for model in (Item, Feature):
             cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
@@ -180,7 +180,7 @@ def _reinstated(version: DatasetVersion, actor: Any) -> DatasetVersion:
 
 @transaction.atomic
 def retire_version(*, version: DatasetVersion, actor: Any = None) -> DatasetVersion:
-    """Offer the version for nothing new; what was made from it stays. Twice is once."""
+    """Retire the version: it is not offered for new runs and studies. A second call changes nothing."""
     if version.retired_at is None:
         version.retired_at = timezone.now()
         version.save(update_fields=["retired_at", "updated_at"])

@@ -1,4 +1,4 @@
-"""What an experiment is: the runs it takes, what to make of them, and what others found."""
+"""The schema of an experiment: its runs, tables, figures and claims, and published results to compare with."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Origin = Literal["published", "inferred", "noted"]
 
 NEEDS: Mapping[str, str] = {
     "ratings": "ratings on a scale",
-    "usage": "what was taken, with or without ratings",
-    "utility": "what was taken and what it was worth",
+    "usage": "usage data, with or without ratings",
+    "utility": "usage data with utilities",
 }
 FIGURE_KINDS = ("bars", "lengths", "precision-recall", "croc", "groc")
 CHECK_KINDS = ("order", "highest", "lowest", "between", "near", "another-best", "another-order")
@@ -27,59 +27,33 @@ ORIGINS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm of an experiment.
+    """An algorithm of an experiment."""
 
-    Parameters
-    ----------
-    name : str
-        What tables and claims of the experiment call it.
-    algorithm : str
-        Key of `recommenders.registry`.
-    params : mapping
-        Those that are not at their defaults.
-    """
-
-    name: str
-    algorithm: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    name: str  # its name in the tables and claims of the experiment
+    algorithm: str  # key of `recommenders.registry`
+    params: Mapping[str, Any] = field(default_factory=dict)  # parameters that differ from their defaults
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of an experiment; its inputs but for dataset, seed and threads.
+    """One run of an experiment: its inputs except for dataset, seed and threads."""
 
-    Parameters
-    ----------
-    key : str
-        What the experiment's tables, figures and claims call it.
-    title : str
-    split, protocol : mapping
-        ``name`` and settings, as runs have them.
-    task : str
-    contenders : tuple of str
-        Names of the algorithms, in order.
-    metrics : tuple of str
-        Besides the protocol's own, or in their place, as runs have it.
-    n : int
-    profile_lengths : tuple of int
-    reserve : float
-    """
-
-    key: str
+    key: str  # its name in the experiment's tables, figures and claims
     title: str
+    # `split`, `protocol`: ``name`` and settings, as in a run.
     split: Mapping[str, Any]
     protocol: Mapping[str, Any]
     task: str
-    contenders: tuple[str, ...]
-    metrics: tuple[str, ...] = ()
+    contenders: tuple[str, ...]  # names of the algorithms, in order
+    metrics: tuple[str, ...] = ()  # in addition to the protocol's own or instead of them, as in a run
     n: int = 5
     profile_lengths: tuple[int, ...] = ()
     reserve: float = 0.0
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a number stands: a run, one of its metrics, and a profile length (0: the whole profile)."""
+class Quantity:
+    """A measured quantity: a metric of a run at a profile length (0: the whole profile)."""
 
     run: str
     metric: str
@@ -88,42 +62,29 @@ class Place:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a row for each algorithm; `columns` are headings with the places of their numbers."""
+    """A table with one row per algorithm; `columns` maps headings to the quantities they show."""
 
     key: str
     title: str
-    columns: Mapping[str, Place]
+    columns: Mapping[str, Quantity]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of one run.
-
-    Parameters
-    ----------
-    key, title : str
-    kind : {"bars", "lengths", "precision-recall", "croc", "groc"}
-    run : str
-    metric : str
-        Of "bars" and "lengths".
-    lengths : tuple of int
-        List lengths of the points of "precision-recall".
-    is_share : bool
-        The metric of "bars" cannot exceed 1.
-    """
+    """A figure of one run."""
 
     key: str
     title: str
     kind: FigureKind
     run: str
-    metric: str = ""
-    lengths: tuple[int, ...] = ()
-    is_share: bool = True
+    metric: str = ""  # required for "bars" and "lengths"
+    lengths: tuple[int, ...] = ()  # list lengths of the points of "precision-recall"
+    is_share: bool = True  # whether the metric of "bars" cannot exceed 1
 
 
 @dataclass(frozen=True)
 class Note:
-    """What was found elsewhere: where, in words, and (optionally) figures by algorithm."""
+    """Results from elsewhere: the source, a description, and optionally numbers by algorithm."""
 
     where: str
     says: str = ""
@@ -133,24 +94,15 @@ class Note:
 
 @dataclass(frozen=True)
 class Check:
-    """What a claim says about numbers; `evaluation.experiments.judging` tests it.
+    """The testable form of a claim; `evaluation.experiments.claim_verdicts` tests it."""
 
-    Parameters
-    ----------
-    kind : {"order", "highest", "lowest", "between", "near", "another-best", "another-order"}
-        "order": each of `contenders` has a higher number than the next, by more than `by`. "highest", "lowest": the
-        first of them lies above, or below, each other one, by more than `by`. "between": each lies from `low` to
-        `high`. "near": all lie within `within` of each other. "another-best": the best of `contenders` at the first
-        place is not the best at the second. "another-order": some two of them are in another order at the second
-        place.
-    places : tuple of Place
-        The check holds where it holds at every one of them; "another-best" and "another-order" compare two.
-    contenders : tuple of str
-    by, low, high, within : float
-    """
-
+    # "order": each of `contenders` has a higher value than the next, by more than `by`. "highest", "lowest": the first
+    # of them is above, or below, each of the others by more than `by`. "between": each lies between `low` and `high`.
+    # "near": all lie within `within` of each other. "another-best": the best of `contenders` by the first quantity is
+    # not the best by the second. "another-order": at least two of them change their order between the two quantities.
     kind: CheckKind
-    places: tuple[Place, ...]
+    # The check must hold for each of them; "another-best" and "another-order" compare two.
+    quantities: tuple[Quantity, ...]
     contenders: tuple[str, ...]
     by: float = 0.0
     low: float = float("-inf")
@@ -160,7 +112,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with its origin, how it is read here where that is not plain, and its check."""
+    """A statement with its origin, its reading where that is not obvious, and its check."""
 
     says: str
     origin: Origin
@@ -171,22 +123,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment: everything but the dataset it is run on.
+    """An experiment: everything except the dataset it is run on."""
 
-    Parameters
-    ----------
-    key : str
-        Name in commands.
-    title, source, question, data : str
-        `source` is the publication with its section; `data` says what the dataset has to have.
-    needs : {"ratings", "usage", "utility"}
-    seed : int
-    contenders : mapping of str to Contender
-    runs : mapping of str to PlannedRun
-    tables, figures, notes, claims : tuple
-    """
-
-    key: str
+    key: str  # name in commands
+    # `title`, `source`, `question`, `data`: `source` is the publication with its section; `data` describes the required
+    # dataset.
     title: str
     source: str
     question: str
@@ -202,5 +143,5 @@ class Experiment:
 
     @property
     def needs_words(self) -> str:
-        """What the dataset has to have, in words."""
+        """The kind of data the experiment needs, in words."""
         return NEEDS[self.needs]

@@ -1,4 +1,4 @@
-"""What the commands' arguments have to be."""
+"""Argument types of the commands."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from argparse import ArgumentTypeError
 
 
 def at_least_one(text: str) -> int:
-    """Read a whole number of 1 or more.
-
-    Raises
-    ------
-    ArgumentTypeError
-        It is none.
-    """
+    """Parse a whole number of at least 1. Raises ArgumentTypeError: another value."""
     try:
         number = int(text)
     except ValueError:
         number = 0
     if number < 1:
-        raise ArgumentTypeError(f"{text!r} is no whole number of at least 1; leave it out for the default.")
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1; omit the option for the default.")
     return number

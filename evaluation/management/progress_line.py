@@ -1,4 +1,4 @@
-"""One line on a terminal that says how far a fit is."""
+"""A progress line for a fit on the terminal."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import time
 
 from django.core.management.base import OutputWrapper
 
-from evaluation.services.telling import in_words
+from evaluation.services.fit_progress import in_words
 
-LINE_SECONDS = 0.2  # between two changes
+LINE_SECONDS = 0.2  # minimum time between two updates
 
 
 class ProgressLine:
-    """The progress of a fit, shown on a terminal and gone with it; nothing on what is no terminal."""
+    """The progress of a fit on a terminal, removed afterwards; silent if the output is not a terminal."""
 
     def __init__(self, out: OutputWrapper) -> None:
         self._out = out
         self._started = time.monotonic()
-        self._told: float | None = None
+        self._written_at: float | None = None
 
-    def tell(self, share: float, what: str, /) -> None:
+    def update(self, share: float, step: str, /) -> None:
         now = time.monotonic()
-        if not self._out.isatty() or (self._told is not None and now - self._told < LINE_SECONDS):
+        if not self._out.isatty() or (self._written_at is not None and now - self._written_at < LINE_SECONDS):
             return
-        self._told = now
-        self._write(in_words(share, what, now - self._started))
+        self._written_at = now
+        self._write(in_words(share, step, now - self._started))
 
-    def wipe(self) -> None:
-        if self._told is not None:
+    def clear(self) -> None:
+        if self._written_at is not None:
             self._write("")
 
-    def _write(self, words: str) -> None:
-        # Plainly, and not as an error, which is what the wrapper's own style would make of it.
-        self._out.write(f"\r\x1b[2K{words}", lambda text: text, ending="")
+    def _write(self, text: str) -> None:
+        # Without the wrapper's style, which would mark the line as an error.
+        self._out.write(f"\r\x1b[2K{text}", lambda text: text, ending="")
         self._out.flush()

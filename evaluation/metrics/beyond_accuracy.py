@@ -1,4 +1,4 @@
-"""What lists are like apart from being right: coverage, exposure, novelty, diversity, overlap."""
+"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, diversity, overlap."""
 
 from __future__ import annotations
 
@@ -15,19 +15,12 @@ Lists = NDArray[np.integer[Any]]
 
 
 def exposure(lists: Lists, n_items: int, n: int) -> NDArray[np.int64]:
-    """How often each item is among the first n of anyone's list.
+    """Count how often each item is among the top n of any list. Returns an int64 array, shape (n_items,).
 
     Parameters
     ----------
     lists : int array, shape (n_users, depth)
         Item indices, best first; -1 fills the end of a short list.
-    n_items : int
-    n : int
-        >= 1.
-
-    Returns
-    -------
-    int64 array, shape (n_items,)
 
     Raises
     ------
@@ -40,22 +33,22 @@ def exposure(lists: Lists, n_items: int, n: int) -> NDArray[np.int64]:
     [2, 1, 0]
     """
     cut = _cut(lists, n)
-    named = cut[cut >= 0]
-    if named.size and named.max() >= n_items:
-        raise DataError(f"A list names item {named.max()}, but the catalogue has {n_items} items.")
-    return np.bincount(named, minlength=n_items).astype(np.int64)
+    items = cut[cut >= 0]
+    if items.size and items.max() >= n_items:
+        raise DataError(f"A list names item {items.max()}, but the catalogue has {n_items} items.")
+    return np.bincount(items, minlength=n_items).astype(np.int64)
 
 
 def _cut(lists: Lists, n: int) -> Lists:
     if n < 1:
-        raise ParameterError(f"The list length is {n}: it has to be at least 1.")
+        raise ParameterError(f"The list length is {n}: it must be at least 1.")
     if lists.ndim != 2:
-        raise DataError(f"The lists have {lists.ndim} dimensions: give one row a user, one column a place.")
+        raise DataError(f"The lists have {lists.ndim} dimensions: pass one row per user and one column per rank.")
     return lists[:, :n]
 
 
 def catalogue_coverage(lists: Lists, n_items: int, n: int) -> float | None:
-    """Share of the catalogue that is among the first n of anyone's list; None without a catalogue.
+    """Share of the catalogue that is among the top n of any list; None without a catalogue.
 
     Parameters and errors as for `exposure`.
 
@@ -73,15 +66,12 @@ def gini(counts: NDArray[np.integer[Any]]) -> float | None:
 
     .. math:: G = \frac{\sum_i (2 i - n - 1) e_{(i)}}{n \sum_i e_i}
 
+    None where nothing is recommended.
+
     Parameters
     ----------
     counts : int array, shape (n_items,)
         From `exposure`, >= 0; items that are never recommended belong to it.
-
-    Returns
-    -------
-    float or None
-        None where nothing is recommended.
 
     Raises
     ------
@@ -113,15 +103,11 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
     lists : int array, shape (n_lists, depth)
     item_counts : int array, shape (n_items,)
         Training users who rated each item, 0 to n_users.
-    n_users : int
-        Training users, >= 1.
-    n : int
-        >= 1.
 
     Returns
     -------
     float array, shape (n_lists,)
-        >= 0. Items nobody rated have no popularity and are left out of the mean; NaN where none is left.
+        >= 0. Items without a training rating are excluded from the mean; NaN if no other item is left.
 
     Raises
     ------
@@ -139,9 +125,9 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
     """
     cut = _cut(lists, n)
     if n_users < 1 or (len(item_counts) and not 0 <= item_counts.min() <= item_counts.max() <= n_users):
-        raise DataError(f"Items need between 0 and {n_users} raters, and there has to be a user.")
+        raise DataError(f"Items need between 0 and {n_users} raters, and there must be at least one user.")
     exposure(cut, len(item_counts), n)
-    bits = np.full(len(item_counts) + 1, np.nan)  # the last one stands for the empty places, -1
+    bits = np.full(len(item_counts) + 1, np.nan)  # the last entry is for empty slots, -1
     is_rated = np.asarray(item_counts) > 0
     bits[:-1][is_rated] = np.log2(n_users) - np.log2(item_counts[is_rated])
     of = bits[cut]
@@ -151,7 +137,7 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
 
 
 def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
-    r"""Intra-list diversity: one less the mean cosine of the features of every two of the first n items.
+    r"""Intra-list diversity: one minus the mean cosine similarity of all pairs of the top n items.
 
     .. math:: 1 - \frac{2}{m (m - 1)} \sum_{i < j} \frac{x_i \cdot x_j}{|x_i| |x_j|}
 
@@ -160,13 +146,11 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     lists : int array, shape (n_lists, depth)
     item_terms : sparse float array, shape (n_items, n_terms)
         >= 0, as `recommenders.data.ItemFeatures` has them.
-    n : int
-        >= 1.
 
     Returns
     -------
     float array, shape (n_lists,)
-        In [0, 1]. Items without features are left out; NaN with fewer than two others.
+        In [0, 1]. Items without features are excluded; NaN with fewer than two others.
 
     Raises
     ------
@@ -175,7 +159,7 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
 
     References
     ----------
-    Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2. Deviation: a mean instead of a sum, one less it.
+    Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2. Deviation: one minus the mean, instead of a sum.
 
     Examples
     --------
@@ -188,8 +172,8 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     has_terms = lengths > 0
     unit = sparse.diags_array(np.where(has_terms, 1.0 / np.where(has_terms, lengths, 1.0), 0.0)) @ matrix
-    rows, places = np.nonzero(cut >= 0)
-    items = cut[rows, places]
+    rows, columns = np.nonzero(cut >= 0)
+    items = cut[rows, columns]
     rows, items = rows[has_terms[items]], items[has_terms[items]]
     membership = sparse.csr_array((np.ones(len(rows)), (rows, items)), shape=(len(cut), matrix.shape[0]))
     together = sparse.csr_array(membership @ unit)
@@ -202,14 +186,12 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
 
 
 def overlap(first: Lists, second: Lists, n: int) -> Floats:
-    """Items that two algorithms' lists share among their first n, over n, user by user.
+    """Share of the top n items that the lists of two algorithms have in common, by user.
 
     Parameters
     ----------
     first, second : int array, shape (n_users, depth)
-        Of the same users; -1 fills the end of a short list. An item comes once in a list.
-    n : int
-        >= 1.
+        Of the same users; -1 fills the end of a short list. An item occurs once in a list.
 
     Returns
     -------
@@ -228,10 +210,10 @@ def overlap(first: Lists, second: Lists, n: int) -> Floats:
     """
     of_first, of_second = _cut(first, n), _cut(second, n)
     if len(of_first) != len(of_second):
-        raise DataError(f"There are lists of {len(of_first)} users and of {len(of_second)}: they have to be the same.")
+        raise DataError(f"There are lists of {len(of_first)} users and of {len(of_second)}: they must be the same.")
     shared = np.zeros(len(of_first))
-    for place in range(of_first.shape[1]):
-        item = of_first[:, place, None]
+    for column in range(of_first.shape[1]):
+        item = of_first[:, column, None]
         shared += ((of_second == item) & (item >= 0)).any(axis=1)
     is_empty = (of_first < 0).all(axis=1) & (of_second < 0).all(axis=1)
     return np.where(is_empty, np.nan, shared / n)

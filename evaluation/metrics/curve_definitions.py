@@ -1,4 +1,4 @@
-"""Definitions of the areas of curves, and of what lists are like apart from being right."""
+"""Definitions of areas under curves and of beyond-accuracy metrics."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 from evaluation.metrics.definition import Choice, Definition
 from evaluation.metrics.list_definitions import NO_RELEVANT
 
-_UNTIL = Choice("until", 1.0, "False-alarm rate up to which the area counts.", low=0.0, high=1.0, is_open=True)
+_UNTIL = Choice("until", 1.0, "False-alarm rate up to which the area is computed.", low=0.0, high=1.0, is_open=True)
 _SCALE = Choice(
     "scale",
     "raw",
-    "The area itself, or mapped so that chance is .5 and perfection 1 (McClish 1989).",
+    "The raw area, or rescaled so that chance is .5 and perfection 1 (McClish 1989).",
     words=("raw", "standardised"),
 )
 
@@ -22,10 +22,10 @@ CURVES = (
         group="curve",
         formula=r"\sum_k (r_k - r_{k-1}) P_k",
         needs_n=False,
-        empty="No value without a relevant pair.",
+        empty="Undefined without a relevant pair.",
         tasks=("some",),
-        why="one list of all pairs; average precision, not a trapezoid, which would be too kind. Needs scores that "
-        "compare across people.",
+        why="one list of all pairs; average precision instead of the trapezoidal area, which is too optimistic. Needs "
+        "scores that are comparable across users.",
         has_user_values=False,
     ),
     Definition(
@@ -36,18 +36,18 @@ CURVES = (
         needs_n=False,
         empty=NO_RELEVANT,
         tasks=("all",),
-        why="each person's own curve, averaged over people at eleven recalls, as TREC does.",
+        why="the curve of each user, averaged over users at eleven recall levels, as in TREC.",
     ),
     Definition(
         key="roc-area",
-        title="Area under each person's ROC (Swets' A)",
+        title="Area under each user's ROC (Swets' A)",
         group="curve",
         formula=r"\Pr(s^+ > s^-) + \tfrac12 \Pr(s^+ = s^-)",
         options=(_UNTIL, _SCALE),
         needs_n=False,
-        empty="A user whose test items are all good, or all not, has no value.",
+        empty="Undefined for users whose test items are all good or all not good.",
         tasks=("some", "all"),
-        why="how often a good item stands above another one of the same person.",
+        why="how often a good item ranks above another item of the same user.",
     ),
     Definition(
         key="groc-area",
@@ -56,10 +56,10 @@ CURVES = (
         formula=r"\Pr(s^+ > s^-) + \tfrac12 \Pr(s^+ = s^-)",
         options=(_UNTIL, _SCALE),
         needs_n=False,
-        empty="No value where all pairs are good, or all not.",
+        empty="Undefined if all pairs are good or all are not good.",
         tasks=("some", "all"),
-        why="one list of all pairs, as if recommendations were not shared out among people: it rewards "
-        "recommending more to those who like more. Needs scores that compare across people.",
+        why="one list of all pairs, so that users may get different numbers of recommendations: it rewards "
+        "recommending more to users who like more. Needs scores that are comparable across users.",
         has_user_values=False,
     ),
     Definition(
@@ -69,10 +69,10 @@ CURVES = (
         formula=r"\sum_k \tfrac12 (h_k + h_{k-1}) (f_k - f_{k-1})",
         options=(_UNTIL, _SCALE),
         needs_n=False,
-        empty="No value where all pairs are good, or all not.",
+        empty="Undefined if all pairs are good or all are not good.",
         tasks=("some", "all"),
-        why="the same number of recommendations for everyone; compare it with the omniscient and the random line, "
-        "as neither has area 1 or .5 in general.",
+        why="the same number of recommendations for every user. Compare it with the omniscient and the random line, "
+        "whose areas are generally not 1 and .5.",
         has_user_values=False,
     ),
 )
@@ -83,9 +83,9 @@ BEYOND_ACCURACY = (
         title="Catalogue coverage",
         group="beyond accuracy",
         formula=r"|\bigcup_u L_u| / |I|",
-        empty="No value without a catalogue.",
+        empty="Undefined without a catalogue.",
         tasks=(),
-        why="the share of items that anyone is recommended; grows with the number of users.",
+        why="the share of items that are recommended to any user; grows with the number of users.",
         has_user_values=False,
     ),
     Definition(
@@ -94,9 +94,9 @@ BEYOND_ACCURACY = (
         group="beyond accuracy",
         formula=r"\frac{\sum_i (2 i - |I| - 1) e_{(i)}}{|I| \sum_i e_i}",
         direction="neither",
-        empty="No value where nothing is recommended.",
+        empty="Undefined if nothing is recommended.",
         tasks=(),
-        why="0 where all items are recommended equally often, close to 1 where a few are.",
+        why="0 if all items are recommended equally often, close to 1 if only a few are recommended.",
         has_user_values=False,
     ),
     Definition(
@@ -106,7 +106,7 @@ BEYOND_ACCURACY = (
         formula=r"-\frac{1}{|L_u|} \sum_{i \in L_u} \log_2 p_i",
         direction="neither",
         high=math.inf,
-        empty="Items nobody rated in training have no popularity and do not count; no value where none is left.",
+        empty="Items without training ratings are excluded; undefined if no other item is left.",
         tasks=(),
         why="mean self-information of the items, in bits; p is the share of training users who rated the item.",
     ),
@@ -116,9 +116,9 @@ BEYOND_ACCURACY = (
         group="beyond accuracy",
         formula=r"1 - \frac{2}{n (n - 1)} \sum_{i < j} \cos(x_i, x_j)",
         direction="neither",
-        empty="Items without features do not count; no value with fewer than two others.",
+        empty="Items without features are excluded; undefined with fewer than two others.",
         tasks=(),
-        why="how unlike each other the items of one list are, by their features.",
+        why="how dissimilar the items of a list are by their features.",
     ),
     Definition(
         key="overlap",
@@ -126,10 +126,10 @@ BEYOND_ACCURACY = (
         group="beyond accuracy",
         formula=r"|A_u \cap B_u| / n",
         direction="neither",
-        empty="No value for a user both of whose lists are empty.",
+        empty="Undefined for users whose lists are both empty.",
         tasks=(),
-        why="how much of the list two algorithms share. A run of full ranking measures it of every pair of its "
-        "algorithms; it is not asked for by name.",
+        why="the share of the list that two algorithms have in common. A full-ranking run measures it for every pair "
+        "of its algorithms; it cannot be requested by name.",
         is_of_pairs=True,
     ),
 )

@@ -1,7 +1,6 @@
-"""Curves over one list of all pairs, and areas: ROC (GROC where pairs of all people are pooled), precision-recall.
+"""Curves over one list of pairs and areas under them: ROC (GROC if all users' pairs are pooled), precision-recall.
 
-Curves within people are in `user_curves`, with the same number of recommendations for everyone in
-`customer_curves`.
+`user_curves` has curves by user, `customer_curves` the curve with the same number of recommendations for every user.
 """
 
 from __future__ import annotations
@@ -20,24 +19,15 @@ Scale = Literal["raw", "standardised"]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points of a curve, from the shortest list to the longest.
+    """Points of a curve, from the shortest list to the longest."""
 
-    Parameters
-    ----------
-    name : str
-        Which curve it is.
-    x_name, y_name : str
-    x, y : float array, shape (n_points,)
-    area : float or None
-        The curve's own summary; None where it has none, as the plot of recall against false discoveries.
-    """
-
-    name: str
+    name: str  # which curve it is
     x_name: str
     y_name: str
+    # `x`, `y`: shape (n_points,).
     x: Floats
     y: Floats
-    area: float | None
+    area: float | None  # the area under the curve; None for mean curves, whose area is not defined
 
 
 FALSE_ALARMS, HITS = "False-alarm rate", "Hit rate"
@@ -51,7 +41,7 @@ def _checked(scores: ArrayLike, is_good: ArrayLike) -> tuple[Floats, NDArray[np.
 
 
 def _steps(score: Floats, good: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Good pairs, and all pairs, down to the end of each run of equal scores, from the highest; 0 first."""
+    """Cumulative counts of good pairs and of all pairs at the end of each run of equal scores; 0 first."""
     order = np.argsort(-score, kind="stable")
     ordered = score[order]
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(order) else np.empty(0, np.int64)
@@ -60,7 +50,10 @@ def _steps(score: Floats, good: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArra
 
 
 def roc(scores: ArrayLike, is_good: ArrayLike, *, name: str = "ROC") -> Curve | None:
-    """Hit rate against false-alarm rate over one list of pairs, tied pairs taken together.
+    """Hit rate against false-alarm rate over one list of pairs, with tied pairs grouped.
+
+    The curve runs from (0, 0) to (1, 1); its trapezoidal area is the probability that a good pair ranks above another
+    one, ties counting half (Mann-Whitney; Swets' A). None if all pairs are good, or none is.
 
     Parameters
     ----------
@@ -68,13 +61,7 @@ def roc(scores: ArrayLike, is_good: ArrayLike, *, name: str = "ROC") -> Curve | 
         NaN: no score, which ranks below every score.
     is_good : bool array, shape (n_pairs,)
     name : str
-        "GROC" where the list pools all people's pairs: scores then have to compare across people.
-
-    Returns
-    -------
-    Curve or None
-        From (0, 0) to (1, 1); its area, by trapezoid, is the probability that a good pair is above another one,
-        ties half (Mann and Whitney; Swets' A). None where all pairs are good, or none is.
+        "GROC" if the list pools the pairs of all users: scores must then be comparable across users.
 
     Raises
     ------
@@ -95,23 +82,20 @@ def roc(scores: ArrayLike, is_good: ArrayLike, *, name: str = "ROC") -> Curve | 
     n_good, n_bad = int(good.sum()), int((~good).sum())
     if n_good == 0 or n_bad == 0:
         return None
-    hits, taken = _steps(score, good)
-    x, y = (taken - hits) / n_bad, hits / n_good
+    hits, n_retrieved = _steps(score, good)
+    x, y = (n_retrieved - hits) / n_bad, hits / n_good
     return Curve(name, FALSE_ALARMS, HITS, x, y, trapezoid(x, y))
 
 
 def precision_recall(scores: ArrayLike, is_good: ArrayLike) -> Curve | None:
-    r"""Precision against recall over one list of pairs, tied pairs taken together; its area is average precision.
+    r"""Precision against recall over one list of pairs, with tied pairs grouped; its area is average precision.
 
     .. math:: \sum_k (r_k - r_{k-1}) P_k
 
     Parameters and errors as for `roc`.
 
-    Returns
-    -------
-    Curve or None
-        One point a run of equal scores, without a point at recall 0, whose precision is not defined. None without
-        a good pair.
+    Returns one point per run of equal scores, without a point at recall 0, where precision is undefined. None without a
+    good pair.
 
     References
     ----------
@@ -126,24 +110,20 @@ def precision_recall(scores: ArrayLike, is_good: ArrayLike) -> Curve | None:
     n_good = int(good.sum())
     if n_good == 0:
         return None
-    hits, taken = _steps(score, good)
-    recall, precision = hits[1:] / n_good, hits[1:] / taken[1:]
+    hits, n_retrieved = _steps(score, good)
+    recall, precision = hits[1:] / n_good, hits[1:] / n_retrieved[1:]
     area = float(np.sum(np.diff(hits) / n_good * precision))
     return Curve("Precision-recall", "Recall", "Precision", recall, precision, area)
 
 
 def trapezoid(x: Floats, y: Floats) -> float:
-    """Area below straight lines between points whose x do not fall.
+    """Area below straight lines between points whose x do not fall. The result is in the unit of x times that of y; 0
+    for a single point.
 
     Parameters
     ----------
     x, y : float array, shape (n_points,)
         Finite; x does not fall.
-
-    Returns
-    -------
-    float
-        In the unit of x times that of y; 0 for a single point.
 
     Examples
     --------
@@ -154,7 +134,8 @@ def trapezoid(x: Floats, y: Floats) -> float:
 
 
 def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
-    r"""Area below a ROC or CROC up to a false-alarm rate, by trapezoid.
+    r"""Area below a ROC or CROC up to a false-alarm rate, by trapezoid. The result is in [0, `until`] raw; standardised
+    .5 for chance, 1 at best, and below .5 for results worse than chance.
 
     Parameters
     ----------
@@ -166,11 +147,6 @@ def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
         Raw: at most `until`. Standardised: chance (the diagonal) is .5, perfection 1,
 
         .. math:: \tfrac12 \Big(1 + \frac{A - t^2 / 2}{t - t^2 / 2}\Big)
-
-    Returns
-    -------
-    float
-        In [0, `until`] raw; standardised .5 by chance, 1 at best, and below .5 for what is worse than chance.
 
     Raises
     ------
@@ -188,7 +164,7 @@ def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
     (0.045, 0.5)
     """
     if not 0 < until <= 1:
-        raise ParameterError(f"The area runs up to a false-alarm rate of {until!r}: it has to be above 0, at most 1.")
+        raise ParameterError(f"The area runs up to a false-alarm rate of {until!r}: it must be above 0 and at most 1.")
     if scale not in ("raw", "standardised"):
         raise ParameterError(f"An area is 'raw' or 'standardised', not {scale!r}.")
     stop = int(np.searchsorted(curve.x, until, side="right"))
@@ -200,46 +176,3 @@ def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
     area = trapezoid(x, y)
     chance = until**2 / 2
     return area if scale == "raw" else 0.5 * (1 + (area - chance) / (until - chance))
-
-
-def recall_against_false_discoveries(is_good: ArrayLike, n_relevant: int) -> Curve:
-    """Recall against false discovery rate down one list: what some course notes draw as a ROC curve.
-
-    False discoveries are counted against what was recommended, not against what is irrelevant, so the line may run
-    back and forth, and no area below it means anything.
-
-    Parameters
-    ----------
-    is_good : bool array, shape (n_listed,)
-        Whether each item is relevant, best first.
-    n_relevant : int
-        Relevant items there are, in the list or not; >= 1 and no fewer than in the list.
-
-    Returns
-    -------
-    Curve
-        One point a place; no area.
-
-    Raises
-    ------
-    ParameterError
-        Fewer relevant items than the list holds, or none.
-
-    Examples
-    --------
-    >>> curve = recall_against_false_discoveries([True, True, False, True], 10)
-    >>> curve.x.round(2).tolist(), curve.y.tolist()
-    ([0.0, 0.0, 0.33, 0.25], [0.1, 0.2, 0.2, 0.3])
-    """
-    hits = np.cumsum(np.asarray(is_good, dtype=np.bool_))
-    if n_relevant < max(1, int(hits.max(initial=0))):
-        raise ParameterError(f"There are {n_relevant} relevant items, but the list holds {hits.max(initial=0)}.")
-    taken = np.arange(1, len(hits) + 1)
-    return Curve(
-        "Recall against false discovery rate",
-        "False discovery rate",
-        "Recall",
-        (taken - hits) / taken,
-        hits / n_relevant,
-        None,
-    )

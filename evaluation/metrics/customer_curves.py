@@ -15,22 +15,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CustomerCurves:
-    """A CROC with the two lines it is read against.
+    """A CROC with its two reference lines."""
 
-    Parameters
-    ----------
-    curve, omniscient, random : Curve
-        One point a list length k, from 0 to the longest list.
-    k : int array, shape (n_points,)
-    tp, fp, fn, tn : float array, shape (n_points,)
-        Of the curve, summed over people; fractions where items tie.
-    n_people : int
-    """
-
+    # `curve`, `omniscient`, `random`: one point per list length k, from 0 to the longest list.
     curve: Curve
     omniscient: Curve
     random: Curve
-    k: NDArray[np.int64]
+    k: NDArray[np.int64]  # shape (n_points,)
+    # `tp`, `fp`, `fn`, `tn`: shape (n_points,); of the curve, summed over people; fractions where items tie.
     tp: Floats
     fp: Floats
     fn: Floats
@@ -39,17 +31,18 @@ class CustomerCurves:
 
 
 def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCurves | None:
-    r"""The customer ROC of scores, its omniscient line, and its random line exactly.
+    r"""The customer ROC of scores, with its omniscient line and its exact random line.
 
-    At each k everyone is recommended the best min(k, n(p)) of their own n(p) test items; hits and false alarms are
-    summed over people. Items that tie share their outcomes evenly, the mean over their random order.
+    At each k every user is recommended the best min(k, n(p)) of their own n(p) test items; hits and false alarms are
+    summed over users. Tied items share their outcomes evenly, which is the mean over random orders.
 
     The omniscient line recommends good items first. The random line expects
 
     .. math:: \sum_p \min(k, n_p) \frac{s_p}{n_p} \text{ hits}, \quad
               \sum_p \min(k, n_p) \frac{n_p - s_p}{n_p} \text{ false alarms}
 
-    for s_p good items, which is the diagonal where all n(p) are equal (theorem 1 of the source).
+    for s_p good items, which is the diagonal where all n(p) are equal (theorem 1 of the source). None where all
+    observations are good, or none is.
 
     Parameters
     ----------
@@ -58,11 +51,6 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     scores : float array, shape (n_observations,)
         NaN: no score, which ranks below every score.
     is_good : bool array, shape (n_observations,)
-
-    Returns
-    -------
-    CustomerCurves or None
-        None where all observations are good, or none is.
 
     Raises
     ------
@@ -96,37 +84,37 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     n_liked = np.bincount(of, weights=good).astype(np.int64)
     order = np.lexsort((-score, of))
     starts = np.cumsum(n_items) - n_items
-    places = np.arange(len(of)) - starts[of[order]]
-    # A run of ties within a person: each of its places holds the run's share of good items.
+    positions = np.arange(len(of)) - starts[of[order]]
+    # Within a run of ties of a user, each rank gets the run's share of good items.
     is_first = np.append(True, (np.diff(of[order]) != 0) | (score[order][1:] != score[order][:-1]))
     run = np.cumsum(is_first) - 1
     shares = np.bincount(run, weights=good[order]) / np.bincount(run)
     longest = int(n_items.max())
-    n_at_place = np.bincount(places, minlength=longest)
-    hits_at_place = np.bincount(places, weights=shares[run], minlength=longest)
+    n_at_rank = np.bincount(positions, minlength=longest)
+    hits_at_rank = np.bincount(positions, weights=shares[run], minlength=longest)
 
     k = np.arange(longest + 1)
-    taken = np.concatenate([[0], np.cumsum(n_at_place)])  # the sum over people of min(k, n(p))
-    tp = np.minimum(np.concatenate([[0.0], np.cumsum(hits_at_place)]), n_good)
-    tp[-1] = n_good  # everything is recommended; sums of shares may miss it by their last bit
-    chance = np.bincount(places, weights=(n_liked / n_items)[of[order]], minlength=longest)
+    n_recommended = np.concatenate([[0], np.cumsum(n_at_rank)])  # the sum over people of min(k, n(p))
+    tp = np.minimum(np.concatenate([[0.0], np.cumsum(hits_at_rank)]), n_good)
+    tp[-1] = n_good  # everything is recommended; rounding of summed shares may miss it by the last bit
+    chance = np.bincount(positions, weights=(n_liked / n_items)[of[order]], minlength=longest)
     tp_random = np.minimum(np.concatenate([[0.0], np.cumsum(chance)]), n_good)
     tp_random[-1] = n_good
-    liked_at_place = np.bincount(places, weights=places < n_liked[of[order]], minlength=longest)
-    tp_best = np.concatenate([[0.0], np.cumsum(liked_at_place)])
+    liked_at_rank = np.bincount(positions, weights=positions < n_liked[of[order]], minlength=longest)
+    tp_best = np.concatenate([[0.0], np.cumsum(liked_at_rank)])
 
     def misses(hits: Floats) -> Floats:
-        # Sums of shares miss by their last bits, and no list has fewer false alarms than a shorter one.
-        return np.minimum(np.maximum.accumulate(taken - hits), n_bad)
+        # Rounding must not give a list fewer false alarms than a shorter one.
+        return np.minimum(np.maximum.accumulate(n_recommended - hits), n_bad)
 
-    def drawn(name: str, hits: Floats) -> Curve:
+    def curve_of(name: str, hits: Floats) -> Curve:
         x, y = misses(hits) / n_bad, hits / n_good
         return Curve(name, FALSE_ALARMS, HITS, x, y, trapezoid(x, y))
 
     return CustomerCurves(
-        curve=drawn("CROC", tp),
-        omniscient=drawn("CROC, omniscient", tp_best),
-        random=drawn("CROC, random", tp_random),
+        curve=curve_of("CROC", tp),
+        omniscient=curve_of("CROC, omniscient", tp_best),
+        random=curve_of("CROC, random", tp_random),
         k=k,
         tp=tp,
         fp=misses(tp),

@@ -1,4 +1,4 @@
-"""What a metric's definition states, so that its name, its table and its form say the same."""
+"""Definitions of metrics, from which names, documentation and forms are derived."""
 
 from __future__ import annotations
 
@@ -22,54 +22,35 @@ TASKS = MappingProxyType(
 )
 
 
+def task_comment(name: str, tasks: tuple[str, ...], task: str, reason: str, *, joined_by: str) -> str | None:
+    """Return None if `task` is one of the tasks that something suits, else a sentence about those it suits. Raises
+    ParameterError: an unknown task.
+    """
+    if task not in TASKS:
+        raise ParameterError(f"Unknown task {task!r}. Available: {', '.join(TASKS)}.")
+    if task in tasks:
+        return None
+    suited = f" {joined_by} ".join(f"“{TASKS[key]}”" for key in tasks) or "none of the tasks alone"
+    return f"{name} does not suit the task “{TASKS[task]}” but {suited}: {reason}"
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice that changes a metric's value.
+    """An option that changes a metric's value."""
 
-    Parameters
-    ----------
-    name : str
-        As a metric's name prints it.
-    default : number, str or None
-        None: nothing is chosen, and the metric says what happens then. Its type is the choice's type.
-    description : str
-    words : tuple of str
-        The values allowed, for a choice that is a word.
-    low, high : float
-        Limits of a number, inclusive, unless `is_open` makes the lower one exclusive.
-    is_open : bool
-    is_printed : bool
-        Whether a name prints the default too.
-    """
-
-    name: str
-    default: Value | None
+    name: str  # as printed in the metric's name
+    default: Value | None  # None: no default; the metric defines the behaviour. Its type is the type of the choice.
     description: str
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # the allowed values of a categorical choice
+    # `low`, `high`: limits of a number, inclusive; `is_open` makes the lower one exclusive.
     low: float = -math.inf
     high: float = math.inf
     is_open: bool = False
-    is_printed: bool = True
+    is_printed: bool = True  # whether the metric's name prints the default too
 
     def check(self, value: Value, of: str) -> Value:
-        """Give the value, or text, as its type: whole numbers as int.
-
-        Parameters
-        ----------
-        value : number or str
-            As it was given, or as a name or form states it.
-        of : str
-            The metric, named in the complaint.
-
-        Returns
-        -------
-        float, int or str
-            One that the choice allows.
-
-        Raises
-        ------
-        ParameterError
-            A word that is none of `words`; no number, one outside the limits, or not whole where it has to be.
+        """Validate a value or text and convert it to its type: whole numbers to int. Raises ParameterError: a word
+        outside `words`; not a number, outside the limits, or not a whole number where one is required.
 
         Examples
         --------
@@ -84,18 +65,18 @@ class Choice:
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise ParameterError(f"{self.name} of {of} is {value!r}: it has to be a number.") from None
+            raise ParameterError(f"{self.name} of {of} is {value!r}: it must be a number.") from None
         is_low = number <= self.low if self.is_open else number < self.low
         if not math.isfinite(number) or is_low or number > self.high:
-            raise ParameterError(f"{self.name} of {of} is {value!r}: it has to be {self.limits()}.")
+            raise ParameterError(f"{self.name} of {of} is {value!r}: it must be {self.limits()}.")
         if isinstance(self.default, int):
             if number != int(number):
-                raise ParameterError(f"{self.name} of {of} is {value!r}: it has to be a whole number.")
+                raise ParameterError(f"{self.name} of {of} is {value!r}: it must be a whole number.")
             return int(number)
         return number
 
     def limits(self) -> str:
-        """Say which values are allowed."""
+        """Describe the allowed values."""
         if self.words:
             return " or ".join(self.words)
         lower = f"above {self.low:g}" if self.is_open else f"at least {self.low:g}"
@@ -111,16 +92,7 @@ class Choice:
 
 
 def written(value: Value) -> str:
-    """A value as metric names print it: shares without the leading 0.
-
-    Parameters
-    ----------
-    value : float, int or str
-        Finite where it is a number.
-
-    Returns
-    -------
-    str
+    """Format a value as in metric names: shares without the leading 0.
 
     Examples
     --------
@@ -134,51 +106,23 @@ def written(value: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a metric is.
+    """The definition of a metric."""
 
-    Parameters
-    ----------
-    key : str
-        The name before "@".
-    title : str
-        As tables print it.
-    group : str
-        "rating", "list", "whole list", "curve" or "beyond accuracy".
-    formula : str
-        In TeX.
-    empty : str
-        When it has no value; such a cell is None, never NaN.
-    tasks : tuple of str
-        The recommendation tasks it suits, of `TASKS`; empty: none of them alone.
-    why : str
-        Why it suits those, and what to mind.
-    options : tuple of Choice
-        What a name may state in parentheses.
-    needs_n : bool
-        Whether a name has a list length.
-    low, high : float
-        The range of its values.
-    direction : {"higher", "lower", "neither"}
-        Which is better.
-    has_user_values : bool
-        Whether users have values of their own, which paired tests need.
-    is_of_pairs : bool
-        Whether it compares two algorithms: it is measured of every pair of a run, and not asked for by name.
-    """
-
-    key: str
-    title: str
-    group: str
-    formula: str
-    empty: str
-    tasks: tuple[Task, ...]
-    why: str
-    options: tuple[Choice, ...] = ()
-    needs_n: bool = True
+    key: str  # the name before "@"
+    title: str  # as printed in tables
+    group: str  # "rating", "list", "whole list", "curve" or "beyond accuracy"
+    formula: str  # in TeX
+    empty: str  # when it is undefined; such a value is None, never NaN
+    tasks: tuple[Task, ...]  # the recommendation tasks it suits, from `TASKS`; empty: no specific task
+    why: str  # why it suits those, with caveats
+    options: tuple[Choice, ...] = ()  # options that a name may state in parentheses
+    needs_n: bool = True  # whether a name has a list length
+    # `low`, `high`: the range of its values.
     low: float = 0.0
     high: float = 1.0
-    direction: Literal["higher", "lower", "neither"] = "higher"
-    has_user_values: bool = True
+    direction: Literal["higher", "lower", "neither"] = "higher"  # which direction is better
+    has_user_values: bool = True  # whether it has a value for each user, as paired tests require
+    # Whether it compares two algorithms: it is measured for every pair of a run and cannot be requested by name.
     is_of_pairs: bool = False
 
     @property
@@ -188,30 +132,10 @@ class Definition:
 
     @property
     def task(self) -> str:
-        """The tasks it suits, and why, in one text."""
-        named = " and ".join(TASKS[task] for task in self.tasks) or "no task alone"
-        return f"{named[0].upper()}{named[1:]}: {self.why}"
+        """The tasks it suits, and why, as one text."""
+        tasks = " and ".join(TASKS[task] for task in self.tasks) or "no task alone"
+        return f"{tasks[0].upper()}{tasks[1:]}: {self.why}"
 
     def suits(self, task: str) -> str | None:
-        """None where the metric suits the task, else a sentence that says which it suits.
-
-        Parameters
-        ----------
-        task : str
-            A key of `TASKS`.
-
-        Returns
-        -------
-        str or None
-
-        Raises
-        ------
-        ParameterError
-            No task has that name.
-        """
-        if task not in TASKS:
-            raise ParameterError(f"There is no task {task!r}: the tasks are {', '.join(TASKS)}.")
-        if task in self.tasks:
-            return None
-        suited = " or ".join(f"“{TASKS[one]}”" for one in self.tasks) or "none of the tasks alone"
-        return f"{self.title} does not suit the task “{TASKS[task]}” but {suited}: {self.why}"
+        """None if the metric suits the task, else a sentence about the tasks it suits; see `task_comment`."""
+        return task_comment(self.title, self.tasks, task, self.why, joined_by="or")

@@ -1,7 +1,9 @@
-"""Metrics of lists of n, by user, in which the place or the gain counts: AP, RR, DCG, nDCG, utility.
+"""Rank-sensitive metrics of the top n, by user: AP, RR, DCG, nDCG, utility.
 
-Every function takes `Ranks` and list lengths and gives an array of shape (n_users, n_lengths) with NaN where
-a user has no value. `evaluation.metrics.listed` finds them by a metric's name.
+Unless stated otherwise, every function takes `ranks` (the ranks of each user's relevant items, with gains) and `ns`
+(list lengths, each >= 1), and returns an array of shape (n_users, n_lengths), NaN for users without a relevant item. An
+empty `ns`, or a length below 1, raises ParameterError. `evaluation.metrics.list_values` selects a function by a
+metric's name.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from core.errors import ParameterError
-from evaluation.metrics.lists import where_relevant
 from evaluation.metrics.ranks import Floats, Ints, Ranks, check_ns
+from evaluation.metrics.top_n import where_relevant
 
 Over = Literal["relevant", "capped", "retrieved"]
 Gain = Literal["linear", "exponential"]
@@ -24,22 +26,8 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
 
     .. math:: \mathrm{AP} = \frac1m \sum_{j \le n} \mathrm{rel}_j P_j
 
-    Parameters
-    ----------
-    ranks : Ranks
-    ns : sequence of int
-    over : {"relevant", "capped", "retrieved"}
-        m: all relevant items of the user (as trec_eval), at most n of them, or the hits themselves.
-
-    Returns
-    -------
-    float array, shape (n_users, n_lengths)
-        In [0, 1]; NaN for users without a relevant item.
-
-    Raises
-    ------
-    ParameterError
-        Another `over`.
+    `over` sets m: all relevant items of the user (as trec_eval), at most n of them, or the hits themselves. Raises
+    ParameterError: another `over`.
 
     Examples
     --------
@@ -48,11 +36,11 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
     [[0.325]]
     """
     check_ns(ns)
-    users, places, _, nth = ranks.found
-    at_hit = nth / places
+    users, positions, _, nth = ranks.hits
+    at_hit = nth / positions
     table = np.empty((ranks.n_users, len(ns)))
     for column, n in enumerate(ns):
-        is_in = places <= n
+        is_in = positions <= n
         total = np.bincount(users[is_in], weights=at_hit[is_in], minlength=ranks.n_users)
         match over:
             case "relevant":
@@ -70,32 +58,15 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
 def reciprocal_rank(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """1 / rank of the first relevant item among the first n, 0 without one.
 
-    Parameters
-    ----------
-    ranks : Ranks
-        Where each user's relevant items stand.
-    ns : sequence of int
-        List lengths, each >= 1.
-
-    Returns
-    -------
-    float array, shape (n_users, n_lengths)
-        In [0, 1]; NaN for users without a relevant item.
-
-    Raises
-    ------
-    ParameterError
-        No list length, or one below 1.
-
     Examples
     --------
     >>> reciprocal_rank(Ranks.of([0, 0], [4, 2], n_listed=[5]), [1, 5]).tolist()
     [[0.0, 0.5]]
     """
     check_ns(ns)
-    users, places, _, nth = ranks.found
+    users, positions, _, nth = ranks.hits
     first = np.full(ranks.n_users, np.inf)
-    first[users[nth == 1]] = places[nth == 1]
+    first[users[nth == 1]] = positions[nth == 1]
     return where_relevant(ranks, np.where(first[:, None] <= np.asarray(ns), 1.0 / first[:, None], 0.0))
 
 
@@ -104,26 +75,7 @@ def dcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
 
     .. math:: \sum_{j \le n} \frac{g_j}{\log_2(j + 1)}
 
-    with g the gain itself (linear), or 2^gain - 1 (exponential).
-
-    Parameters
-    ----------
-    ranks : Ranks
-        Where each user's relevant items stand, with their gains.
-    ns : sequence of int
-        List lengths, each >= 1.
-    gain : {"linear", "exponential"}
-        What a gain counts as.
-
-    Returns
-    -------
-    float array, shape (n_users, n_lengths)
-        >= 0, in the unit of the gains where they count linearly; NaN for users without a relevant item.
-
-    Raises
-    ------
-    ParameterError
-        No list length, or one below 1; another `gain`.
+    with g the gain itself (linear), or 2^gain - 1 (exponential). Raises ParameterError: another `gain`.
 
     References
     ----------
@@ -136,31 +88,12 @@ def dcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
     [[3.0, 4.0]]
     """
     check_ns(ns)
-    users, places, gains, _ = ranks.found
-    return where_relevant(ranks, _discounted(users, places, _gained(gains, gain), ranks.n_users, ns))
+    users, positions, gains, _ = ranks.hits
+    return where_relevant(ranks, _discounted(users, positions, _gained(gains, gain), ranks.n_users, ns))
 
 
 def ndcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
-    """`dcg` as a share of that of the user's relevant items in their best order.
-
-    Parameters
-    ----------
-    ranks : Ranks
-        Where each user's relevant items stand, with their gains.
-    ns : sequence of int
-        List lengths, each >= 1.
-    gain : {"linear", "exponential"}
-        What a gain counts as.
-
-    Returns
-    -------
-    float array, shape (n_users, n_lengths)
-        In [0, 1]; NaN for users without a relevant item.
-
-    Raises
-    ------
-    ParameterError
-        No list length, or one below 1; another `gain`.
+    """`dcg` as a share of that of the user's relevant items in their best order. Raises ParameterError: another `gain`.
 
     References
     ----------
@@ -185,31 +118,14 @@ def _gained(gains: Floats, gain: str) -> Floats:
     raise ParameterError(f"The gain is 'linear' or 'exponential', not {gain!r}.")
 
 
-def _discounted(users: Ints, places: Ints, gains: Floats, n_users: int, ns: Sequence[int]) -> Floats:
-    terms = gains / np.log2(np.arange(2, int(places.max(initial=0)) + 2))[places - 1]
-    columns = [np.bincount(users[places <= n], weights=terms[places <= n], minlength=n_users) for n in ns]
+def _discounted(users: Ints, positions: Ints, gains: Floats, n_users: int, ns: Sequence[int]) -> Floats:
+    terms = gains / np.log2(np.arange(2, int(positions.max(initial=0)) + 2))[positions - 1]
+    columns = [np.bincount(users[positions <= n], weights=terms[positions <= n], minlength=n_users) for n in ns]
     return np.column_stack(columns)
 
 
 def utility(ranks: Ranks, ns: Sequence[int]) -> Floats:
-    """Sum of the gains among the first n, in their unit.
-
-    Parameters
-    ----------
-    ranks : Ranks
-        Where each user's relevant items stand, with their gains.
-    ns : sequence of int
-        List lengths, each >= 1.
-
-    Returns
-    -------
-    float array, shape (n_users, n_lengths)
-        >= 0; NaN for users without an item of positive utility.
-
-    Raises
-    ------
-    ParameterError
-        No list length, or one below 1.
+    """Sum of the gains among the first n, in their unit; NaN for users without an item of positive utility.
 
     Examples
     --------
@@ -217,9 +133,9 @@ def utility(ranks: Ranks, ns: Sequence[int]) -> Floats:
     [[9.5, 11.5]]
     """
     check_ns(ns)
-    users, places, gains, _ = ranks.found
+    users, positions, gains, _ = ranks.hits
     columns = [
-        np.bincount(users[places <= n], weights=gains[places <= n], minlength=ranks.n_users).astype(np.float64)
+        np.bincount(users[positions <= n], weights=gains[positions <= n], minlength=ranks.n_users).astype(np.float64)
         for n in ns
     ]
     return where_relevant(ranks, np.column_stack(columns))

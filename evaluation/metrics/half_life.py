@@ -1,4 +1,4 @@
-"""Half-life utility: the whole list, with attention that halves every few places."""
+"""Half-life utility: the utility of the whole list, with a viewing probability that halves every few ranks."""
 
 from __future__ import annotations
 
@@ -13,20 +13,14 @@ from evaluation.metrics.ranks import Floats, Ranks
 
 @dataclass(frozen=True, eq=False)
 class HalfLife:
-    """Half-life utility of lists.
+    """Half-life utility of lists."""
 
-    Parameters
-    ----------
-    value : float or None
-        Sum of users' utilities over the sum of their best ones, in [0, 1]; None where no user has any.
-    user_values : float array, shape (n_users,)
-        Each user's utility as a share of their best one; NaN for users without an item of positive utility.
-    utilities, best : float array, shape (n_users,)
-        R and R^max, in the unit of the utility.
-    """
-
+    # Sum of users' utilities over the sum of their best ones, in [0, 1]; None where no user has any.
     value: float | None
+    # Shape (n_users,); each user's utility as a share of their best one; NaN for users without an item of positive
+    # utility.
     user_values: Floats
+    # `utilities`, `best`: shape (n_users,); R and R^max, in the unit of the utility.
     utilities: Floats
     best: Floats
 
@@ -37,21 +31,18 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
     .. math:: R_a = \sum_j \frac{\max(u(a, j) - d, 0)}{2^{(j-1)/(\alpha-1)}}, \quad
               R = \frac{\sum_a R_a}{\sum_a R_a^{\max}}
 
+    Returns the overall value, and each user's share, utility and best utility, shape (n_users,). Without an item of
+    positive utility a share is NaN, and the overall value None.
+
     Parameters
     ----------
     ranks : Ranks
-        Places of the user's test items in the whole list, with u as their gains (1 for all: binary; a rating,
-        with `default`; a profit). An item that is not in the list adds nothing.
+        Ranks of the user's test items in the whole list, with u as their gains (1 for all: binary; a rating,
+        with `default`; a profit). Unlisted items add nothing.
     alpha : float
-        The place that is seen with probability one half, > 1.
+        The rank that is viewed with probability one half, > 1.
     default : float
-        d, the rating below which an item is worth nothing.
-
-    Returns
-    -------
-    HalfLife
-        One value for all, and each user's share, utility and best utility, shape (n_users,); a share is NaN, and the
-        one value None, where there is no item of positive utility.
+        d, the rating up to which an item has no utility.
 
     Raises
     ------
@@ -68,15 +59,17 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
     [1.5]
     """
     if not 1 < alpha < math.inf:
-        raise ParameterError(f"alpha is {alpha!r}: it has to be a number above 1.")
+        raise ParameterError(f"alpha is {alpha!r}: it must be a number above 1.")
     if not math.isfinite(default):
-        raise ParameterError(f"The default rating is {default!r}: it has to be a number.")
-    users, places, gains, _ = ranks.found
-    sums = np.bincount(users, _seen(places, alpha) * np.maximum(gains - default, 0), minlength=ranks.n_users)
-    # Subtracting d keeps the order of gains, and what falls to 0 stands behind all that does not.
-    best_gains, best_places = ranks.best
-    worths = _seen(best_places, alpha) * np.maximum(best_gains - default, 0)
-    best = np.bincount(ranks.users, worths, minlength=ranks.n_users).astype(np.float64)
+        raise ParameterError(f"The default rating is {default!r}: it must be a number.")
+    users, positions, gains, _ = ranks.hits
+    sums = np.bincount(
+        users, _viewing_probability(positions, alpha) * np.maximum(gains - default, 0), minlength=ranks.n_users
+    )
+    # Subtracting d preserves the order of gains; items whose gain becomes 0 rank last.
+    best_gains, best_positions = ranks.best
+    best_utilities = _viewing_probability(best_positions, alpha) * np.maximum(best_gains - default, 0)
+    best = np.bincount(ranks.users, best_utilities, minlength=ranks.n_users).astype(np.float64)
     utilities = sums.astype(np.float64)
     has_any = best > 0
     shares = np.where(has_any, utilities / np.where(has_any, best, 1.0), np.nan)
@@ -84,6 +77,6 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
     return HalfLife(value=value, user_values=shares, utilities=utilities, best=best)
 
 
-def _seen(places: Floats | np.ndarray, alpha: float) -> Floats:
-    """Probability that each place is seen."""
-    return np.exp2(-(np.asarray(places, dtype=np.float64) - 1.0) / (alpha - 1.0))
+def _viewing_probability(positions: Floats | np.ndarray, alpha: float) -> Floats:
+    """Probability that each rank is viewed."""
+    return np.exp2(-(np.asarray(positions, dtype=np.float64) - 1.0) / (alpha - 1.0))

@@ -1,4 +1,4 @@
-"""Hits: what a test item is worth in a list of n, given how many candidates stand above it or beside it."""
+"""Hits: the probability that a test item is in the top n, from the counts of candidates above it and tied with it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Ints = NDArray[np.integer[Any]]
 
 
 def _hits(above: Ints, tied: Ints, n: int, ties: Ties) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The hit of each case as a fraction of whole numbers: numerators and denominators."""
+    """Return the hit of each case as a fraction: numerators and denominators."""
     above = above.astype(np.int64)
-    together = tied.astype(np.int64) + 1  # the test item is one of those that share its score
+    together = tied.astype(np.int64) + 1  # the test item shares its score with the tied candidates
     if ties == "expected":
         return np.clip(n - above, 0, together), together
     last = above + together - 1 if ties == "worst" else above
@@ -26,16 +26,12 @@ def _hits(above: Ints, tied: Ints, n: int, ties: Ties) -> tuple[NDArray[np.int64
 
 
 def check_counts(above: Ints, tied: Ints, ns: Sequence[int], ties: str) -> None:
-    """Refuse counts or list lengths that cannot be.
+    """Validate counts and list lengths.
 
     Parameters
     ----------
     above, tied : int array, shape (n_cases,)
         Candidates above the test item, and tied with it.
-    ns : sequence of int
-        List lengths.
-    ties : str
-        How ties count.
 
     Raises
     ------
@@ -52,99 +48,31 @@ def check_counts(above: Ints, tied: Ints, ns: Sequence[int], ties: str) -> None:
         raise DataError("A number of candidates above, or tied, is below 0.")
 
 
-def hit_probability(above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected") -> NDArray[np.float64]:
-    r"""Probability that each test item is among the first n, at every n.
-
-    .. math:: h = \min\Big(1, \max\Big(0, \frac{n - a}{t + 1}\Big)\Big)
-
-    with *a* candidates above and *t* tied, whose order is random. "worst" puts the test item behind those
-    it is tied with, "best" before them.
-
-    Parameters
-    ----------
-    above, tied : int array, shape (n_cases,)
-        >= 0.
-    ns : sequence of int
-        List lengths, each >= 1.
-    ties : {"expected", "worst", "best"}
-
-    Returns
-    -------
-    float array, shape (n_cases, n_lengths)
-        In [0, 1], never NaN.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `check_counts`.
-
-    Examples
-    --------
-    >>> hit_probability(np.array([4, 0]), np.array([0, 3]), [1, 5]).tolist()
-    [[0.0, 1.0], [0.25, 1.0]]
-    """
-    check_counts(above, tied, ns, ties)
-    probability = np.empty((len(above), len(ns)), dtype=np.float64)
-    for column, n in enumerate(ns):
-        hits, of = _hits(above, tied, n, ties)
-        probability[:, column] = hits / of
-    return probability
-
-
 @dataclass(frozen=True, slots=True)
 class GroupMeans:
-    """Mean hit probability of groups of cases.
+    """Mean hit probability of groups of cases."""
 
-    Parameters
-    ----------
-    groups : int array, shape (n_groups,)
-        Groups that have a case, ascending.
-    n_cases : int64 array, shape (n_groups,)
-    values : float array, shape (n_groups, n_lengths)
-        In [0, 1], never NaN.
-    """
-
-    groups: Ints
-    n_cases: NDArray[np.int64]
-    values: NDArray[np.float64]
-
-    def dense(self, n_groups: int) -> NDArray[np.float64]:
-        """Values of the first groups, those without a case included.
-
-        Parameters
-        ----------
-        n_groups : int
-            More than the highest group that has cases.
-
-        Returns
-        -------
-        float array, shape (n_groups, n_lengths)
-            NaN for groups without a case.
-        """
-        table = np.full((n_groups, self.values.shape[1]), np.nan)
-        table[self.groups] = self.values
-        return table
+    groups: Ints  # shape (n_groups,); groups that have a case, ascending
+    n_cases: NDArray[np.int64]  # shape (n_groups,)
+    values: NDArray[np.float64]  # shape (n_groups, n_lengths); in [0, 1], never NaN
 
 
 def mean_hits(groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties: Ties = "expected") -> GroupMeans:
-    """Mean hit probability of each group (a user, or everyone), at every n.
+    r"""Mean hit probability of each group (a user, or all users), at every n.
 
-    Hits are fractions: whole ones, and those of one denominator, are added as whole numbers and rounded
-    once. So a mean does not depend on the order of cases, two algorithms with the same hits are tied to the
-    last bit, and a constant scorer gets exactly n/1001.
+    .. math:: h = \min\Big(1, \max\Big(0, \frac{n - a}{t + 1}\Big)\Big)
+
+    is the probability that a test item is in the top n, with *a* candidates above it and *t* tied with it in random
+    order. "worst" ranks the test item below the tied candidates, "best" above them.
+
+    Hits are added as whole numbers per denominator and rounded once. So a mean does not depend on the order of cases,
+    algorithms with the same hits are tied to the last bit, and a constant scorer gets exactly n/1001.
 
     Parameters
     ----------
     groups : int array, shape (n_cases,)
         The group of each case, >= 0.
     above, tied : int array, shape (n_cases,)
-    ns : sequence of int
-        List lengths, each >= 1.
-    ties : {"expected", "worst", "best"}
-
-    Returns
-    -------
-    GroupMeans
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Definitions of the metrics of lists of n: of hits in one-plus-random, and of one list a user."""
+"""Definitions of top-n metrics: of hits in one-plus-random, and of one list per user."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import math
 
 from evaluation.metrics.definition import Choice, Definition
 
-NO_RELEVANT = "A user without a relevant item has no value."
+NO_RELEVANT = "Undefined for users without a relevant item."
 _TIES = Choice(
     "ties",
     "expected",
-    "How a tied item counts: by its probability over a random order, or as the worst or best place.",
+    "How tied items count: by the probability of a hit in random order, or at the worst or best rank.",
     words=("expected", "worst", "best"),
     is_printed=False,
 )
-_G = Choice("g", None, "Generality; not stated: the share of relevant cases.", low=0.0, high=1.0, is_printed=False)
-_GAIN = Choice("gain", "linear", "Gain of a relevance s: s, or 2^s - 1.", words=("linear", "exponential"))
+_G = Choice("g", None, "Generality; by default the share of relevant cases.", low=0.0, high=1.0, is_printed=False)
+_GAIN = Choice("gain", "linear", "Gain of relevance s: s, or 2^s - 1.", words=("linear", "exponential"))
 
 HITS = (
     Definition(
@@ -24,10 +24,10 @@ HITS = (
         group="list",
         formula=r"\frac{1}{|T^+|} \sum_{(u,i) \in T^+} h(u,i)",
         options=(_TIES,),
-        empty="No value without a relevant case; a user without one has no value of their own.",
+        empty="Undefined without a relevant case, overall and for single users.",
         tasks=("some", "all"),
-        why="how often an item the person likes reaches the list. In one-plus-random each case has a list of its "
-        "own; with one list a user it is the mean over users of the share of their relevant items in the list.",
+        why="how often an item that the user likes is in the list. In one-plus-random each case has its own list; with "
+        "one list per user it is the mean over users of the share of relevant items in the list.",
     ),
     Definition(
         key="fallout",
@@ -36,9 +36,9 @@ HITS = (
         formula=r"\frac{1}{|T^-|} \sum_{(u,i) \in T^-} h(u,i)",
         options=(_TIES,),
         direction="lower",
-        empty="No value without an irrelevant case; a user without one has no value of their own.",
+        empty="Undefined without an irrelevant case, overall and for single users.",
         tasks=("some",),
-        why="how often an item the person dislikes reaches the list.",
+        why="how often an item that the user dislikes is in the list.",
     ),
     Definition(
         key="precision-raghavan",
@@ -46,10 +46,10 @@ HITS = (
         group="list",
         formula=r"\frac{r g}{r g + f (1 - g)}",
         options=(_G, _TIES),
-        empty="No value where recall or fallout has none, or where nothing was retrieved (0/0).",
+        empty="Undefined if recall or fallout is undefined or nothing was retrieved (0/0).",
         tasks=("some",),
-        why="recall and fallout in one number, given the generality g. It is not the precision of the list, and "
-        "close to 1 where g is.",
+        why="recall and fallout in one number, given the generality g. It is not the precision of the list, and it is "
+        "close to 1 if g is.",
         has_user_values=False,
     ),
     Definition(
@@ -58,10 +58,10 @@ HITS = (
         group="list",
         formula=r"\frac{2 P r}{P + r}",
         options=(_G, _TIES),
-        empty="No value where recall or fallout has none; 0 where nothing was retrieved.",
+        empty="Undefined if recall or fallout is undefined; 0 if nothing was retrieved.",
         tasks=("some",),
-        why="P is that of Raghavan; where it is close to 1, F is about 2r/(1 + r) and repeats recall, so the two "
-        "count as one metric in comparisons.",
+        why="P is Raghavan's precision; if it is close to 1, F is about 2r/(1 + r) and redundant with recall, so the "
+        "two count as one metric in comparisons.",
         has_user_values=False,
     ),
 )
@@ -72,9 +72,9 @@ LISTS = (
         title="Precision",
         group="list",
         formula=r"\frac{1}{n} \sum_{j=1}^{n} \mathrm{rel}_j",
-        empty=f"{NO_RELEVANT} A list shorter than n is divided by n all the same.",
+        empty=f"{NO_RELEVANT} Shorter lists are divided by n, too.",
         tasks=("some",),
-        why="the share of the list that is good, where the list has a fixed length.",
+        why="the share of good items in a list of fixed length.",
     ),
     Definition(
         key="f-beta",
@@ -83,11 +83,11 @@ LISTS = (
         formula=r"\frac{(1 + \beta^2) P r}{\beta^2 P + r}",
         options=(
             Choice("beta", 1.0, "Weight of recall against precision.", low=0.0, is_open=True),
-            Choice("of", "users", "Mean of users' F, or F of the means.", words=("users", "means")),
+            Choice("of", "users", "Mean over users of F, or F of the means.", words=("users", "means")),
         ),
-        empty=f"{NO_RELEVANT} 0 where precision and recall are both 0.",
+        empty=f"{NO_RELEVANT} 0 if precision and recall are both 0.",
         tasks=("some", "all"),
-        why="one number for both; choose beta by what the task asks of the list. F1 has beta = 1.",
+        why="precision and recall in one number; choose beta to suit the task. F1 has beta = 1.",
     ),
     Definition(
         key="hit-rate",
@@ -96,7 +96,7 @@ LISTS = (
         formula=r"[\exists j \le n: \mathrm{rel}_j = 1]",
         empty=NO_RELEVANT,
         tasks=("some",),
-        why="whether the list holds anything good at all.",
+        why="whether the list contains any good item.",
     ),
     Definition(
         key="ap",
@@ -113,7 +113,7 @@ LISTS = (
         ),
         empty=f"{NO_RELEVANT} 0 without a hit.",
         tasks=("all",),
-        why="good items count more the earlier they stand, and (over all relevant) each that is missing costs.",
+        why="good items count more the higher they rank, and (over all relevant items) missing items are penalised.",
     ),
     Definition(
         key="rr",
@@ -122,7 +122,7 @@ LISTS = (
         formula=r"1 / \min \{j \le n: \mathrm{rel}_j = 1\}",
         empty=f"{NO_RELEVANT} 0 without a hit.",
         tasks=("some",),
-        why="how far a person reads to the first good item; what follows does not count.",
+        why="how far down the first good item is; later items do not count.",
     ),
     Definition(
         key="dcg",
@@ -133,7 +133,7 @@ LISTS = (
         empty=NO_RELEVANT,
         high=math.inf,
         tasks=("some", "utility"),
-        why="graded gain, discounted by place. Not comparable between users with different numbers of good items.",
+        why="graded gain, discounted by rank. Not comparable between users with different numbers of good items.",
     ),
     Definition(
         key="ndcg",
@@ -143,17 +143,17 @@ LISTS = (
         options=(_GAIN,),
         empty=NO_RELEVANT,
         tasks=("some", "all"),
-        why="graded gain, discounted by place, as a share of what the best list would have.",
+        why="graded gain, discounted by rank, as a share of the ideal list's.",
     ),
     Definition(
         key="utility",
         title="Utility of the list",
         group="list",
         formula=r"\sum_{j=1}^{n} u_j",
-        empty="A user without an item of positive utility has no value.",
+        empty="Undefined for users without an item of positive utility.",
         high=math.inf,
         tasks=("utility",),
-        why="what a list of fixed length brings, in the unit of the utility, where all of it is seen.",
+        why="the total utility of a list of fixed length that is viewed entirely.",
     ),
     Definition(
         key="fpr",
@@ -161,9 +161,9 @@ LISTS = (
         group="list",
         formula=r"\frac{FP}{FP + TN}",
         direction="lower",
-        empty=f"{NO_RELEVANT} Nor has one without an irrelevant candidate.",
+        empty=f"{NO_RELEVANT} Also without an irrelevant candidate.",
         tasks=("some",),
-        why="the share of what the person does not want that is put before them.",
+        why="the share of irrelevant items that are recommended.",
     ),
     Definition(
         key="fdr",
@@ -171,8 +171,8 @@ LISTS = (
         group="list",
         formula=r"\frac{FP}{TP + FP}",
         direction="lower",
-        empty=f"{NO_RELEVANT} Nor has one with an empty list.",
+        empty=f"{NO_RELEVANT} Also with an empty list.",
         tasks=("some",),
-        why="the share of the list that is not good; some course notes call it fallout, which is another thing.",
+        why="the share of the list that is not good. Some course notes call it fallout, which is a different metric.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Recall, fallout, precision after Raghavan, Bollmann and Jung, and F, from where test items stand."""
+"""Recall, fallout, precision after Raghavan, Bollmann and Jung, and F, from the ranks of test items."""
 
 from __future__ import annotations
 
@@ -21,22 +21,8 @@ def raghavan_precision(recall: float, fallout: float, g: float) -> float | None:
     It is not the share of a list that is relevant (which is at most 1/N in the 1 + N protocol): with g
     near 1, as a test set of liked and disliked items has, it is close to 1.
 
-    Parameters
-    ----------
-    recall, fallout : float
-        In [0, 1].
-    g : float
-        Generality, the share of relevant cases among all: in [0, 1].
-
-    Returns
-    -------
-    float or None
-        In [0, 1]; None where r·g and f·(1 - g) are both 0, as nothing was retrieved.
-
-    Raises
-    ------
-    ParameterError
-        A number outside [0, 1].
+    `g` is the generality, the share of relevant cases among all, in [0, 1]. The result is in [0, 1]; None where r·g and
+    f·(1 - g) are both 0, as nothing was retrieved. Raises ParameterError: a number outside [0, 1].
 
     References
     ----------
@@ -49,7 +35,7 @@ def raghavan_precision(recall: float, fallout: float, g: float) -> float | None:
     """
     for name, number in (("recall", recall), ("fallout", fallout), ("g", g)):
         if not 0.0 <= number <= 1.0:
-            raise ParameterError(f"{name} is {number!r}: it has to be between 0 and 1.")
+            raise ParameterError(f"{name} is {number!r}: it must be between 0 and 1.")
     retrieved = recall * g + fallout * (1.0 - g)
     return recall * g / retrieved if retrieved > 0.0 else None
 
@@ -59,23 +45,8 @@ def f_measure(precision: float | None, recall: float) -> float:
 
     .. math:: F = \frac{2 P r}{P + r}
 
-    Parameters
-    ----------
-    precision : float or None
-        In [0, 1]; None where nothing was retrieved.
-    recall : float
-        In [0, 1].
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 where precision and recall are both 0 or nothing was retrieved, the limit as recall
-        falls to 0.
-
-    Raises
-    ------
-    ParameterError
-        A number outside [0, 1].
+    The result is in [0, 1]; 0 where precision and recall are both 0 or nothing was retrieved, the limit as recall falls
+    to 0. Raises ParameterError: a number outside [0, 1].
 
     Examples
     --------
@@ -86,47 +57,28 @@ def f_measure(precision: float | None, recall: float) -> float:
         return 0.0
     for name, number in (("precision", precision), ("recall", recall)):
         if not 0.0 <= number <= 1.0:
-            raise ParameterError(f"{name} is {number!r}: it has to be between 0 and 1.")
+            raise ParameterError(f"{name} is {number!r}: it must be between 0 and 1.")
     together = precision + recall
     return 2.0 * precision * recall / together if together > 0.0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class RankingResult:
-    """One algorithm's recall, fallout, precision and F at every list length.
+    """One algorithm's recall, fallout, precision and F at every list length."""
 
-    Parameters
-    ----------
-    ns : tuple of int
-        List lengths; the other tuples have one entry for each.
-    recall, fallout : tuple of float, or None
-        Mean hit probability over T+ and T-; None where there is no such case.
-    precision : tuple of (float or None), or None
-        By `raghavan_precision`; None where recall or fallout is.
-    f : tuple of float, or None
-        By `f_measure` of precision and recall; None where recall or fallout is.
-    g : float or None
-        The generality used; None where there is no case at all and none was given.
-    is_g_given : bool
-        False: g is the share of relevant cases.
-    ties : str
-        How ties counted.
-    n_relevant, n_irrelevant : int
-        Cases.
-    user_recall, user_fallout : GroupMeans
-        The same by user: the mean over the user's own cases, for users that have one.
-    """
-
-    ns: tuple[int, ...]
+    ns: tuple[int, ...]  # list lengths; the other tuples have one entry for each
+    # `recall`, `fallout`: mean hit probability over T+ and T-; None where there is no such case.
     recall: tuple[float, ...] | None
     fallout: tuple[float, ...] | None
-    precision: tuple[float | None, ...] | None
-    f: tuple[float, ...] | None
-    g: float | None
-    is_g_given: bool
-    ties: Ties
+    precision: tuple[float | None, ...] | None  # by `raghavan_precision`; None where recall or fallout is
+    f: tuple[float, ...] | None  # by `f_measure` of precision and recall; None where recall or fallout is
+    g: float | None  # the generality used; None where there is no case at all and none was given
+    is_g_given: bool  # False: g is the share of relevant cases
+    ties: Ties  # how ties counted
+    # `n_relevant`, `n_irrelevant`: cases.
     n_relevant: int
     n_irrelevant: int
+    # `user_recall`, `user_fallout`: the same by user: the mean over the user's own cases, for users that have one.
     user_recall: GroupMeans
     user_fallout: GroupMeans
 
@@ -141,7 +93,7 @@ def measure_ranking(
     g: float | None = None,
     ties: Ties = "expected",
 ) -> RankingResult:
-    """Every metric of the 1 + N protocol, at every list length in one pass.
+    """Every metric of the 1 + N protocol, at every list length in one pass. Empty cases are None, never NaN.
 
     Parameters
     ----------
@@ -150,16 +102,8 @@ def measure_ranking(
         True for a case of T+, False for one of T-.
     above, tied : int array, shape (n_cases,)
         Candidates above the test item, and tied with it.
-    ns : sequence of int
-        List lengths, each >= 1.
     g : float, optional
         Generality of precision, in [0, 1]; by default the share of relevant cases.
-    ties : {"expected", "worst", "best"}
-
-    Returns
-    -------
-    RankingResult
-        Empty cases are None, never NaN.
 
     Raises
     ------
@@ -185,7 +129,7 @@ def measure_ranking(
             f"and {len(tied)} of ties: one of each is needed for every case."
         )
     if g is not None and not 0.0 <= g <= 1.0:
-        raise ParameterError(f"g is {g!r}: it has to be between 0 and 1.")
+        raise ParameterError(f"g is {g!r}: it must be between 0 and 1.")
     users = np.asarray(users)
     is_relevant = np.asarray(is_relevant, dtype=np.bool_)
     above, tied = np.asarray(above), np.asarray(tied)

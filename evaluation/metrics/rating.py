@@ -1,4 +1,4 @@
-"""Errors of predicted ratings: MAE, MSE, RMSE, NMAE, MAE on the extremes, and how much was predicted."""
+"""Errors of predicted ratings: MAE, MSE, RMSE, NMAE, MAE on the extremes, and prediction coverage."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
-from evaluation.metrics.means import Overall, mean_of_users
 from evaluation.metrics.registry import Metric
+from evaluation.metrics.user_means import Overall, mean_of_users
 
 Floats = NDArray[np.float64]
 RATING = ("mae", "mse", "rmse", "nmae", "mae-extremes", "prediction-coverage")
@@ -18,24 +18,8 @@ RATING = ("mae", "mse", "rmse", "nmae", "mae-extremes", "prediction-coverage")
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Test ratings and what was predicted for them.
-
-    Parameters
-    ----------
-    users : int array, shape (n_ratings,)
-        In 0 to n_users - 1, in any order.
-    actual : float array, shape (n_ratings,)
-        Finite.
-    predicted : float array, shape (n_ratings,)
-        NaN where nothing was predicted; else finite.
-    n_users : int
-    low, high : float
-        The declared scale of the ratings, low < high.
-
-    Raises
-    ------
-    ParameterError, DataError
-        A scale without extent; arrays of different lengths, users out of range, ratings that are not finite.
+    """Test ratings and their predictions. Raises ParameterError or DataError: a scale without extent; arrays of
+    different lengths, users out of range, ratings that are not finite.
 
     Examples
     --------
@@ -43,10 +27,11 @@ class Predictions:
     [True, True, False]
     """
 
-    users: NDArray[np.int64]
-    actual: Floats
-    predicted: Floats
+    users: NDArray[np.int64]  # shape (n_ratings,); in 0 to n_users - 1, in any order
+    actual: Floats  # shape (n_ratings,); finite
+    predicted: Floats  # shape (n_ratings,); NaN without a prediction; otherwise finite
     n_users: int
+    # `low`, `high`: the declared scale of the ratings, low < high.
     low: float
     high: float
 
@@ -67,24 +52,7 @@ class Predictions:
     def of(
         cls, users: ArrayLike, actual: ArrayLike, predicted: ArrayLike, *, n_users: int, low: float, high: float
     ) -> Predictions:
-        """Predictions from anything array-like.
-
-        Parameters
-        ----------
-        users, actual, predicted : array-like, shape (n_ratings,)
-            As for `Predictions`, and so are the others.
-        n_users : int
-        low, high : float
-
-        Returns
-        -------
-        Predictions
-
-        Raises
-        ------
-        ParameterError, DataError
-            As `Predictions`.
-        """
+        """Build predictions from array-likes. Raises ParameterError or DataError as `Predictions` does."""
         return cls(
             np.asarray(users, dtype=np.int64),
             np.asarray(actual, dtype=np.float64),
@@ -100,34 +68,30 @@ class Predictions:
         return ~np.isnan(self.predicted)
 
 
-def _terms(metric: Metric, given: Predictions) -> tuple[NDArray[np.int64], Floats]:
-    """The users and terms whose mean the metric is (RMSE: before its root)."""
+def _terms(metric: Metric, predictions: Predictions) -> tuple[NDArray[np.int64], Floats]:
+    """Return the users and the terms whose mean is the metric (RMSE: before the root)."""
     if metric.key not in RATING:
-        raise ParameterError(f"{metric} is no metric of predicted ratings; those are {', '.join(RATING)}.")
+        raise ParameterError(f"{metric} is not a metric of predicted ratings. Available: {', '.join(RATING)}.")
     if metric.key == "prediction-coverage":
-        return given.users, given.is_predicted.astype(np.float64)
-    counts = given.is_predicted
+        return predictions.users, predictions.is_predicted.astype(np.float64)
+    counts = predictions.is_predicted
     if metric.key == "mae-extremes":
         negative, positive = float(metric.option("negative")), float(metric.option("positive"))
         if not negative < positive:
-            raise ParameterError(f"{metric} has no middle: its limit for negative ratings has to be the lower one.")
-        counts = counts & ((given.actual <= negative) | (given.actual >= positive))
-    error = np.abs(given.predicted[counts] - given.actual[counts])
+            raise ParameterError(
+                f"The limit for negative ratings in {metric} must be below the limit for positive ratings."
+            )
+        counts = counts & ((predictions.actual <= negative) | (predictions.actual >= positive))
+    error = np.abs(predictions.predicted[counts] - predictions.actual[counts])
     if metric.key in ("mse", "rmse"):
         error = error**2
     if metric.key == "nmae":
-        error = error / (given.high - given.low)
-    return given.users[counts], error
+        error = error / (predictions.high - predictions.low)
+    return predictions.users[counts], error
 
 
-def user_values(metric: Metric, given: Predictions) -> Floats:
-    """The metric over each user's own test ratings.
-
-    Parameters
-    ----------
-    metric : Metric
-        One of `RATING`.
-    given : Predictions
+def user_values(metric: Metric, predictions: Predictions) -> Floats:
+    """Compute the metric over each user's own test ratings.
 
     Returns
     -------
@@ -143,23 +107,16 @@ def user_values(metric: Metric, given: Predictions) -> Floats:
     References
     ----------
     As for `overall`.
-
-    Examples
-    --------
-    >>> from evaluation.metrics.registry import metric
-    >>> given = Predictions.of([0, 0, 1], [4, 2, 5], [3, 2, np.nan], n_users=2, low=1, high=5)
-    >>> user_values(metric("mae"), given).tolist()
-    [0.5, nan]
     """
-    users, terms = _terms(metric, given)
-    counts = np.bincount(users, minlength=given.n_users)
-    sums = np.bincount(users, weights=terms, minlength=given.n_users)
+    users, terms = _terms(metric, predictions)
+    counts = np.bincount(users, minlength=predictions.n_users)
+    sums = np.bincount(users, weights=terms, minlength=predictions.n_users)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return np.sqrt(means) if metric.key == "rmse" else means
 
 
-def overall(metric: Metric, given: Predictions) -> Overall:
-    r"""The metric over all test ratings, or (``over=users``) the mean of users' own values.
+def overall(metric: Metric, predictions: Predictions) -> Overall:
+    r"""Compute the metric over all test ratings, or (``over=users``) the mean over users.
 
     .. math:: \mathrm{MAE} = \frac{1}{|W|} \sum_{(u,i) \in W} |p_{u,i} - r_{u,i}|
 
@@ -167,21 +124,7 @@ def overall(metric: Metric, given: Predictions) -> Overall:
     declared scale for NMAE, over ratings up to r_neg or from r_pos on for the extremes. Coverage is |W| over
     the number of test ratings.
 
-    Parameters
-    ----------
-    metric : Metric
-        One of `RATING`.
-    given : Predictions
-
-    Returns
-    -------
-    Overall
-        `n_empty` counts the users without a value.
-
-    Raises
-    ------
-    ParameterError
-        As for `user_values`.
+    `n_empty` counts the users without a value. Raises ParameterError as `user_values` does.
 
     References
     ----------
@@ -190,15 +133,15 @@ def overall(metric: Metric, given: Predictions) -> Overall:
     Examples
     --------
     >>> from evaluation.metrics.registry import metric
-    >>> given = Predictions.of([0, 0, 1], [4, 2, 5], [3, 2, 2], n_users=2, low=1, high=5)
-    >>> overall(metric("rmse"), given).value.__round__(4), overall(metric("rmse(over=users)"), given).value.__round__(4)
-    (1.8257, 1.8536)
+    >>> predictions = Predictions.of([0, 0, 1], [4, 2, 5], [3, 2, 2], n_users=2, low=1, high=5)
+    >>> [round(overall(metric(name), predictions).value, 4) for name in ("rmse", "rmse(over=users)")]
+    [1.8257, 1.8536]
     """
-    values = user_values(metric, given)
-    found = mean_of_users(values)
-    if metric.option("over") == "users" or found.value is None:
-        return found
-    terms = _terms(metric, given)[1]
+    values = user_values(metric, predictions)
+    means = mean_of_users(values)
+    if metric.option("over") == "users" or means.value is None:
+        return means
+    terms = _terms(metric, predictions)[1]
     mean = float(terms.mean())
     value = math.sqrt(mean) if metric.key == "rmse" else mean
-    return Overall(value=value, n_users=found.n_users, n_empty=found.n_empty)
+    return Overall(value=value, n_users=means.n_users, n_empty=means.n_empty)

@@ -1,14 +1,14 @@
-"""The metrics by name: what each one is, when it has no value, and its exact spelling.
+"""The metrics by name: definitions, undefined cases and canonical spelling.
 
-A name prints every choice that changes the value: ``recall@5``, ``ndcg@10(gain=linear)``,
-``ap@10(over=relevant)``, ``precision-raghavan@5(g=.8)``. Of two choices the default is left out of the name:
-how ties count (in expectation), and g (the share of relevant cases).
+A name states every choice that changes the value: ``recall@5``, ``ndcg@10(gain=linear)``,
+``ap@10(over=relevant)``, ``precision-raghavan@5(g=.8)``. Two defaults are omitted: ties that count in expectation, and
+a g that is the share of relevant cases.
 
-`METRICS` holds the definitions; `metric` reads a name and `str` writes it. Values come from `listed` for metrics of
-lists (made by `ranks` and `lists`), `rating` for errors of predictions, `orders` and `half_life` for whole lists,
-`curves`, `customer_curves` and `user_curves` for curves, `areas` for their areas by name, and `beyond_accuracy`;
-`resampling` makes those of one-plus-random from sums over users. ``python -m evaluation.metrics.reference`` prints
-the table of the documentation.
+`METRICS` has the definitions; `metric` parses a name and `str` prints it. Values are computed in `list_values` (from
+`ranks`, `top_n` and `graded`), `rating` for errors of predictions, `rank_correlation` and `half_life` for whole lists,
+`curves`, `customer_curves` and `user_curves` for curves, `curve_areas` for areas by name, and `beyond_accuracy`;
+`resampling` computes those of one-plus-random from sums over users. ``python -m evaluation.metrics.metric_table``
+prints the page of the documentation.
 """
 
 from __future__ import annotations
@@ -26,30 +26,15 @@ from evaluation.metrics.ranking import RankingResult
 __all__ = ["METRICS", "TASKS", "Choice", "Definition", "Metric", "definition", "metric"]
 
 _SPELLING = re.compile(r"(?P<key>[a-z][a-z0-9-]*)(?:@(?P<n>[0-9]+))?(?:\((?P<choices>[^()]*)\))?")
-_ALSO = {"f1": "f-beta", "map": "ap", "mrr": "rr"}  # names that people write
+_ALSO = {"f1": "f-beta", "map": "ap", "mrr": "rr"}  # aliases
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric with its list length and choices; `str` gives its one canonical name.
+    """A metric with its list length and choices; `str` returns its canonical name.
 
-    Parameters
-    ----------
-    key : str
-        Of `METRICS`.
-    n : int or None
-        List length, >= 1; None for a metric without one.
-    g : float, optional
-        Generality, in [0, 1]; None: the share of relevant cases.
-    ties : {"expected", "worst", "best"}
-    options : tuple of (name, value)
-        Every other choice of the definition; those left out are filled in with their defaults, in order.
-
-    Raises
-    ------
-    ParameterError
-        An unknown metric; a list length where there is none, or none where there is one; a choice the
-        metric does not have, or a value it does not allow.
+    Raises ParameterError: an unknown metric; a list length where there is none, or none where there is one; a choice
+    the metric does not have, or a value it does not allow.
 
     Examples
     --------
@@ -57,36 +42,37 @@ class Metric:
     'ndcg@10(gain=linear)'
     """
 
-    key: str
-    n: int | None = None
-    g: float | None = None
+    key: str  # of `METRICS`
+    n: int | None = None  # list length, >= 1; None for a metric without one
+    g: float | None = None  # generality, in [0, 1]; None: the share of relevant cases
     ties: Ties = "expected"
+    # (name, value); every other choice of the definition; those left out are filled in with their defaults, in order.
     options: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
         known = definition(self.key)
         if known.needs_n and self.n is None:
-            raise ParameterError(f"{self.key} needs a list length: write one, as '{self.key}@5'.")
+            raise ParameterError(f"{self.key} needs a list length, as in '{self.key}@5'.")
         if not known.needs_n and self.n is not None:
-            raise ParameterError(f"{self.key} takes no list length, but {self.n} was given.")
+            raise ParameterError(f"{self.key} takes no list length; remove @{self.n}.")
         if self.n is not None and self.n < 1:
-            raise ParameterError(f"The list length of {self.key} is {self.n}: it has to be at least 1.")
+            raise ParameterError(f"The list length of {self.key} is {self.n}: it must be at least 1.")
         if self.g is not None and "g" not in known.choices:
             raise ParameterError(f"{self.key} has no choice of g.")
         if self.g is not None and not 0.0 <= self.g <= 1.0:
-            raise ParameterError(f"g of {self.key} is {self.g!r}: it has to be between 0 and 1.")
+            raise ParameterError(f"g of {self.key} is {self.g!r}: it must be between 0 and 1.")
         if self.ties not in get_args(Ties):
             raise ParameterError(f"Ties can count as 'expected', 'worst' or 'best', not {self.ties!r}.")
         if self.ties != "expected" and "ties" not in known.choices:
             raise ParameterError(f"{self.key} has no choice of ties.")
         stated = dict(self.options)
-        others = [option for option in known.options if option.name not in ("g", "ties")]
-        unknown = sorted(set(stated) - {option.name for option in others})
+        options = [option for option in known.options if option.name not in ("g", "ties")]
+        unknown = sorted(set(stated) - {option.name for option in options})
         if unknown:
             raise ParameterError(f"{self.key} has no choice of {unknown[0]}.")
         filled = tuple(
             (option.name, option.check(stated.get(option.name, option.default), self.key))  # type: ignore[arg-type]
-            for option in others
+            for option in options
         )
         object.__setattr__(self, "options", filled)
 
@@ -102,25 +88,12 @@ class Metric:
 
     @property
     def definition(self) -> Definition:
-        """What it is."""
+        """The definition of the metric."""
         return METRICS[self.key]
 
     def option(self, name: str) -> Value:
-        """The value of one of `options`, for example ``metric("ap@10").option("over")``.
-
-        Parameters
-        ----------
-        name : str
-            One of the names of `options`.
-
-        Returns
-        -------
-        float, int or str
-
-        Raises
-        ------
-        ParameterError
-            The metric has no such choice.
+        """The value of one of `options`, for example ``metric("ap@10").option("over")``. Raises ParameterError: the
+        metric has no such choice.
         """
         values = dict(self.options)
         if name not in values:
@@ -130,21 +103,9 @@ class Metric:
     def value(self, result: RankingResult) -> float | None:
         """The metric's value in a result of one-plus-random that was measured with the same choices.
 
-        Parameters
-        ----------
-        result : RankingResult
-            With this metric's list length among its `ns`.
-
-        Returns
-        -------
-        float or None
-            None where the metric has no value.
-
-        Raises
-        ------
-        ParameterError
-            The metric is not one of that protocol; the result has no list length `n`, or was measured with
-            another g or rule for ties.
+        `result` has this metric's list length among its `ns`. None where the metric has no value. Raises
+        ParameterError: the metric is not one of that protocol; the result has no list length `n`, or was measured with
+        another g or rule for ties.
         """
         by_key = {
             "recall": result.recall,
@@ -167,49 +128,18 @@ class Metric:
 
 
 def definition(key: str) -> Definition:
-    """What the metric called `key` is.
-
-    Parameters
-    ----------
-    key : str
-        The name before "@".
-
-    Returns
-    -------
-    Definition
-
-    Raises
-    ------
-    ParameterError
-        No metric has that name.
-
-    Examples
-    --------
-    >>> definition("fallout").direction
-    'lower'
-    """
+    """Return the definition of the metric `key`. Raises ParameterError: an unknown metric."""
     if key not in METRICS:
-        raise ParameterError(f"There is no metric {key!r}: the metrics are {', '.join(METRICS)}.")
+        raise ParameterError(f"Unknown metric {key!r}. Available: {', '.join(METRICS)}.")
     return METRICS[key]
 
 
 def metric(name: str) -> Metric:
-    """Read a metric's name.
+    """Parse a metric's name.
 
-    Parameters
-    ----------
-    name : str
-        "recall@5", "f@10(g=.8)", "recall@5(ties=worst)", "rmse", "half-life(alpha=10)"; "f1", "map" and "mrr"
-        stand for "f-beta", "ap" and "rr".
-
-    Returns
-    -------
-    Metric
-
-    Raises
-    ------
-    ParameterError
-        Another spelling, an unknown metric, an unknown or repeated choice, or one that is out of range.
+    Examples of `name` are "recall@5", "f@10(g=.8)", "recall@5(ties=worst)", "rmse", and "half-life(alpha=10)"; "f1",
+    "map" and "mrr" are aliases of "f-beta", "ap" and "rr". Raises ParameterError: another spelling, an unknown metric,
+    an unknown or repeated choice, or one that is out of range.
 
     Examples
     --------
@@ -218,20 +148,20 @@ def metric(name: str) -> Metric:
     """
     match = _SPELLING.fullmatch(name.strip())
     if match is None:
-        raise ParameterError(f"{name!r} is no metric's name: write one with its list length, as 'recall@5'.")
+        raise ParameterError(f"{name!r} is not the name of a metric. Write it with its list length, as in 'recall@5'.")
     key = _ALSO.get(match["key"], match["key"])
     known = definition(key)
-    read: dict[str, Value] = {}
+    choices: dict[str, Value] = {}
     for part in match["choices"].split(",") if match["choices"] is not None else []:
         choice, _, text = (piece.strip() for piece in part.partition("="))
-        if choice not in known.choices or choice in read or not text:
+        if choice not in known.choices or choice in choices or not text:
             takes = f"takes {' and '.join(known.choices)}, each once" if known.choices else "takes no choices"
             example = f", as in '{choice_example(known.options[0])}'" if known.options else ""
-            raise ParameterError(f"{part!r} in {name!r} cannot be read: {key} {takes}{example}.")
-        read[choice] = next(option for option in known.options if option.name == choice).check(text, name)
-    g = read.pop("g", None)
+            raise ParameterError(f"{part!r} in {name!r} is not valid: {key} {takes}{example}.")
+        choices[choice] = next(option for option in known.options if option.name == choice).check(text, name)
+    g = choices.pop("g", None)
     ties: Ties
-    match read.pop("ties", "expected"):
+    match choices.pop("ties", "expected"):
         case "worst":
             ties = "worst"
         case "best":
@@ -243,24 +173,10 @@ def metric(name: str) -> Metric:
         n=None if match["n"] is None else int(match["n"]),
         g=None if g is None else float(g),
         ties=ties,
-        options=tuple(read.items()),
+        options=tuple(choices.items()),
     )
 
 
 def choice_example(option: Choice) -> str:
-    """A choice as a name may state it.
-
-    Parameters
-    ----------
-    option : Choice
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> choice_example(definition("ndcg").options[0])
-    'gain=linear'
-    """
+    """Return an example of a choice as stated in a name."""
     return f"{option.name}={written(0.8 if option.default is None else option.default)}"

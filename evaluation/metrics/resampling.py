@@ -1,6 +1,8 @@
-"""Metrics of one-plus-random as functions of sums over users, so that users can be resampled: F has no other way.
+"""Metrics of one-plus-random as functions of sums over users, so that F can be bootstrapped over users.
 
-With `inference.user_bootstrap`: ``pooled_interval(user_parts(result, n), f_of_sums(g), …)``.
+Every user contributes a row of four: hits and cases of T+, hits and cases of T-, at one list length. Functions take
+sums of such rows over bootstrapped users, shape (n_samples, 4), and return values of shape (n_samples,); see
+`inference.user_bootstrap.pooled_interval`.
 """
 
 from __future__ import annotations
@@ -10,59 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ParameterError
-from evaluation.metrics.ranking import RankingResult
-
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 
 
-def user_parts(result: RankingResult, n: int) -> Floats:
-    """What each user adds: hits and cases of T+, hits and cases of T-, for lists of n.
-
-    Parameters
-    ----------
-    result : RankingResult
-    n : int
-        One of the list lengths measured.
-
-    Returns
-    -------
-    float array, shape (n_users_with_a_case, 4)
-        By user, ascending.
-
-    Raises
-    ------
-    ParameterError
-        `n` was not measured.
-
-    Examples
-    --------
-    >>> from evaluation.metrics.ranking import measure_ranking
-    >>> result = measure_ranking(np.array([0, 0, 1]), np.array([True, True, False]), np.array([0, 8, 9]),
-    ...                          np.array([0, 0, 0]), [5])
-    >>> user_parts(result, 5).tolist()
-    [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    """
-    if n not in result.ns:
-        raise ParameterError(f"List length {n} was not measured; {list(result.ns)} were.")
-    column = result.ns.index(n)
-    users = np.union1d(result.user_recall.groups, result.user_fallout.groups)
-    parts = np.zeros((len(users), 4))
-    for first, means in ((0, result.user_recall), (2, result.user_fallout)):
-        rows = np.searchsorted(users, means.groups)
-        parts[rows, first] = means.values[:, column] * means.n_cases
-        parts[rows, first + 1] = means.n_cases
-    return parts
-
-
 def recall_of_sums(sums: Floats) -> Floats:
     """Recall of resampled users.
-
-    Parameters
-    ----------
-    sums : float array, shape (n_samples, 4)
-        Sums of rows of `user_parts`.
 
     Returns
     -------
@@ -80,37 +35,20 @@ def recall_of_sums(sums: Floats) -> Floats:
 def fallout_of_sums(sums: Floats) -> Floats:
     """Fallout of resampled users.
 
-    Parameters
-    ----------
-    sums : float array, shape (n_samples, 4)
-        Sums of rows of `user_parts`.
-
     Returns
     -------
     float array, shape (n_samples,)
         In [0, 1]; NaN without a case of T-.
-
-    Examples
-    --------
-    >>> fallout_of_sums(np.array([[1.0, 2.0, 0.0, 1.0]])).tolist()
-    [0.0]
     """
     return _quotient(sums[:, 2], sums[:, 3])
 
 
 def precision_of_sums(g: float | None = None) -> Statistic:
-    """Precision after Raghavan as a function of sums of `user_parts`.
+    """Precision after Raghavan as a function of sums.
 
-    Parameters
-    ----------
-    g : float, optional
-        Generality, in [0, 1]; by default the sums' own share of relevant cases.
-
-    Returns
-    -------
-    callable
-        From sums, shape (n_samples, 4), to precisions, shape (n_samples,), in [0, 1]; NaN where nothing was
-        retrieved, or where recall or fallout is.
+    `g` is the generality, in [0, 1]; by default the sums' own share of relevant cases. Returns a function from sums,
+    shape (n_samples, 4), to precisions, shape (n_samples,), in [0, 1]; NaN where nothing was retrieved, or where recall
+    or fallout is.
 
     References
     ----------
@@ -131,18 +69,8 @@ def precision_of_sums(g: float | None = None) -> Statistic:
 
 
 def f_of_sums(g: float | None = None) -> Statistic:
-    """F as a function of sums of `user_parts`.
-
-    Parameters
-    ----------
-    g : float, optional
-        As for `precision_of_sums`.
-
-    Returns
-    -------
-    callable
-        From sums, shape (n_samples, 4), to F, shape (n_samples,), in [0, 1]: 0 where nothing was retrieved, NaN where
-        recall or fallout is.
+    """F as a function of sums. Returns a function from sums, shape (n_samples, 4), to F, shape (n_samples,), in [0, 1]:
+    0 where nothing was retrieved, NaN where recall or fallout is.
 
     Examples
     --------
@@ -160,5 +88,5 @@ def f_of_sums(g: float | None = None) -> Statistic:
 
 
 def _quotient(above: Floats, below: Floats) -> Floats:
-    """The quotient, NaN where there is nothing below."""
+    """The quotient, NaN if the denominator is 0."""
     return np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan)

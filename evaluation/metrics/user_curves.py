@@ -1,4 +1,4 @@
-"""Curves within people, then their mean: at each list length (Sarwar), at eleven recalls (TREC), and Swets' A."""
+"""Curves by user and their means: at each list length (Sarwar), at eleven recalls (TREC), and Swets' A."""
 
 from __future__ import annotations
 
@@ -14,54 +14,46 @@ from evaluation.metrics.curves import FALSE_ALARMS, HITS, Curve, Scale, area_unt
 
 Floats = NDArray[np.float64]
 LEVELS = np.arange(11) / 10
-ROUNDING = 1e-9  # a recall this close below a level reaches it
-CELLS = 1 << 22  # places of lists held at a time
+ROUNDING = 1e-9  # a recall within this distance below a level counts as reaching it
+CELLS = 1 << 22  # list entries in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
 class UserCurve:
-    """A curve averaged over people.
+    """A curve averaged over users."""
 
-    Parameters
-    ----------
-    curve : Curve
-        Without an area: points of a mean curve are not those of one list.
-    n_people : int
-        People averaged over.
-    n_one_class : int
-        People left out, because their items are all good or none is (for precision and recall: none is).
-    user_values : float array, shape (n_users,) or (n_users, 11)
-        Precision at the eleven recalls by user, NaN for those left out; empty for means at each length.
-    """
-
-    curve: Curve
-    n_people: int
-    n_one_class: int
+    curve: Curve  # without an area, because points of a mean curve do not belong to one list
+    n_people: int  # users averaged over
+    n_one_class: int  # users excluded because their items are all good or none is (for precision and recall: none is)
+    # Shape (n_users,) or (n_users, 11); precision at the eleven recalls by user, NaN for excluded users; empty for
+    # means at each length.
     user_values: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class _Lists:
-    """Some people's outcomes in the order of their scores, tied ones sharing theirs: one row a person."""
+    """Outcomes of some users in the order of their scores, tied items sharing outcomes: one row per user."""
 
     shares: Floats  # (n_people, longest of all), 0 behind the end
     n_items: NDArray[np.int64]
     n_good: NDArray[np.int64]
     people: NDArray[np.int64]
 
-    def taken(self) -> NDArray[np.int64]:
-        """Items of each person at each length: the length, or all there are."""
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of items of each user at each list length: the length, or all items."""
         return np.minimum(np.arange(1, self.shares.shape[1] + 1), self.n_items[:, None])
 
-    def where(self, kept: NDArray[np.bool_]) -> _Lists:
-        """Some of these people."""
-        return _Lists(self.shares[kept], self.n_items[kept], self.n_good[kept], self.people[kept])
+    def select(self, is_selected: NDArray[np.bool_]) -> _Lists:
+        """The lists of the selected users."""
+        return _Lists(
+            self.shares[is_selected], self.n_items[is_selected], self.n_good[is_selected], self.people[is_selected]
+        )
 
 
 def _observations(
     people: ArrayLike, scores: ArrayLike, is_good: ArrayLike
 ) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]:
-    """The arrays, checked, by person and then from the highest score."""
+    """Validate the arrays and sort them by user and descending score."""
     of, score = np.asarray(people, dtype=np.int64), np.asarray(scores, dtype=np.float64)
     good = np.asarray(is_good, dtype=np.bool_)
     if of.ndim != 1 or not of.shape == score.shape == good.shape:
@@ -74,7 +66,7 @@ def _observations(
 
 
 def _blocks(of: NDArray[np.int64], score: Floats, good: NDArray[np.bool_]) -> Iterator[_Lists]:
-    """The lists of a few people at a time, so that memory does not grow with their number."""
+    """Yield the lists of a few users at a time, so that memory does not grow with their number."""
     people, starts, sizes = np.unique(of, return_index=True, return_counts=True)
     longest = int(sizes.max(initial=1))
     step = max(1, CELLS // longest)
@@ -82,13 +74,13 @@ def _blocks(of: NDArray[np.int64], score: Floats, good: NDArray[np.bool_]) -> It
         n_items = sizes[first : first + step]
         part = slice(starts[first], starts[first] + int(n_items.sum()))
         row = np.repeat(np.arange(len(n_items)), n_items)
-        places = np.arange(len(row)) - np.repeat(starts[first : first + step] - starts[first], n_items)
+        positions = np.arange(len(row)) - np.repeat(starts[first : first + step] - starts[first], n_items)
         own, outcome = score[part], good[part]
         is_first = np.ones(len(row), dtype=np.bool_)
         is_first[1:] = (row[1:] != row[:-1]) | (own[1:] != own[:-1])
         run = np.cumsum(is_first) - 1
         shares = np.zeros((len(n_items), longest))
-        shares[row, places] = (np.bincount(run, weights=outcome) / np.bincount(run))[run]
+        shares[row, positions] = (np.bincount(run, weights=outcome) / np.bincount(run))[run]
         n_good = np.bincount(row, weights=outcome).astype(np.int64)
         yield _Lists(shares, n_items, n_good, people[first : first + step])
 
@@ -100,11 +92,12 @@ def mean_at_lengths(
     *,
     axes: Literal["roc", "precision-recall"] = "roc",
 ) -> UserCurve | None:
-    """Mean over people of their rates at each list length.
+    """Average the rates of users at each list length.
 
-    At length k each person gets the best min(k, n) of their own n items. For ROC axes the mean false-alarm rate and
-    the mean hit rate, over people who have good items and others; for precision and recall, over people who have a
-    good item, precision over min(k, n). Tied items count in expectation.
+    At length k each user gets the best min(k, n) of their own n items. ROC axes: the mean false-alarm rate and the mean
+    hit rate over users with both good and other items. Precision and recall: means over users with a good item,
+    precision divided by min(k, n). Tied items count in expectation. Returns one point per length; ROC axes begin at (0,
+    0). None if no user is left.
 
     Parameters
     ----------
@@ -112,12 +105,6 @@ def mean_at_lengths(
     scores : float array, shape (n_observations,)
         NaN ranks below every score.
     is_good : bool array, shape (n_observations,)
-    axes : {"roc", "precision-recall"}
-
-    Returns
-    -------
-    UserCurve or None
-        One point a length; ROC axes begin at (0, 0). None where nobody is left.
 
     Raises
     ------
@@ -137,22 +124,22 @@ def mean_at_lengths(
     if axes not in ("roc", "precision-recall"):
         raise ParameterError(f"The axes are 'roc' or 'precision-recall', not {axes!r}.")
     n_people = n_left_out = 0
-    across: Floats = np.zeros(1)  # false-alarm rates, or precisions, added up over people
+    across: Floats = np.zeros(1)  # false-alarm rates, or precisions, summed over users
     recalls: Floats = np.zeros(1)
     for block in _blocks(*_observations(people, scores, is_good)):
         has_other = block.n_items > block.n_good
-        kept = (block.n_good > 0) & (has_other | (axes != "roc"))
-        n_people, n_left_out = n_people + int(kept.sum()), n_left_out + int((~kept).sum())
-        lists = block.where(kept)
-        hits, taken = np.cumsum(lists.shares, axis=1), lists.taken()
-        below = (lists.n_items - lists.n_good)[:, None] if axes == "roc" else taken
-        across = across + ((taken - hits if axes == "roc" else hits) / below).sum(axis=0)
+        is_averaged = (block.n_good > 0) & (has_other | (axes != "roc"))
+        n_people, n_left_out = n_people + int(is_averaged.sum()), n_left_out + int((~is_averaged).sum())
+        lists = block.select(is_averaged)
+        hits, lengths = np.cumsum(lists.shares, axis=1), lists.lengths()
+        below = (lists.n_items - lists.n_good)[:, None] if axes == "roc" else lengths
+        across = across + ((lengths - hits if axes == "roc" else hits) / below).sum(axis=0)
         recalls = recalls + (hits / lists.n_good[:, None]).sum(axis=0)
     if n_people == 0:
         return None
     across, recalls = across / n_people, np.minimum(recalls / n_people, 1.0)
     if axes == "roc":
-        # Sums miss by their last bits, and no list has fewer false alarms than a shorter one.
+        # Rounding must not give a list fewer false alarms than a shorter one.
         across = np.minimum(np.maximum.accumulate(across), 1.0)
         x, y = np.append(0.0, across), np.append(0.0, recalls)
         curve = Curve("Mean ROC at each length", FALSE_ALARMS, HITS, x, y, None)
@@ -162,9 +149,12 @@ def mean_at_lengths(
 
 
 def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n_users: int) -> UserCurve | None:
-    r"""Each person's interpolated precision at recall 0, .1, … 1, averaged over people.
+    r"""Interpolated precision of each user at recall 0, .1, … 1, averaged over users.
 
     .. math:: P(l) = \max_{k: r_k \ge l} P_k
+
+    Returns eleven points; `user_values` by user. The metric precision-recall-11 is their mean over the eleven. None if
+    no user has a good item.
 
     Parameters
     ----------
@@ -173,14 +163,7 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
     scores : float array, shape (n_observations,)
         NaN ranks below every score; tied items share their outcomes evenly.
     is_good : bool array, shape (n_observations,)
-        All good items of a person have to be among their observations.
-    n_users : int
-
-    Returns
-    -------
-    UserCurve or None
-        Eleven points; `user_values` by user. The metric precision-recall-11 is their mean over the eleven. None
-        where nobody has a good item.
+        All good items of a user must be among their observations.
 
     Raises
     ------
@@ -202,26 +185,26 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
         raise DataError(f"There is no person {of[-1]}: they are numbered from 0 to {n_users - 1}.")
     values = np.full((n_users, len(LEVELS)), np.nan)
     for block in _blocks(of, score, good):
-        lists = block.where(block.n_good > 0)
+        lists = block.select(block.n_good > 0)
         hits = np.cumsum(lists.shares, axis=1)
-        precisions, recalls = hits / lists.taken(), hits / lists.n_good[:, None]
-        # The best precision from here on; places behind a person's end repeat their last one.
+        precisions, recalls = hits / lists.lengths(), hits / lists.n_good[:, None]
+        # The best precision from here on; ranks beyond a user's last item repeat the last value.
         ahead = np.maximum.accumulate(precisions[:, ::-1], axis=1)[:, ::-1]
         for column, level in enumerate(LEVELS):
             first = np.argmax(recalls >= level - ROUNDING, axis=1)
             values[lists.people, column] = ahead[np.arange(len(first)), first]
-    kept = ~np.isnan(values[:, 0])
-    if not kept.any():
+    is_averaged = ~np.isnan(values[:, 0])
+    if not is_averaged.any():
         return None
     curve = Curve(
         "Mean 11-point precision",
         "Recall",
         "Interpolated precision",
         LEVELS.copy(),
-        values[kept].mean(axis=0),
+        values[is_averaged].mean(axis=0),
         None,
     )
-    return UserCurve(curve, int(kept.sum()), n_users - int(kept.sum()), values)
+    return UserCurve(curve, int(is_averaged.sum()), n_users - int(is_averaged.sum()), values)
 
 
 def roc_areas(
@@ -233,19 +216,13 @@ def roc_areas(
     until: float = 1.0,
     scale: Scale = "raw",
 ) -> Floats:
-    """Swets' A of each person's own test items, whole or up to a false-alarm rate.
-
-    Parameters
-    ----------
-    people, scores, is_good, n_users
-        As for `eleven_points`.
-    until, scale
-        As for `evaluation.metrics.curves.area_until`.
+    """Swets' A over each user's own test items, in total or up to a false-alarm rate. Parameters as for `eleven_points`
+    and `evaluation.metrics.curves.area_until`.
 
     Returns
     -------
     float array, shape (n_users,)
-        NaN for people whose items are all good, or none is.
+        NaN for users whose items are all good, or none is.
 
     Raises
     ------

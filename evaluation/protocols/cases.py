@@ -1,11 +1,9 @@
-"""Test cases: which hidden ratings are measured, and the items each stands among."""
+"""Test cases: the hidden ratings to measure, and the candidates each is ranked among."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -17,12 +15,6 @@ from evaluation.splitting.draws import stream_key
 Barred = Literal["rated", "trained", "none"]
 
 
-@cache
-def kernels() -> Any:
-    """The compiled loops: numba is imported at the first case, not with the application."""
-    return importlib.import_module("evaluation.protocols.kernels")
-
-
 @dataclass(frozen=True, slots=True)
 class Cases:
     """Test cases: hidden ratings, each relevant (T+) or not (T-), and how candidates are drawn.
@@ -30,46 +22,26 @@ class Cases:
     The candidates of case (user, item) are drawn from the items that are not barred for the user, by a
     generator keyed (seed, user, item): the same for all algorithms, whatever the order, block or worker.
     Or they are given, as bitmaps.
-
-    Parameters
-    ----------
-    users, items : int32 array, shape (n_cases,)
-        Ordered by user, then item.
-    is_relevant : bool array, shape (n_cases,)
-        True for T+, False for T-.
-    values : float32 array, shape (n_cases,)
-        The hidden ratings; NaN where they are not known.
-    rated_indptr : int64 array, shape (n_users + 1,)
-    rated_items : int32 array, shape (n_ratings,)
-        Items barred from being candidates, user by user: those rated, in training or hidden, unless a
-        protocol says otherwise. The case's own item is never a candidate of it.
-    n_items : int
-    negatives : int
-        Candidates wanted for a case.
-    seed : int
-    bits : uint8 array, shape (n_cases, ceil(n_items / 8)), optional
-        Candidates as bitmaps, item 8b + k at bit k of byte b: drawn before, or given.
-    closed : int32 array
-        Items that are candidates for nobody, ascending: all but the cold ones in a cold start. Each is barred.
-    is_given : bool
-        The bitmaps were given, so they need not be those that would be drawn.
-    left_out : mapping
-        Hidden ratings that are no case, in words, with counts.
     """
 
+    # `users`, `items`: shape (n_cases,); ordered by user, then item.
     users: NDArray[np.int32]
     items: NDArray[np.int32]
-    is_relevant: NDArray[np.bool_]
-    values: NDArray[np.float32]
-    rated_indptr: NDArray[np.int64]
+    is_relevant: NDArray[np.bool_]  # shape (n_cases,); True for T+, False for T-
+    values: NDArray[np.float32]  # shape (n_cases,); the hidden ratings; NaN where they are not known
+    rated_indptr: NDArray[np.int64]  # shape (n_users + 1,)
+    # Shape (n_ratings,); items barred from being candidates, user by user: those rated, in training or hidden, unless a
+    # protocol says otherwise. The case's own item is never a candidate of it.
     rated_items: NDArray[np.int32]
     n_items: int
-    negatives: int
+    negatives: int  # candidates wanted for a case
     seed: int
+    # Shape (n_cases, ceil(n_items / 8)); candidates as bitmaps, item 8b + k at bit k of byte b: drawn before, or given.
     bits: NDArray[np.uint8] | None = None
+    # Items that are never candidates, ascending: all but the cold items in a cold start.
     closed: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    is_given: bool = False
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    is_given: bool = False  # the bitmaps were given, so they need not be those that would be drawn
+    left_out: Mapping[str, int] = field(default_factory=dict)  # hidden ratings that are no case, in words, with counts
 
     def __len__(self) -> int:
         return len(self.users)
@@ -103,12 +75,7 @@ class Cases:
         return unrated
 
     def barred(self, user: int) -> NDArray[np.int32]:
-        """The items that are no candidates for one user; some may come twice.
-
-        Parameters
-        ----------
-        user : int
-            In 0 to n_users - 1.
+        """Return the items that are not candidates for a user, possibly with duplicates.
 
         Returns
         -------
@@ -119,7 +86,7 @@ class Cases:
         return np.concatenate([self.closed, own])
 
     def of_users(self, users: NDArray[np.integer[Any]]) -> tuple[Cases, NDArray[np.bool_]]:
-        """The cases of some users, and which of all cases these are.
+        """Select the cases of some users, with the mask of the selection.
 
         Parameters
         ----------
@@ -132,19 +99,19 @@ class Cases:
             In the order of all cases.
         is_kept : bool array, shape (n_cases,)
         """
-        kept = np.isin(self.users, users)
+        is_kept = np.isin(self.users, users)
         names = ("users", "items", "is_relevant", "values")
-        bits = None if self.bits is None else self.bits[kept]
-        return replace(self, **{name: getattr(self, name)[kept] for name in names}, bits=bits), kept
+        bits = None if self.bits is None else self.bits[is_kept]
+        return replace(self, **{name: getattr(self, name)[is_kept] for name in names}, bits=bits), is_kept
 
     @property
     def n_candidates(self) -> NDArray[np.int32]:
         """Candidates of each case, shape (n_cases,): `negatives`, or all there are where fewer exist."""
         if self.is_given and self.bits is not None:
-            given: NDArray[np.int32] = np.bitwise_count(self.bits).sum(axis=1, dtype=np.int32)
-            return given
-        wanted: NDArray[np.int32] = np.minimum(self.n_unrated, self.negatives).astype(np.int32)
-        return wanted
+            counts: NDArray[np.int32] = np.bitwise_count(self.bits).sum(axis=1, dtype=np.int32)
+            return counts
+        limited: NDArray[np.int32] = np.minimum(self.n_unrated, self.negatives).astype(np.int32)
+        return limited
 
     @property
     def n_short(self) -> int:
@@ -154,21 +121,18 @@ class Cases:
     def bitmaps(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
         """The candidates of some cases as bitmaps.
 
-        Parameters
-        ----------
-        rows : int array, shape (n_rows,)
-            Numbers of cases.
-
         Returns
         -------
         uint8 array, shape (n_rows, ceil(n_items / 8))
             Item 8b + k at bit k of byte b.
         """
+        from evaluation.protocols.kernels import draw_bitmaps
+
         if self.bits is not None:
-            kept: NDArray[np.uint8] = self.bits[rows]
-            return kept
-        drawn = np.zeros((len(rows), -(-self.n_items // 8)), dtype=np.uint8)
-        kernels().draw_bitmaps(
+            stored: NDArray[np.uint8] = self.bits[rows]
+            return stored
+        bits = np.zeros((len(rows), -(-self.n_items // 8)), dtype=np.uint8)
+        draw_bitmaps(
             stream_key(self.seed, "candidates"),
             self.users[rows],
             self.items[rows],
@@ -177,17 +141,12 @@ class Cases:
             self.rated_items,
             self.closed,
             self.n_items,
-            drawn,
+            bits,
         )
-        return drawn
+        return bits
 
     def candidates(self, case: int) -> NDArray[np.int32]:
         """The candidates of one case.
-
-        Parameters
-        ----------
-        case : int
-            Its number, from 0.
 
         Returns
         -------
@@ -220,7 +179,8 @@ def make_cases(
     good: NDArray[np.bool_] | None = None,
     open_items: NDArray[np.integer[Any]] | None = None,
 ) -> Cases:
-    """Make the cases of a split.
+    """Build the cases of a split. Users without a training rating have no profile to score and so no case; `left_out`
+    counts theirs.
 
     Parameters
     ----------
@@ -231,10 +191,6 @@ def make_cases(
         Ratings that were hidden, in any order.
     relevant, irrelevant : float
         A hidden rating of at least `relevant` is a case of T+, one of at most `irrelevant` a case of T-.
-    seed : int
-        Of the candidates.
-    negatives : int
-        Candidates for a case, >= 1.
     every : bool
         Hidden ratings between the two limits are cases as well, not relevant ones.
     barred : {"rated", "trained", "none"}
@@ -244,11 +200,6 @@ def make_cases(
         Which hidden ratings are relevant, where their values do not say so (a cold start's implicit outcome).
     open_items : int array, optional
         The only items that may be candidates; by default the whole catalogue.
-
-    Returns
-    -------
-    Cases
-        Users without a training rating have no profile to score and so no case; `left_out` counts theirs.
 
     Raises
     ------
@@ -277,9 +228,9 @@ def make_cases(
     if not relevant > irrelevant:
         raise ParameterError(
             f"Ratings from {relevant:g} are to be relevant and those up to {irrelevant:g} irrelevant: "
-            "the first has to be above the second."
+            "the first must be above the second."
         )
-    stream_key(seed, "candidates")  # a seed that cannot be used is refused here, not at the first draw
+    stream_key(seed, "candidates")  # refuses an invalid seed now, not at the first draw
     n_users, n_items = train.shape
     users = np.asarray(hidden_users, dtype=np.int64)
     items = np.asarray(hidden_items, dtype=np.int64)
@@ -335,9 +286,9 @@ def _barred(
     rated = np.repeat(np.arange(n_users, dtype=np.int64), counts) * n_items + train.indices
     rated = np.concatenate([rated, users * n_items + items])
     rated.sort()
-    twice = np.flatnonzero(rated[1:] == rated[:-1])
-    if len(twice):
-        user, item = divmod(int(rated[twice[0]]), n_items)
+    duplicates = np.flatnonzero(rated[1:] == rated[:-1])
+    if len(duplicates):
+        user, item = divmod(int(rated[duplicates[0]]), n_items)
         raise DataError(
             f"The rating of item {item} by user {user} is hidden and in the training set, or hidden twice: "
             "a model would be measured on what it has seen."

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from core.errors import DataError, ParameterError
 from evaluation.metrics.hits import GroupMeans, Ties, check_counts
 from evaluation.metrics.ranking import RankingResult, f_measure, raghavan_precision
-from evaluation.protocols.cases import kernels
 
 FEW_TIES = 8  # more are summed by the closed form
 Ints = NDArray[np.integer[Any]]
@@ -37,8 +36,6 @@ def exact_hit_probability(
         M.
     negatives : int
         Candidates wanted; m is the smaller of it and M. >= 1.
-    ns : sequence of int
-        List lengths, each >= 1.
     ties : {"expected", "worst", "best"}
         "worst" puts the test item behind all it is tied with, "best" before them.
 
@@ -63,16 +60,18 @@ def exact_hit_probability(
     >>> exact_hit_probability(np.array([1]), np.array([0]), np.array([4]), 2, [1, 2]).round(6).tolist()
     [[0.5, 1.0]]
     """
+    from evaluation.protocols.kernels import exact_hits
+
     check_counts(above, tied, ns, ties)
     if negatives < 1:
         raise ParameterError(f"A case needs at least 1 candidate, not {negatives}.")
     if n_unrated.shape != above.shape or (above + tied > n_unrated).any():
-        raise DataError("More items stand above a test item, or beside it, than there are unrated ones.")
+        raise DataError("There are more items above a test item or tied with it than unrated items.")
     first = above + tied if ties == "worst" else above
     together = tied if ties == "expected" else np.zeros_like(tied)
     longest = max(ns)
     hits = np.empty((len(above), longest), dtype=np.float64)
-    kernels().exact_hits(
+    exact_hits(
         np.ascontiguousarray(first, dtype=np.int32),
         np.ascontiguousarray(together, dtype=np.int32),
         np.ascontiguousarray(n_unrated, dtype=np.int32),
@@ -102,19 +101,10 @@ def mean_probabilities(groups: Ints, hits: NDArray[np.float64]) -> GroupMeans:
         The group of each case (a user, or everyone), >= 0.
     hits : float array, shape (n_cases, n_lengths)
 
-    Returns
-    -------
-    GroupMeans
-
     Raises
     ------
     DataError
         Groups of another length than the hits.
-
-    Examples
-    --------
-    >>> mean_probabilities(np.array([3, 3, 1]), np.array([[0.1], [0.3], [0.7]])).values.tolist()
-    [[0.7], [0.2]]
     """
     if len(groups) != len(hits):
         raise DataError(f"There are {len(groups)} groups for {len(hits)} cases: give one for each case.")
@@ -143,33 +133,15 @@ def measure_probabilities(
 
     Parameters
     ----------
-    users : int array, shape (n_cases,)
-    is_relevant : bool array, shape (n_cases,)
-        True for a case of T+, False for one of T-.
     hits : float array, shape (n_cases, n_lengths)
-        As `exact_hit_probability` gives them.
-    ns : sequence of int
-        The list lengths of the columns.
-    g : float, optional
-        Generality of precision, in [0, 1]; by default the share of relevant cases.
-    ties : {"expected", "worst", "best"}
-        How ties counted.
-
-    Returns
-    -------
-    RankingResult
-        Empty cases are None, never NaN.
+        As returned by `exact_hit_probability`.
+    users, is_relevant, g, ties
+        As for `evaluation.metrics.ranking.measure_ranking`, whose result has the same form.
 
     Raises
     ------
     ParameterError, DataError
         `g` out of range; arrays that do not fit together.
-
-    Examples
-    --------
-    >>> hits = np.array([[0.25], [0.75], [0.0]])
-    >>> measure_probabilities(np.array([0, 0, 1]), np.array([True, True, False]), hits, [5]).recall
-    (0.5,)
     """
     if not len(users) == len(is_relevant) == len(hits) or hits.shape[1] != len(ns):
         raise DataError(
@@ -177,7 +149,7 @@ def measure_probabilities(
             f"for {len(ns)} list lengths: one row for each case and one column for each length is needed."
         )
     if g is not None and not 0.0 <= g <= 1.0:
-        raise ParameterError(f"g is {g!r}: it has to be between 0 and 1.")
+        raise ParameterError(f"g is {g!r}: it must be between 0 and 1.")
     users, is_relevant = np.asarray(users), np.asarray(is_relevant, dtype=np.bool_)
     together = pooled(is_relevant, hits, g=g)
     generality = g
@@ -216,17 +188,6 @@ def pooled(is_relevant: NDArray[np.bool_], hits: NDArray[np.float64], *, g: floa
     ----------
     is_relevant : bool array, shape (n_cases,)
     hits : float array, shape (n_cases, n_lengths)
-    g : float, optional
-        Generality of precision; by default the share of relevant cases.
-
-    Returns
-    -------
-    Pooled
-
-    Examples
-    --------
-    >>> pooled(np.array([True, False]), np.array([[0.5], [0.25]])).precision
-    (0.6666666666666666,)
     """
     means: list[tuple[float, ...] | None] = []
     for side in (is_relevant, ~is_relevant):
@@ -250,8 +211,6 @@ def filled_share(scored: Ints, n_items: Ints, ns: Sequence[int]) -> NDArray[np.f
         Items with a score in the list drawn from, the test item included.
     n_items : int array, shape (n_cases,)
         All of them, the test item not included.
-    ns : sequence of int
-        List lengths, each >= 1; a list is no longer than there are items.
 
     Returns
     -------

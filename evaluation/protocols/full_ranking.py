@@ -1,4 +1,4 @@
-"""The protocol "full ranking": every item the person has not rated in training, best first."""
+"""The protocol "full ranking": every item that the user has not rated in training, best first."""
 
 from __future__ import annotations
 
@@ -14,19 +14,11 @@ from evaluation.protocols.cases import Cases
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The first items of each person's list, as it is served.
+    """The top items of each user's list as served."""
 
-    Parameters
-    ----------
-    users : int32 array, shape (n_users,)
-    items : int32 array, shape (n_users, n)
-        Best first; -1 where the list is shorter than n.
-    n_scored : int32 array, shape (n_users,)
-        Items of the whole list that have a score; the slots after them are filled by popularity.
-    """
-
-    users: NDArray[np.int32]
-    items: NDArray[np.int32]
+    users: NDArray[np.int32]  # shape (n_users,)
+    items: NDArray[np.int32]  # shape (n_users, n); best first; -1 where the list is shorter than n
+    # Shape (n_users,); items of the whole list with a score; later slots are filled by popularity.
     n_scored: NDArray[np.int32]
 
 
@@ -37,24 +29,17 @@ def first_items(
     popularity: NDArray[np.integer[Any]],
     n: int,
 ) -> Lists:
-    """Give the first `n` items of each person, those barred in `cases` left out.
+    """Return the top `n` items of each user, excluding items barred in `cases`.
 
-    Higher scores come first, equal ones by popularity, then by item number; items without a score (-inf)
-    come last. Where known items may be recommended again, the cases bar none.
+    Items are ordered by score, then popularity, then item number; items without a score (-inf) are last. If known items
+    may be recommended again, the cases bar none.
 
     Parameters
     ----------
-    cases : Cases
     scores : float array, shape (n_scored_users, n_items)
         No NaN.
     score_users : int array, shape (n_scored_users,)
     popularity : int array, shape (n_items,)
-    n : int
-        >= 1.
-
-    Returns
-    -------
-    Lists
 
     Raises
     ------
@@ -72,15 +57,15 @@ def first_items(
     [[3, 2]]
     """
     if n < 1:
-        raise ParameterError(f"A list of {n} items cannot be made: it has at least 1.")
+        raise ParameterError(f"The list length is {n}: it must be at least 1.")
     if scores.shape != (len(score_users), cases.n_items) or np.shape(popularity) != (cases.n_items,):
         raise DataError(
             f"The scores have shape {scores.shape} and popularity {np.shape(popularity)}: they should be "
             f"{(len(score_users), cases.n_items)} and {(cases.n_items,)}."
         )
     if np.isnan(scores).any():
-        raise DataError("A score is not a number (NaN): 'no score' has to be -inf.")
-    # By popularity first, once: what is stable after it keeps that order among equal scores.
+        raise DataError("A score is not a number (NaN): 'no score' must be -inf.")
+    # Sorted by popularity once; the stable sort by score keeps that order among equal scores.
     by_popularity = np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))
     items = np.full((len(score_users), n), -1, dtype=np.int32)
     n_scored = np.empty(len(score_users), dtype=np.int32)
@@ -92,8 +77,8 @@ def first_items(
         n_scored[row] = int((own > -np.inf).sum())
         if n < len(own):
             border = np.partition(own, len(own) - n)[len(own) - n]
-            kept = np.flatnonzero(own >= border)
-            candidates, own = candidates[kept], own[kept]
+            is_candidate = np.flatnonzero(own >= border)
+            candidates, own = candidates[is_candidate], own[is_candidate]
         best = candidates[np.argsort(-own, kind="stable")][:n]
         items[row, : len(best)] = best
     return Lists(users=np.asarray(score_users, dtype=np.int32), items=items, n_scored=n_scored)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import boolean, float32, float64, int32, int64, njit, types, uint8, uint64, void
 from numpy.typing import NDArray
 
 # The same constants as `evaluation.splitting.draws`; a test holds the two generators against each other.
@@ -22,8 +22,13 @@ _31 = np.uint64(31)
 _32 = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
+_READ_I32 = types.Array(int32, 1, "C", readonly=True)
+_READ_I64 = types.Array(int64, 1, "C", readonly=True)
+_READ_U8 = types.Array(uint8, 1, "C", readonly=True)
+_CHANCES = float64[::1]
 
-@njit(cache=True, nogil=True)
+
+@njit(uint64(uint64), cache=True, nogil=True)
 def mixed(word: np.uint64) -> np.uint64:
     """SplitMix64's finaliser of one word."""
     word = (word ^ (word >> _30)) * _MIX_1
@@ -31,7 +36,7 @@ def mixed(word: np.uint64) -> np.uint64:
     return word ^ (word >> _31)
 
 
-@njit(cache=True, nogil=True)
+@njit(int64(uint64, int64, int64, _READ_I32, _READ_I32, int64, boolean[::1], int32[::1]), cache=True, nogil=True)
 def draw_candidates(
     key: np.uint64,
     user: int,
@@ -66,9 +71,9 @@ def draw_candidates(
     bound = np.uint64(n_items)
     threshold = (_LOW_HALF + _ONE) % bound
     stream = mixed(mixed(key + np.uint64(user + 1) * _GOLDEN) + np.uint64(item + 1) * _GOLDEN)
-    drawn = 0
+    n_drawn = 0
     step = _ONE
-    while drawn < n_to_draw:
+    while n_drawn < n_to_draw:
         word = mixed(stream + step * _GOLDEN)
         step += _ONE
         for half in range(2):
@@ -76,11 +81,11 @@ def draw_candidates(
             if (product & _LOW_HALF) < threshold:
                 continue  # would make the first items likelier than the others
             chosen = np.int64(product >> _32)
-            if drawn < n_to_draw and not is_taken[chosen]:
+            if n_drawn < n_to_draw and not is_taken[chosen]:
                 is_taken[chosen] = True
                 if not draws_left_out:
-                    candidates[drawn] = chosen
-                drawn += 1
+                    candidates[n_drawn] = chosen
+                n_drawn += 1
     if draws_left_out:
         filled = 0
         for candidate in range(n_items):
@@ -90,7 +95,11 @@ def draw_candidates(
     return n_wanted
 
 
-@njit(cache=True, nogil=True)
+@njit(
+    void(uint64, _READ_I32, _READ_I32, int64, _READ_I64, _READ_I32, _READ_I32, int64, uint8[:, ::1]),
+    cache=True,
+    nogil=True,
+)
 def draw_bitmaps(
     key: np.uint64,
     users: NDArray[np.int32],
@@ -115,7 +124,14 @@ def draw_bitmaps(
                 bits[case, item >> 3] |= np.uint8(1 << (item & 7))
 
 
-@njit(cache=True, nogil=True)
+@njit(
+    [
+        void(types.Array(each, 1, "C", readonly=True), int64, _READ_U8, _READ_I64, int32[::1])
+        for each in (float32, float64)
+    ],
+    cache=True,
+    nogil=True,
+)
 def count_masked(
     row: NDArray[np.floating[Any]],
     item: int,
@@ -133,20 +149,20 @@ def count_masked(
     tied = np.int32(0)
     silent = np.int32(0)
     size = np.int32(0)
-    for other in range(len(row)):
-        score = row[other]
-        taken = mask[other]
-        above += np.int32((score > own) & (taken != 0))
-        tied += np.int32((score == own) & (taken != 0))
-        silent += np.int32((score == -np.inf) & (taken != 0))
-        size += np.int32(taken)
+    for candidate in range(len(row)):
+        score = row[candidate]
+        is_member = mask[candidate]
+        above += np.int32((score > own) & (is_member != 0))
+        tied += np.int32((score == own) & (is_member != 0))
+        silent += np.int32((score == -np.inf) & (is_member != 0))
+        size += np.int32(is_member)
     tied -= np.int32(mask[item])
     before = above
     if tied > 0:
         ours = popularity[item]
-        for other in range(len(row)):
-            if mask[other] and row[other] == own and other != item:
-                before += np.int32(popularity[other] > ours or (popularity[other] == ours and other < item))
+        for candidate in range(len(row)):
+            if mask[candidate] and row[candidate] == own and candidate != item:
+                before += np.int32(popularity[candidate] > ours or (popularity[candidate] == ours and candidate < item))
     counts[0] = above
     counts[1] = tied
     counts[2] = before
@@ -154,7 +170,26 @@ def count_masked(
     counts[4] = size - np.int32(mask[item])
 
 
-@njit(cache=True, nogil=True)
+@njit(
+    [
+        int64(
+            _READ_I32,
+            _READ_I32,
+            types.Array(uint8, 2, "C", readonly=True),
+            _READ_I64,
+            _READ_I32,
+            _READ_I32,
+            types.Array(each, 2, "C", readonly=True),
+            _READ_I64,
+            _READ_I64,
+            int32[:, ::1],
+            int32[:, ::1],
+        )
+        for each in (float32, float64)
+    ],
+    cache=True,
+    nogil=True,
+)
 def count_cases(
     users: NDArray[np.int32],
     items: NDArray[np.int32],
@@ -168,9 +203,9 @@ def count_cases(
     sampled: NDArray[np.int32],
     everyone: NDArray[np.int32],
 ) -> int:
-    """Count, for each case, where its item stands among its candidates and among all that are not barred.
+    """Count the items around each test item, among its candidates and among all items that are not barred.
 
-    Each case has a row of five counts, as `count_masked` gives them. `bits` without a column: there are no
+    Each case has a row of five counts, as in `count_masked`. `bits` without a column: there are no
     candidates to count. Gives the first case whose user has a NaN among the scores that are needed, or -1.
     """
     n_items = scores.shape[1]
@@ -187,8 +222,8 @@ def count_cases(
             for position in range(rated_indptr[user], rated_indptr[user + 1]):
                 unbarred[rated_items[position]] = 0
             unknown = 0
-            for other in range(n_items):
-                unknown += (row[other] != row[other]) & (unbarred[other] != 0)
+            for candidate in range(n_items):
+                unknown += (row[candidate] != row[candidate]) & (unbarred[candidate] != 0)
             if unknown:
                 return case
             last = user
@@ -205,31 +240,33 @@ def count_cases(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(void(int64, int64, int64, types.Array(float64, 1, "C", readonly=True), _CHANCES), cache=True, nogil=True)
 def below_or_at(
-    n_all: int, n_above: int, drawn: int, log_factorials: NDArray[np.float64], out: NDArray[np.float64]
+    n_all: int, n_above: int, n_drawn: int, log_factorials: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
-    """Fill `out` with P(X <= k), k = 0, 1, …, where X of `n_above` are among `drawn` taken from `n_all`."""
-    fewest = max(0, n_above + drawn - n_all)
-    most = min(n_above, drawn)
+    """Fill `out` with P(X <= k), k = 0, 1, …, where X of `n_above` are among `n_drawn` taken from `n_all`."""
+    fewest = max(0, n_above + n_drawn - n_all)
+    most = min(n_above, n_drawn)
     n_others = n_all - n_above
-    whole = log_factorials[n_all] - log_factorials[drawn] - log_factorials[n_all - drawn]
+    whole = log_factorials[n_all] - log_factorials[n_drawn] - log_factorials[n_all - n_drawn]
     total = 0.0
     for k in range(len(out)):
         if k >= most:
             total = 1.0
         elif k >= fewest:
             chosen = log_factorials[n_above] - log_factorials[k] - log_factorials[n_above - k]
-            rest = log_factorials[n_others] - log_factorials[drawn - k] - log_factorials[n_others - drawn + k]
+            rest = log_factorials[n_others] - log_factorials[n_drawn - k] - log_factorials[n_others - n_drawn + k]
             total = min(1.0, total + np.exp(chosen + rest - whole))
         out[k] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(
+    void(int64, int64, int64, types.Array(float64, 1, "C", readonly=True), _CHANCES, _CHANCES), cache=True, nogil=True
+)
 def sum_of_hits(
     n_all: int,
     stop: int,
-    drawn: int,
+    n_drawn: int,
     log_factorials: NDArray[np.float64],
     work: NDArray[np.float64],
     out: NDArray[np.float64],
@@ -240,18 +277,22 @@ def sum_of_hits(
     smaller of that place and `stop`, which has a closed form.
     """
     longest = len(out)
-    below_or_at(n_all + 1, min(stop + 1, n_all + 1), drawn + 1, log_factorials, work)
+    below_or_at(n_all + 1, min(stop + 1, n_all + 1), n_drawn + 1, log_factorials, work)
     for n in range(1, longest + 1):
-        out[n - 1] = n * (n_all + 1) / (drawn + 1) * (1.0 - work[n])
+        out[n - 1] = n * (n_all + 1) / (n_drawn + 1) * (1.0 - work[n])
     if stop <= n_all:
-        below_or_at(n_all, stop, drawn, log_factorials, work)
+        below_or_at(n_all, stop, n_drawn, log_factorials, work)
         for n in range(1, longest + 1):
             out[n - 1] += stop * work[n - 1]
-    for n in range(drawn + 1, longest + 1):  # a list that holds all that are drawn
+    for n in range(n_drawn + 1, longest + 1):  # a list that holds all that are drawn
         out[n - 1] = stop
 
 
-@njit(cache=True, nogil=True)
+@njit(
+    void(_READ_I32, _READ_I32, _READ_I32, int64, int64, types.Array(float64, 1, "C", readonly=True), float64[:, ::1]),
+    cache=True,
+    nogil=True,
+)
 def exact_hits(
     above: NDArray[np.int32],
     tied: NDArray[np.int32],
@@ -271,23 +312,23 @@ def exact_hits(
     high = np.empty(longest)
     for case in range(len(above)):
         n_all = n_unrated[case]
-        drawn = min(negatives, n_all)
+        n_drawn = min(negatives, n_all)
         first = above[case]
         together = tied[case] + 1
-        if drawn == n_all or together == n_all + 1:  # nothing is left to chance but the order of ties
+        if n_drawn == n_all or together == n_all + 1:  # nothing is left to chance but the order of ties
             for n in range(1, longest + 1):
                 if together == n_all + 1:
-                    out[case, n - 1] = min(1.0, n / (drawn + 1))
+                    out[case, n - 1] = min(1.0, n / (n_drawn + 1))
                 else:
                     out[case, n - 1] = min(max(n - first, 0), together) / together
         elif together <= few:
             low[:] = 0.0
-            for place in range(first, first + together):
-                below_or_at(n_all, place, drawn, log_factorials, high)
+            for position in range(first, first + together):
+                below_or_at(n_all, position, n_drawn, log_factorials, high)
                 low += high
             out[case] = low / together
         else:
-            sum_of_hits(n_all, first, drawn, log_factorials, work, low)
-            sum_of_hits(n_all, first + together, drawn, log_factorials, work, high)
+            sum_of_hits(n_all, first, n_drawn, log_factorials, work, low)
+            sum_of_hits(n_all, first + together, n_drawn, log_factorials, work, high)
             for n in range(longest):
                 out[case, n] = min(1.0, max(0.0, (high[n] - low[n]) / together))

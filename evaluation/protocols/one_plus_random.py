@@ -9,43 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
-from evaluation.protocols.cases import Cases, kernels
+from evaluation.protocols.cases import Cases
 
 Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Where the test items stand among some other items.
+    """Counts around each test item among other items."""
 
-    Parameters
-    ----------
-    above, tied : int32 array, shape (n_cases,)
-        Items scored above the test item; scored the same as it.
-    before : int32 array, shape (n_cases,)
-        Items before it in the list as it is served: equal scores by popularity, then by number.
-    scored : int32 array, shape (n_cases,)
-        Items with a score, the test item included.
-    n_items : int32 array, shape (n_cases,)
-        All of them, the test item not included.
-    """
-
+    # `above`, `tied`: shape (n_cases,); items scored above the test item; scored the same as it.
     above: Ints
     tied: Ints
+    # Shape (n_cases,); items before it in the list as it is served: equal scores by popularity, then by number.
     before: Ints
-    scored: Ints
-    n_items: Ints
+    scored: Ints  # shape (n_cases,); items with a score, the test item included
+    n_items: Ints  # shape (n_cases,); all of them, the test item not included
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where the test items stand among their candidates, and among all items that are not barred."""
+class CaseCounts:
+    """Counts around each test item, among its candidates and among all items that are not barred."""
 
     sampled: Counts
     everyone: Counts
 
 
-def count_places(
+def count_candidates(
     cases: Cases,
     rows: slice | NDArray[np.integer[Any]],
     scores: NDArray[np.floating[Any]],
@@ -53,14 +43,12 @@ def count_places(
     popularity: NDArray[np.integer[Any]],
     *,
     is_sampled: bool = True,
-) -> Places:
-    """Count the items above, tied with and before the test item of each case, in one pass.
+) -> CaseCounts:
+    """Count the items above, tied with and before the test item of each case, in one pass. The result is in the order
+    of `rows`.
 
     Parameters
     ----------
-    cases : Cases
-    rows : slice or int array
-        Which cases.
     scores : float array, shape (n_scored_users, n_items)
         A model's scores of all items. -inf ("no score") is below everything and ties with itself.
     score_users : int array, shape (n_scored_users,)
@@ -69,11 +57,6 @@ def count_places(
         Training ratings of each item, by which equal scores are served.
     is_sampled : bool
         False: candidates are neither drawn nor counted; the counts among them are zeros.
-
-    Returns
-    -------
-    Places
-        In the order of `rows`.
 
     Raises
     ------
@@ -87,11 +70,13 @@ def count_places(
     >>> train = csr_array(np.array([[4.0, 0, 0, 0, 0]]))
     >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1)
-    >>> places = count_places(cases, slice(None), np.array([[9.0, 2.0, 3.0, 2.0, 1.0]]), np.array([0]),
-    ...                       np.array([9, 1, 1, 5, 1]))
-    >>> [int(counts[0]) for counts in (places.sampled.above, places.sampled.tied, places.sampled.before)]
+    >>> found = count_candidates(cases, slice(None), np.array([[9.0, 2.0, 3.0, 2.0, 1.0]]), np.array([0]),
+    ...                           np.array([9, 1, 1, 5, 1]))
+    >>> [int(counts[0]) for counts in (found.sampled.above, found.sampled.tied, found.sampled.before)]
     [1, 1, 2]
     """
+    from evaluation.protocols.kernels import count_cases
+
     scores = np.ascontiguousarray(scores)
     score_users = np.asarray(score_users)
     if scores.shape != (len(score_users), cases.n_items):
@@ -113,7 +98,7 @@ def count_places(
     bits = cases.bitmaps(chosen) if is_sampled else np.empty((len(chosen), 0), dtype=np.uint8)
     sampled = np.zeros((len(chosen), 5), dtype=np.int32)
     everyone = np.zeros((len(chosen), 5), dtype=np.int32)
-    failed = kernels().count_cases(
+    failed = count_cases(
         users,
         items,
         np.ascontiguousarray(bits),
@@ -127,5 +112,5 @@ def count_places(
         everyone,
     )
     if failed >= 0:
-        raise DataError(f"A score of user {users[failed]} is not a number (NaN): 'no score' has to be -inf.")
-    return Places(sampled=Counts(*sampled.T.copy()), everyone=Counts(*everyone.T.copy()))
+        raise DataError(f"A score of user {users[failed]} is not a number (NaN): 'no score' must be -inf.")
+    return CaseCounts(sampled=Counts(*sampled.T.copy()), everyone=Counts(*everyone.T.copy()))

@@ -1,4 +1,4 @@
-"""What a run's measurements come to: metrics by name, with the values by user that tests need."""
+"""Metrics of a run by name, computed from its measurements, with values by user for tests."""
 
 from __future__ import annotations
 
@@ -10,48 +10,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ParameterError
-from evaluation.metrics import beyond_accuracy, listed, orders, rating
+from evaluation.metrics import beyond_accuracy, list_values, rank_correlation, rating
 from evaluation.metrics.curves import Curve, area_until
 from evaluation.metrics.customer_curves import croc
 from evaluation.metrics.ranks import Ranks
 from evaluation.metrics.registry import Metric, metric
 from evaluation.metrics.user_curves import eleven_points, roc_areas
 from evaluation.protocols.cases import Cases
-from evaluation.protocols.facts import ModelFacts
-from evaluation.protocols.hits import one_plus_random
+from evaluation.protocols.hit_metrics import one_plus_random
+from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import predictions
 from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curve, pooled_precision_recall
 
 Arrays = dict[str, NDArray[Any]]
 Values = tuple[float | None, ...]
-POINTS = 501  # of a curve that is kept for drawing
+POINTS = 501  # of a stored curve
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One metric.
+    """One metric."""
 
-    Parameters
-    ----------
-    metric : str
-        Its name.
-    value : float or None
-    by_n : tuple
-        At list lengths 1, 2, 3, …, where it has them.
-    reason : str
-        Why there is no value, or what to mind about it, where the model is the cause.
-    """
-
-    metric: str
+    metric: str  # its name
     value: float | None
-    by_n: Values = ()
-    reason: str = ""
+    by_n: Values = ()  # at list lengths 1, 2, 3, …, if available
+    reason: str = ""  # the reason for a missing value or a caveat, if it is due to the model
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """All metrics of one model, and arrays to keep beside them (values by user, curves)."""
+    """All metrics of one model, and arrays to store with them (values by user, curves)."""
 
     values: tuple[Outcome, ...]
     arrays: Arrays = field(default_factory=dict)
@@ -70,31 +59,20 @@ def outcomes(
 ) -> Outcomes:
     """Compute the metrics of one model under a protocol.
 
+    Undefined values are None, never NaN. Except for "one-plus-random", `arrays` has `user_ids` and `user_values` (one
+    column per metric in `names`, NaN for users without a value).
+
     Parameters
     ----------
-    cases : Cases
-    arrays : mapping
-        As `evaluation.protocols.blocks.joined` gives them.
-    protocol : mapping
-        Its name and settings, complete.
-    names : sequence of str
-        Metrics, by name.
     n, longest : int
-        The list length that tables report, and the longest that curves go to.
-    model : ModelFacts
+        The list length in tables, and the longest in curves.
     are_curves_kept : bool
-        Whether the points of the curves of "test-observations" are computed beside the metrics.
-
-    Returns
-    -------
-    Outcomes
-        Undefined values are None, never NaN. `arrays` has, but for "one-plus-random", `user_ids` and
-        `user_values` (a column for each of `names`, NaN where a user has no value).
+        Whether the points of the curves of "test-observations" are computed too.
 
     Raises
     ------
     ParameterError, DataError
-        A metric that the protocol has no numbers for.
+        A metric that the protocol does not measure.
 
     Examples
     --------
@@ -114,51 +92,30 @@ def outcomes(
         case "unconstrained":
             return _pooled(arrays, names, model)
         case "full-ranking":
-            found = _ranked(cases, arrays)
-            measured = [_of_lists(metric(name), cases, arrays, found, model) for name in names]
+            ranks = _ranked(cases, arrays)
+            measured = [_of_lists(metric(name), cases, arrays, ranks, model) for name in names]
         case "test-observations":
-            found = _observed(cases, arrays["scores"], model)
-            measured = [_of_observations(metric(name), cases, arrays["scores"], found) for name in names]
+            ranks = _observed(cases, arrays["scores"], model)
+            measured = [_of_observations(metric(name), cases, arrays["scores"], ranks) for name in names]
             rows, n_users = _rows(cases)
-            drawn = None
+            curves = None
             if are_curves_kept:
-                drawn = observation_curves(rows, arrays["scores"], cases.is_relevant, n_users=n_users)
-            return _by_user(cases, names, measured, drawn)
+                curves = observation_curves(rows, arrays["scores"], cases.is_relevant, n_users=n_users)
+            return _by_user(cases, names, measured, curves)
         case "rating-prediction":
             measured = _predicted(cases, arrays["scores"], protocol, names, model)
         case other:
-            raise ParameterError(f"There is no protocol {other!r} to add up.")
+            raise ParameterError(f"Unknown protocol {other!r}.")
     return _by_user(cases, names, measured)
 
 
 def of_users(cases: Cases, arrays: Mapping[str, NDArray[Any]], users: NDArray[np.integer[Any]]) -> tuple[Cases, Arrays]:
-    """The cases and measurements of some users.
-
-    Parameters
-    ----------
-    cases : Cases
-    arrays : mapping
-        As `evaluation.protocols.blocks.joined` gives them; a pool of all pairs cannot be parted.
-    users : int array
-
-    Returns
-    -------
-    Cases, dict of arrays
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import make_cases
-    >>> train = csr_array(np.array([[4.0, 0], [4.0, 0]]))
-    >>> cases = make_cases(train, np.array([0, 1]), np.array([1, 1]), np.array([5.0, 3.0]),
-    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
-    >>> some, arrays = of_users(cases, {"scores": np.array([4.5, 3.0])}, np.array([1]))
-    >>> some.values.tolist(), arrays["scores"].tolist()
-    ([3.0], [3.0])
+    """Select the cases and measurements of some users. `arrays` are those of `evaluation.protocols.blocks.joined`; a
+    pool of all pairs cannot be divided.
     """
-    some, kept = cases.of_users(users)
-    is_in = np.isin(arrays["list_users"], users) if "list_users" in arrays else kept
-    return some, {name: array[is_in if name.startswith("list_") else kept] for name, array in arrays.items()}
+    some, is_kept = cases.of_users(users)
+    is_in = np.isin(arrays["list_users"], users) if "list_users" in arrays else is_kept
+    return some, {name: array[is_in if name.startswith("list_") else is_kept] for name, array in arrays.items()}
 
 
 def _hits(
@@ -170,18 +127,18 @@ def _hits(
     n: int,
     longest: int,
 ) -> Outcomes:
-    found = one_plus_random(cases, arrays, protocol, range(1, longest + 1))
-    main = found.main
+    hits = one_plus_random(cases, arrays, protocol, range(1, longest + 1))
+    main = hits.main
     lines: dict[str, Values] = {
         "recall": main.recall or (None,) * longest,
         "fallout": main.fallout or (None,) * longest,
         "precision-raghavan": main.precision or (None,) * longest,
         "f": main.f or (None,) * longest,
-        **found.beside,
+        **hits.secondary,
     }
     values = [Outcome(name, line[n - 1], line) for name, line in lines.items()]
     values += [Outcome(name, metric(name).value(main)) for name in names]
-    kept: Arrays = {
+    arrays_by_user: Arrays = {
         "recall_users": main.user_recall.groups,
         "recall_n_cases": main.user_recall.n_cases,
         "recall_values": main.user_recall.values,
@@ -189,13 +146,15 @@ def _hits(
         "fallout_n_cases": main.user_fallout.n_cases,
         "fallout_values": main.user_fallout.values,
     }
-    return Outcomes(tuple(values), kept)
+    return Outcomes(tuple(values), arrays_by_user)
 
 
-Measured = tuple[float | None, NDArray[np.float64] | None, str]  # the value, values by user, what to mind
+MetricValue = tuple[float | None, NDArray[np.float64] | None, str]  # the value, values by user, a caveat
 
 
-def _by_user(cases: Cases, names: Sequence[str], measured: Sequence[Measured], curve: Arrays | None = None) -> Outcomes:
+def _by_user(
+    cases: Cases, names: Sequence[str], measured: Sequence[MetricValue], curve: Arrays | None = None
+) -> Outcomes:
     users = np.unique(cases.users)
     table = np.full((len(users), len(names)), np.nan)
     for column, (_, of_users, _) in enumerate(measured):
@@ -208,19 +167,19 @@ def _by_user(cases: Cases, names: Sequence[str], measured: Sequence[Measured], c
 
 
 def _rows(cases: Cases) -> tuple[NDArray[np.int64], int]:
-    """The row of each case's user among the test users, and how many of these there are."""
+    """Return the row of each case's user among the test users, and their number."""
     users, rows = np.unique(cases.users, return_inverse=True)
     return rows.astype(np.int64), len(users)
 
 
 def _gains(cases: Cases) -> NDArray[np.float64] | None:
-    """Ratings of the relevant cases as gains; None (each is worth 1) where one is not above 0."""
+    """Return the ratings of the relevant cases as gains; None (all 1) if any is not positive."""
     gains = cases.values[cases.is_relevant].astype(np.float64)
     return gains if len(gains) and gains.min() > 0 else None
 
 
 def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
-    """Ranks of the relevant items in everyone's whole list, as it is served."""
+    """Return the ranks of the relevant items in each user's whole list as served."""
     rows, n_users = _rows(cases)
     size = np.zeros(n_users, dtype=np.int64)
     size[rows] = arrays["all_n_items"] + 1
@@ -229,51 +188,51 @@ def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
 
 
 def _observed(cases: Cases, scores: NDArray[np.float64], model: ModelFacts) -> Ranks:
-    """Ranks of the relevant items among everyone's own test observations, as a list of them would be served."""
+    """Return the ranks of the relevant items among each user's own test observations, listed as served."""
     rows, n_users = _rows(cases)
     size = np.bincount(rows, minlength=n_users)
     order = np.lexsort((cases.items, -model.popularity_of(cases.users, cases.items), -scores, rows))
-    places = np.empty(len(rows), dtype=np.int64)
-    places[order] = np.arange(len(rows)) - np.repeat(np.cumsum(size) - size, size) + 1
+    positions = np.empty(len(rows), dtype=np.int64)
+    positions[order] = np.arange(len(rows)) - np.repeat(np.cumsum(size) - size, size) + 1
     chosen = cases.is_relevant
-    return Ranks.of(rows[chosen], places[chosen], _gains(cases), n_listed=size, n_candidates=size)
+    return Ranks.of(rows[chosen], positions[chosen], _gains(cases), n_listed=size, n_candidates=size)
 
 
 def _of_lists(
-    one: Metric, cases: Cases, arrays: Mapping[str, NDArray[Any]], found: Ranks, model: ModelFacts
-) -> Measured:
-    lists, n = arrays["list_items"], one.n or 0
-    match one.key:
+    measure: Metric, cases: Cases, arrays: Mapping[str, NDArray[Any]], ranks: Ranks, model: ModelFacts
+) -> MetricValue:
+    lists, n = arrays["list_items"], measure.n or 0
+    match measure.key:
         case "catalogue-coverage":
             return beyond_accuracy.catalogue_coverage(lists, cases.n_items, n), None, ""
         case "gini":
             return beyond_accuracy.gini(beyond_accuracy.exposure(lists, cases.n_items, n)), None, ""
         case "novelty":
             each = model.novelty(arrays["list_users"], lists, n)
-            return listed.mean_of_users(each).value, each, ""
+            return list_values.mean_of_users(each).value, each, ""
         case "diversity" if model.item_terms is None:
             return None, None, "the items have no features"
         case "diversity":
             each = beyond_accuracy.diversity(lists, model.item_terms, n)
-            return listed.mean_of_users(each).value, each, ""
+            return list_values.mean_of_users(each).value, each, ""
         case _:
-            return listed.overall(one, found).value, listed.user_values(one, found), ""
+            return list_values.overall(measure, ranks).value, list_values.user_values(measure, ranks), ""
 
 
-def _of_observations(one: Metric, cases: Cases, scores: NDArray[np.float64], found: Ranks) -> Measured:
+def _of_observations(measure: Metric, cases: Cases, scores: NDArray[np.float64], ranks: Ranks) -> MetricValue:
     rows, n_users = _rows(cases)
-    match one.key:
+    match measure.key:
         case "croc-area":
             curves = croc(rows, scores, cases.is_relevant)
-            return (_area(one, curves.curve) if curves else None), None, ""
+            return (_area(measure, curves.curve) if curves else None), None, ""
         case "roc-area":
             each = roc_areas(
                 rows,
                 scores,
                 cases.is_relevant,
                 n_users=n_users,
-                until=float(one.option("until")),
-                scale=str(one.option("scale")),  # type: ignore[arg-type]
+                until=float(measure.option("until")),
+                scale=str(measure.option("scale")),  # type: ignore[arg-type]
             )
         case "precision-recall-11":
             averaged = eleven_points(rows, scores, cases.is_relevant, n_users=n_users)
@@ -283,19 +242,19 @@ def _of_observations(one: Metric, cases: Cases, scores: NDArray[np.float64], fou
         case "spearman" | "kendall" if np.isnan(cases.values).any():
             return None, None, "not every observation has a rating"
         case "spearman" | "kendall":
-            each = orders.user_values(one, rows, scores, cases.values, n_users=n_users)
+            each = rank_correlation.user_values(measure, rows, scores, cases.values, n_users=n_users)
         case _:
-            return listed.overall(one, found).value, listed.user_values(one, found), ""
-    return listed.mean_of_users(each).value, each, ""
+            return list_values.overall(measure, ranks).value, list_values.user_values(measure, ranks), ""
+    return list_values.mean_of_users(each).value, each, ""
 
 
-def _area(one: Metric, curve: Curve) -> float:
-    return area_until(curve, float(one.option("until")), str(one.option("scale")))  # type: ignore[arg-type]
+def _area(measure: Metric, curve: Curve) -> float:
+    return area_until(curve, float(measure.option("until")), str(measure.option("scale")))  # type: ignore[arg-type]
 
 
 def _predicted(
     cases: Cases, scores: NDArray[Any], protocol: Mapping[str, Any], names: Sequence[str], model: ModelFacts
-) -> list[Measured]:
+) -> list[MetricValue]:
     read = predictions(
         scores,
         score_kind=model.score_kind,
@@ -306,29 +265,32 @@ def _predicted(
     if read.predicted is None:
         return [(None, None, read.why_none)] * len(names)
     rows, n_users = _rows(cases)
-    given = rating.Predictions.of(rows, cases.values, read.predicted, n_users=n_users, low=model.low, high=model.high)
-    return [(rating.overall(one, given).value, rating.user_values(one, given), "") for one in map(metric, names)]
+    ratings = rating.Predictions.of(rows, cases.values, read.predicted, n_users=n_users, low=model.low, high=model.high)
+    return [
+        (rating.overall(measure, ratings).value, rating.user_values(measure, ratings), "")
+        for measure in map(metric, names)
+    ]
 
 
 def _pooled(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], model: ModelFacts) -> Outcomes:
     pool = Pool(arrays["scores"], arrays["n_relevant"], arrays["n_others"])
     curve, steps = global_curve(pool), pooled_precision_recall(pool)
-    said = "" if model.is_comparable else NOT_COMPARABLE
-    kept: Arrays = {}
+    reason = "" if model.is_comparable else NOT_COMPARABLE
+    points: Arrays = {}
     if curve is not None:
         x, y = curve.false_alarm_rate, curve.hit_rate
-        drawn = Curve("GROC", "False-alarm rate", "Hit rate", x, y, curve.area)
+        groc = Curve("GROC", "False-alarm rate", "Hit rate", x, y, curve.area)
         shown = np.unique(np.linspace(0, len(x) - 1, POINTS).round().astype(np.int64))
-        kept |= {"groc_x": x[shown], "groc_y": y[shown]}
+        points |= {"groc_x": x[shown], "groc_y": y[shown]}
     if steps is not None:
-        kept["precision-recall_x"], kept["precision-recall_y"] = steps.line(POINTS)
+        points["precision-recall_x"], points["precision-recall_y"] = steps.line(POINTS)
     values = []
-    for one in map(metric, names):
+    for measure in map(metric, names):
         value: float | None = None
-        if one.key == "average-precision":
+        if measure.key == "average-precision":
             value = None if steps is None else steps.area
         elif curve is not None:
-            is_whole = one.option("until") == 1.0 and one.option("scale") == "raw"
-            value = curve.area if is_whole else _area(one, drawn)
-        values.append(Outcome(str(one), value, reason=said))
-    return Outcomes(tuple(values), kept)
+            is_whole = measure.option("until") == 1.0 and measure.option("scale") == "raw"
+            value = curve.area if is_whole else _area(measure, groc)
+        values.append(Outcome(str(measure), value, reason=reason))
+    return Outcomes(tuple(values), points)

@@ -1,4 +1,4 @@
-"""The protocols by name: what each one asks, its settings, and the tasks it suits."""
+"""The protocols by name: their questions, settings and suitable tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from core.errors import ParameterError
-from evaluation.metrics.definition import TASKS
+from evaluation.metrics.definition import task_comment
 
 TIES = ("expected", "worst", "best")
 MODES = ("sampled", "exact")
@@ -16,97 +16,42 @@ MODES = ("sampled", "exact")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a protocol is.
+    """The definition of a protocol."""
 
-    Parameters
-    ----------
-    key : str
-        Name in commands.
-    title : str
-    question : str
-        What it asks, in one sentence.
-    settings : mapping
-        Every setting with its default.
-    words : mapping
-        The values a setting may have, for those that are words.
-    tasks : tuple of str
-        Keys of `TASKS` it suits.
-    every : bool
-        Hidden ratings between the limits are cases too.
-    barred : str
-        Which items are never candidates (`evaluation.protocols.cases.make_cases`).
-    metrics : tuple of str
-        Keys of the metrics it has numbers for.
-    usual : tuple of str
-        Names of those that are measured unless others are asked for; {n} stands for the list length.
-    """
-
-    key: str
+    key: str  # name in commands
     title: str
-    question: str
-    settings: Mapping[str, Any]
-    words: Mapping[str, tuple[str, ...]]
-    tasks: tuple[str, ...]
-    every: bool
-    barred: str
-    metrics: tuple[str, ...]
-    usual: tuple[str, ...] = ()
+    question: str  # the question it answers, in one sentence
+    settings: Mapping[str, Any]  # every setting with its default
+    words: Mapping[str, tuple[str, ...]]  # the allowed values of categorical settings
+    tasks: tuple[str, ...]  # keys of the `TASKS` it suits
+    every: bool  # whether hidden ratings between the limits are cases too
+    barred: str  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
+    metrics: tuple[str, ...]  # keys of the metrics it measures
+    usual: tuple[str, ...] = ()  # names of the default metrics; {n} is replaced by the list length
 
-    def completed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the settings with their defaults filled in.
+    def completed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Fill in the defaults of the settings.
 
-        Parameters
-        ----------
-        given : mapping
-            Settings that differ from their defaults; "name" may be among them.
-
-        Returns
-        -------
-        dict
-            Every setting by name, and the protocol's "name".
-
-        Raises
-        ------
-        ParameterError
-            A setting that the protocol does not have, or a word it does not know.
+        `settings` are those that differ from their defaults; "name" may be among them. Returns every setting by name,
+        and the protocol's "name". Raises ParameterError: an unknown setting or value.
         """
-        unknown = sorted(set(given) - {"name", *self.settings})
+        unknown = sorted(set(settings) - {"name", *self.settings})
         if unknown:
             raise ParameterError(
-                f"The protocol {self.key} has no setting {', '.join(unknown)}; it has: "
+                f"The protocol {self.key} has no setting {', '.join(unknown)}. Available: "
                 f"{', '.join(sorted(self.settings))}."
             )
-        found = {"name": self.key, **self.settings, **given}
+        complete = {"name": self.key, **self.settings, **settings}
         for name, allowed in self.words.items():
-            if found[name] not in allowed:
+            if complete[name] not in allowed:
                 raise ParameterError(
-                    f"The setting {name} of {self.key} is one of {', '.join(allowed)}; this is {found[name]!r}."
+                    f"The setting {name} of {self.key} must be one of {', '.join(allowed)}, not {complete[name]!r}."
                 )
-        return found
+        return complete
 
     def suits(self, task: str) -> str | None:
-        """None where the protocol suits the task, else a sentence that says which it suits.
-
-        Parameters
-        ----------
-        task : str
-            A key of `TASKS`.
-
-        Returns
-        -------
-        str or None
-
-        Raises
-        ------
-        ParameterError
-            No task has that key.
-        """
-        if task not in TASKS:
-            raise ParameterError(f"There is no task {task!r}; there are: {', '.join(TASKS)}.")
-        if task in self.tasks:
-            return None
-        suited = " and ".join(f"“{TASKS[one]}”" for one in self.tasks)
-        return f"The protocol {self.key} does not suit the task “{TASKS[task]}” but {suited}: {self.question}"
+        """None if the protocol suits the task, else a sentence about the tasks it suits; see `task_comment`."""
+        return task_comment(f"The protocol {self.key}", self.tasks, task, self.question, joined_by="and")
 
 
 _LIMITS = {"relevant": 5.0, "irrelevant": 1.0}
@@ -116,8 +61,8 @@ _BEYOND = ("catalogue-coverage", "gini", "novelty", "diversity")
 
 PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
     {
-        one.key: one
-        for one in (
+        definition.key: definition
+        for definition in (
             Definition(
                 key="one-plus-random",
                 title="One plus random",
@@ -132,7 +77,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
             Definition(
                 key="full-ranking",
                 title="Full ranking",
-                question="Where do the hidden ratings stand in the person's whole list?",
+                question="How high do the hidden ratings rank in the user's whole list?",
                 settings={**_LIMITS, "known": "left-out", "utility": "rating"},
                 words={"known": ("left-out", "again"), "utility": ("rating", "given")},
                 tasks=("some", "all", "utility"),
@@ -144,7 +89,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
             Definition(
                 key="test-observations",
                 title="Test observations",
-                question="In which order do the person's own hidden ratings come?",
+                question="In which order does the algorithm rank the user's own hidden ratings?",
                 settings=_LIMITS,
                 words={},
                 tasks=("all", "utility"),
@@ -168,7 +113,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
             Definition(
                 key="unconstrained",
                 title="Unconstrained",
-                question="Which pairs of person and item come first in one list over everyone?",
+                question="Which pairs of user and item rank highest in one list over all users?",
                 settings={**_LIMITS, "pairs": "all"},
                 words={"pairs": ("all", "observations")},
                 tasks=("all",),
@@ -183,21 +128,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
 
 
 def protocol(name: str) -> Definition:
-    """Give the protocol called `name`.
-
-    Parameters
-    ----------
-    name : str
-        Its key.
-
-    Returns
-    -------
-    Definition
-
-    Raises
-    ------
-    ParameterError
-        There is none.
+    """Return the protocol called `name`. Raises ParameterError: an unknown protocol.
 
     Examples
     --------
@@ -205,5 +136,5 @@ def protocol(name: str) -> Definition:
     5.0
     """
     if name not in PROTOCOLS:
-        raise ParameterError(f"There is no protocol {name!r}; there are: {', '.join(PROTOCOLS)}.")
+        raise ParameterError(f"Unknown protocol {name!r}. Available: {', '.join(PROTOCOLS)}.")
     return PROTOCOLS[name]

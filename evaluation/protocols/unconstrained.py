@@ -1,4 +1,4 @@
-"""The protocol "unconstrained": one list over all (user, item) pairs, for curves over everyone."""
+"""The protocol "unconstrained": one list over all pairs of user and item, for curves over all users."""
 
 from __future__ import annotations
 
@@ -17,23 +17,16 @@ NOT_COMPARABLE = "scores not comparable across people"
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Pairs of users and items by score, equal scores together.
+    """Pairs of users and items grouped by score."""
 
-    Parameters
-    ----------
-    scores : float64 array, shape (n_scores,)
-        Each once, falling; -inf, where there is "no score", comes last.
-    n_relevant, n_others : int64 array, shape (n_scores,)
-        Pairs of that score which are relevant, and which are not.
-    """
-
-    scores: NDArray[np.float64]
+    scores: NDArray[np.float64]  # shape (n_scores,); unique, descending; -inf ("no score") is last
+    # `n_relevant`, `n_others`: shape (n_scores,); relevant and other pairs with that score.
     n_relevant: NDArray[np.int64]
     n_others: NDArray[np.int64]
 
     @property
     def n_pairs(self) -> int:
-        """All pairs of the list."""
+        """Number of pairs."""
         return int(self.n_relevant.sum() + self.n_others.sum())
 
 
@@ -44,10 +37,6 @@ def pool_of(scores: NDArray[np.floating[Any]], is_relevant: NDArray[np.bool_]) -
     ----------
     scores : float array, shape (n_pairs,)
     is_relevant : bool array, shape (n_pairs,)
-
-    Returns
-    -------
-    Pool
 
     Raises
     ------
@@ -63,11 +52,11 @@ def pool_of(scores: NDArray[np.floating[Any]], is_relevant: NDArray[np.bool_]) -
     if scores.shape != is_relevant.shape:
         raise DataError(f"There are {scores.shape} scores and {is_relevant.shape} marks of relevance.")
     if np.isnan(scores).any():
-        raise DataError("A score is not a number (NaN): 'no score' has to be -inf.")
-    # Zero may carry a sign, which would part equal scores.
-    rising, place = np.unique(scores.astype(np.float64) + 0.0, return_inverse=True)
-    relevant = np.bincount(place[is_relevant], minlength=len(rising)).astype(np.int64)
-    everything = np.bincount(place, minlength=len(rising)).astype(np.int64)
+        raise DataError("A score is not a number (NaN): 'no score' must be -inf.")
+    # Adding 0 merges +0 and -0.
+    rising, group = np.unique(scores.astype(np.float64) + 0.0, return_inverse=True)
+    relevant = np.bincount(group[is_relevant], minlength=len(rising)).astype(np.int64)
+    everything = np.bincount(group, minlength=len(rising)).astype(np.int64)
     return Pool(rising[::-1].copy(), relevant[::-1].copy(), (everything - relevant)[::-1].copy())
 
 
@@ -77,20 +66,13 @@ def all_pairs(
     scores: NDArray[np.floating[Any]],
     score_users: NDArray[np.integer[Any]],
 ) -> Pool:
-    """Pool all items of some users that are not barred; relevant are those of the relevant cases.
+    """Pool all items of some users that are not barred; items of relevant cases are relevant.
 
     Parameters
     ----------
-    cases : Cases
-    rows : slice or int array
-        The cases of these users.
     scores : float array, shape (n_scored_users, n_items)
     score_users : int array, shape (n_scored_users,)
         Ascending.
-
-    Returns
-    -------
-    Pool
 
     Raises
     ------
@@ -100,16 +82,6 @@ def all_pairs(
     References
     ----------
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import make_cases
-    >>> train = csr_array(np.array([[4.0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
-    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
-    >>> all_pairs(cases, slice(None), np.array([[9.0, 2.0, 3.0]]), np.array([0])).n_relevant.tolist()
-    [0, 1]
     """
     is_open = np.ones((len(score_users), cases.n_items), dtype=np.bool_)
     is_relevant = np.zeros_like(is_open)
@@ -122,104 +94,55 @@ def all_pairs(
 
 
 def merged(pools: Sequence[Pool]) -> Pool:
-    """One pool of several.
-
-    Parameters
-    ----------
-    pools : sequence of Pool
-
-    Returns
-    -------
-    Pool
-        The same whatever the order and the cut.
-
-    Examples
-    --------
-    >>> one = pool_of(np.array([1.0, 2.0]), np.array([True, False]))
-    >>> merged([one, one]).n_relevant.tolist()
-    [0, 2]
-    """
-    rising, place = np.unique(np.concatenate([one.scores for one in pools]), return_inverse=True)
+    """Merge pools. The result is independent of the order and number of pools."""
+    rising, group = np.unique(np.concatenate([pool.scores for pool in pools]), return_inverse=True)
     counts = []
     for name in ("n_relevant", "n_others"):
         total = np.zeros(len(rising), dtype=np.int64)
-        np.add.at(total, place, np.concatenate([getattr(one, name) for one in pools]))
+        np.add.at(total, group, np.concatenate([getattr(pool, name) for pool in pools]))
         counts.append(total[::-1].copy())
     return Pool(rising[::-1].copy(), *counts)
 
 
 @dataclass(frozen=True, slots=True)
 class GlobalCurve:
-    """ROC over one list of all pairs (GROC).
+    """ROC over one list of all pairs (GROC)."""
 
-    Parameters
-    ----------
-    hit_rate, false_alarm_rate : float64 array, shape (n_scores + 1,)
-        Rising from 0 to 1, a point after each score.
-    area : float
-        By trapezoid, which is the Mann-Whitney probability with ties counting half.
-    """
-
+    # `hit_rate`, `false_alarm_rate`: shape (n_scores + 1,); rising from 0 to 1, a point after each score.
     hit_rate: NDArray[np.float64]
     false_alarm_rate: NDArray[np.float64]
-    area: float
+    area: float  # by trapezoid, which is the Mann-Whitney probability with ties counting half
 
 
 def global_curve(pool: Pool) -> GlobalCurve | None:
-    """Draw the curve of a pool; None where all its pairs are of one kind.
-
-    Parameters
-    ----------
-    pool : Pool
-
-    Returns
-    -------
-    GlobalCurve or None
+    """Compute the curve of a pool; None if all its pairs are of one kind.
 
     Examples
     --------
     >>> global_curve(pool_of(np.array([3.0, 2.0, 2.0]), np.array([True, True, False]))).area
     0.75
     """
-    relevant, others = int(pool.n_relevant.sum()), int(pool.n_others.sum())
-    if not relevant or not others:
+    relevant, irrelevant = int(pool.n_relevant.sum()), int(pool.n_others.sum())
+    if not relevant or not irrelevant:
         return None
     hits = np.concatenate([[0], np.cumsum(pool.n_relevant)])
     alarms = np.concatenate([[0], np.cumsum(pool.n_others)])
-    # Twice the area in whole numbers of pairs, so that it does not depend on the order of additions.
+    # Twice the area in whole numbers of pairs, so that it is independent of the order of summation.
     twice = int((np.diff(alarms) * (hits[1:] + hits[:-1])).sum())
-    return GlobalCurve(hits / relevant, alarms / others, twice / (2 * relevant * others))
+    return GlobalCurve(hits / relevant, alarms / irrelevant, twice / (2 * relevant * irrelevant))
 
 
 @dataclass(frozen=True, slots=True)
 class PrecisionRecall:
-    """Precision against recall over one list of all pairs, as steps.
+    """Precision against recall over one list of all pairs, as steps."""
 
-    Parameters
-    ----------
-    recall : float64 array, shape (n_steps + 1,)
-        Where the steps begin and end, rising from 0 to 1.
-    precision : float64 array, shape (n_steps,)
-        The height of each step.
-    area : float
-        Average precision: the area below the steps.
-    """
-
-    recall: NDArray[np.float64]
-    precision: NDArray[np.float64]
-    area: float
+    recall: NDArray[np.float64]  # shape (n_steps + 1,); bounds of the steps, rising from 0 to 1
+    precision: NDArray[np.float64]  # shape (n_steps,); the height of each step
+    area: float  # average precision: the area below the steps
 
     def line(self, most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the steps as a line to draw, of at most `most` steps; steps that are joined keep their area.
-
-        Parameters
-        ----------
-        most : int
-            >= 1.
-
-        Returns
-        -------
-        recall, precision : float64 arrays, shape (2 · n_steps,)
+        """Return the steps as a line with at most `most` steps; merged steps keep their area. Returns `recall` and
+        `precision`: float64 arrays, shape (2 · n_steps,).
         """
         areas = np.concatenate([[0.0], np.cumsum(np.diff(self.recall) * self.precision)])
         edges = np.unique(np.linspace(0, len(self.precision), most + 1).round().astype(np.int64))
@@ -230,17 +153,9 @@ class PrecisionRecall:
 
 
 def pooled_precision_recall(pool: Pool) -> PrecisionRecall | None:
-    r"""Draw precision against recall of a pool, equal scores taken together; None without a relevant pair.
+    r"""Compute precision against recall of a pool, equal scores grouped; None without a relevant pair.
 
     .. math:: \sum_k (r_k - r_{k-1}) P_k
-
-    Parameters
-    ----------
-    pool : Pool
-
-    Returns
-    -------
-    PrecisionRecall or None
 
     References
     ----------
@@ -254,8 +169,8 @@ def pooled_precision_recall(pool: Pool) -> PrecisionRecall | None:
     relevant = int(pool.n_relevant.sum())
     if not relevant:
         return None
-    hits, taken = np.cumsum(pool.n_relevant), np.cumsum(pool.n_relevant + pool.n_others)
-    is_step = pool.n_relevant > 0  # elsewhere recall stands still
+    hits, n_retrieved = np.cumsum(pool.n_relevant), np.cumsum(pool.n_relevant + pool.n_others)
+    is_step = pool.n_relevant > 0  # elsewhere recall does not change
     recall = np.concatenate([[0.0], hits[is_step] / relevant])
-    precision = hits[is_step] / taken[is_step]
+    precision = hits[is_step] / n_retrieved[is_step]
     return PrecisionRecall(recall, precision, float((np.diff(recall) * precision).sum()))

@@ -1,4 +1,4 @@
-"""What other apps read of runs."""
+"""Selectors of runs for other apps."""
 
 from evaluation.selectors.cases import (
     ReservedUsers,

@@ -1,4 +1,4 @@
-"""A run's test cases, its training side, and the users it reserved."""
+"""Test cases, training side and reserved users of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from catalog.selectors.ratings import ratings_of, user_ids_of
@@ -17,18 +17,16 @@ from evaluation.models import EvaluationRun
 from evaluation.protocols.cases import Cases
 from recommenders.data import Profiles, Ratings, Scale
 
-# Damping of means, as the study's algorithms have it: an item counts as if 25 more ratings stood at the mean.
+# Damping as in the algorithms of the study: as if each item had 25 more ratings at the mean.
 ITEM_DAMPING = 25.0
-USER_DAMPING = 10.0
 
 
 @dataclass(frozen=True)
 class RunCases:
-    """What a run measures on: its cases, and who of the dataset's users is on which side.
+    """The test cases of a run and its user groups, as ascending user indexes of the dataset.
 
-    `trained` are the dataset's user indexes of the training rows, in their order; `reserved` those of the
-    users no model has seen. `profiled` are those of the rows that test users are scored by: the training rows,
-    unless test users are not trained on. All ascend.
+    `trained` are the users of the training rows; `reserved` the users that no model has seen. `profiled` are the users
+    of the rows by which test users are scored: the training rows, unless test users are excluded from training.
     """
 
     cases: Cases
@@ -37,13 +35,13 @@ class RunCases:
     training_digest: str
     profiled: NDArray[np.int64]
     profiles_digest: str
-    file_rows: NDArray[np.int64] | None = None  # of each case, where cases were given as a file
-    development: NDArray[np.int64] | None = None  # test users on whom an algorithm is chosen, where there are such
+    file_rows: NDArray[np.int64] | None = None  # of each case, if cases came from a file
+    development: NDArray[np.int64] | None = None  # test users used to choose an algorithm, if any
 
 
 @dataclass(frozen=True)
 class ReservedUsers:
-    """Users that no model of a run has seen: indexes in the dataset's version, and the source's own ids."""
+    """Users that no model of a run has seen: indexes in the dataset version, and external ids."""
 
     indexes: NDArray[np.int64]
     external_ids: tuple[str, ...]
@@ -53,124 +51,98 @@ class ReservedUsers:
 class TrainingMeans:
     """Damped means of the training side of a run, on the dataset's scale.
 
-    `item_means` and `popularity` have one entry an item; an item nobody rated stands at `mu`.
+    `item_means` and `popularity` have one entry per item; unrated items have the mean `mu`.
     """
 
     mu: float
     item_means: NDArray[np.float64]
     popularity: NDArray[np.int64]
 
-    def user_mean(self, items: ArrayLike, ratings: ArrayLike) -> float:
-        """`mu` plus the damped mean of what someone's ratings exceed the means of their items by."""
-        rated = np.asarray(items, dtype=np.int64)
-        excess = np.asarray(ratings, dtype=np.float64) - self.item_means[rated]
-        return self.mu + float(excess.sum()) / (USER_DAMPING + len(rated))
-
 
 @lru_cache(maxsize=4)
 def opened_cases(digest: str) -> RunCases:
-    """Open the artefact ``cases`` of a run.
-
-    Raises
-    ------
-    ArtefactError
-        It is missing or damaged.
-    """
-    kept = artefacts.load("cases", digest)
-    arrays = {name: _plain(array) for name, array in kept.arrays.items()}
+    """Load the artefact ``cases`` of a run. Raises ArtefactError: it is missing or damaged."""
+    stored = artefacts.load("cases", digest)
+    arrays = {name: _plain(array) for name, array in stored.arrays.items()}
     return RunCases(
         cases=Cases(
             users=arrays["users"],
             items=arrays["items"],
             is_relevant=arrays["is_relevant"],
-            # Cases that were made before a version had these have none of what they are for.
+            # Artefacts of earlier versions lack some arrays.
             values=arrays.get("values", np.full(len(arrays["users"]), np.nan, dtype=np.float32)),
             rated_indptr=arrays["rated_indptr"],
             rated_items=arrays["rated_items"],
-            n_items=kept.meta["n_items"],
-            negatives=kept.meta["negatives"],
-            seed=kept.meta["seed"],
+            n_items=stored.meta["n_items"],
+            negatives=stored.meta["negatives"],
+            seed=stored.meta["seed"],
             bits=arrays.get("bits"),
             closed=arrays.get("closed", np.empty(0, dtype=np.int32)),
-            is_given=kept.meta.get("is_given", False),
+            is_given=stored.meta.get("is_given", False),
         ),
         file_rows=arrays.get("file_rows"),
         development=arrays.get("development"),
         trained=arrays["trained"],
         reserved=arrays["reserved"],
-        training_digest=kept.meta["training_digest"],
+        training_digest=stored.meta["training_digest"],
         profiled=arrays.get("profiled", arrays["trained"]),
-        profiles_digest=kept.meta.get("profiles_digest", kept.meta["training_digest"]),
+        profiles_digest=stored.meta.get("profiles_digest", stored.meta["training_digest"]),
     )
 
 
 @lru_cache(maxsize=4)
 def training_rows(digest: str) -> Ratings:
-    """Open the rows of the artefact ``training``, memory-mapped.
-
-    Raises
-    ------
-    ArtefactError
-        It is missing or damaged.
-    """
-    kept = artefacts.load("training", digest)
-    arrays = {name: _plain(array) for name, array in kept.arrays.items()}
+    """Load the rows of the artefact ``training``, memory-mapped. Raises ArtefactError: it is missing or damaged."""
+    stored = artefacts.load("training", digest)
+    arrays = {name: _plain(array) for name, array in stored.arrays.items()}
     matrix = csr_array(
         (arrays["values"], arrays["indices"], arrays["indptr"]),
-        shape=(kept.meta["n_users"], kept.meta["n_items"]),
+        shape=(stored.meta["n_users"], stored.meta["n_items"]),
     )
-    return Ratings(matrix, Scale(*kept.meta["scale"]))
+    return Ratings(matrix, Scale(*stored.meta["scale"]))
 
 
 def training_utilities(digest: str) -> NDArray[np.float64] | None:
-    """What each item was worth in the rows of the artefact ``training``, shape (n_items,); None where rows have no
-    utility.
-
-    Raises
-    ------
-    ArtefactError
-        It is missing or damaged.
+    """Load the item utilities of the artefact ``training``, shape (n_items,); None if rows have no utility. Raises
+    ArtefactError: it is missing or damaged.
     """
-    found = artefacts.load("training", digest).arrays.get("utilities")
-    return None if found is None else _plain(found)
+    utilities = artefacts.load("training", digest).arrays.get("utilities")
+    return None if utilities is None else _plain(utilities)
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """The same memory without the memmap subclass, which would spread through every later computation."""
+    """Return a plain view of the array, because the memmap subclass would propagate through computations."""
     return np.asarray(array).view(np.ndarray)
 
 
 def cases_of(run: EvaluationRun, fold: int | None = None) -> RunCases:
-    """Open the cases of a run, or of one of its folds (a run of one model per algorithm has the fold 0 alone).
+    """Load the cases of a run, or of one of its folds (runs without folds have only fold 0).
 
-    Raises
-    ------
-    ParallaxError
-        Code ``run.not_prepared``: the run has not made its cases yet. Code ``run.many_models``: no fold is named,
-        and the run has several, each with a training side of its own.
+    Raises ParallaxError with code ``run.not_prepared``: the run has no cases yet. Code ``run.many_models``: the run has
+    several folds, each with its own training side, and none is named.
     """
     if not run.cases_digest:
-        raise ParallaxError("run.not_prepared", f"Run {run.pk} has not made its test cases yet.")
+        raise ParallaxError("run.not_prepared", f"Run {run.pk} has no test cases yet.")
     if not run.folds:
         return opened_cases(run.cases_digest)
     if fold is None:
         raise ParallaxError(
             "run.many_models",
-            f"Run {run.pk} ({run.split['name']}) trained {len(run.folds)} models of each algorithm, so it has no one "
-            "training side. Choose a run of a split that trains once, such as probe or holdout.",
+            f"Run {run.pk} ({run.split['name']}) trained {len(run.folds)} models of each algorithm, so it has no "
+            "single training side. Choose a run with a split that trains once, such as probe or holdout.",
         )
     return opened_cases(run.folds[fold]["cases"])
 
 
 def reserved_users(run: EvaluationRun) -> ReservedUsers:
-    """Give the users taken out before the split of `run`, in the order of their indexes."""
+    """Return the users excluded before the split of `run`, in the order of their indexes."""
     indexes = cases_of(run).reserved
     ids = user_ids_of(run.version)
     return ReservedUsers(indexes=indexes, external_ids=tuple(str(ids[index]) for index in indexes))
 
 
 def reserved_histories(run: EvaluationRun) -> Profiles:
-    """Give all ratings of the reserved users: row i belongs to `reserved_users(run).indexes[i]`."""
+    """Return all ratings of the reserved users: row i belongs to `reserved_users(run).indexes[i]`."""
     return Profiles.of(ratings_of(run.version), cases_of(run).reserved)
 
 

@@ -1,4 +1,4 @@
-"""What the finished runs of an experiment measured, by the names that the experiment gives them."""
+"""Results of the finished runs of an experiment, under the names used in the experiment."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from core import artefacts
 from core.errors import ParallaxError, ParameterError
 from evaluation.enums import RUN_OPEN, RunStatus
-from evaluation.experiments.judging import Numbers
+from evaluation.experiments.claim_verdicts import Numbers
 from evaluation.experiments.outcome import DatasetFacts, RunFacts
-from evaluation.experiments.reading import load, shipped
-from evaluation.experiments.schema import Experiment, Place, PlannedRun
+from evaluation.experiments.schema import Experiment, PlannedRun, Quantity
+from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.candidates import candidate_range
-from evaluation.selectors.paired import intervals
-from evaluation.selectors.results import Cell, ModelRow, model_rows, user_values
+from evaluation.selectors.paired_tests import intervals
+from evaluation.selectors.results import ModelRow, model_rows, user_values
 from evaluation.selectors.runs import algorithms_of
 from recommenders import registry
 
@@ -32,46 +32,38 @@ HITS = ("recall", "fallout", "precision-raghavan", "f", *BESIDE, "recall(ties=se
 
 
 @dataclass(frozen=True)
-class Measured:
+class ExperimentResults:
     """An experiment with the finished run of each of its plans."""
 
     experiment: Experiment
     runs: Mapping[str, EvaluationRun]
 
     def rows(self, run: str, profile_length: int = 0) -> dict[str, ModelRow]:
-        """What a run measured of each algorithm, by the experiment's names."""
-        found = model_rows(self.runs[run], profile_length)
-        return dict(zip(self.experiment.runs[run].contenders, found, strict=True))
+        """Return the results of a run by the experiment's names of the algorithms."""
+        rows = model_rows(self.runs[run], profile_length)
+        return dict(zip(self.experiment.runs[run].contenders, rows, strict=True))
 
 
 @lru_cache(maxsize=1)
 def shipped_experiments() -> tuple[Experiment, ...]:
-    """The shipped experiments, in alphabetical order."""
+    """Return the shipped experiments in alphabetical order."""
     return tuple(map(load, shipped()))
 
 
 def metric_names_of(plan: PlannedRun) -> tuple[str, ...]:
-    """The names under which a planned run will have numbers.
-
-    Raises
-    ------
-    ParameterError
-        An unknown protocol or metric.
+    """Return the names of the metrics that a planned run will have. Raises ParameterError: an unknown protocol or
+    metric.
     """
-    asked = tuple(str(metric(name)) for name in plan.metrics)
+    requested = tuple(str(metric(name)) for name in plan.metrics)
     definition = protocol(str(plan.protocol["name"]))
     if definition.key == "one-plus-random":
-        return (*HITS, *asked)
-    return asked or tuple(str(metric(name.format(n=plan.n))) for name in definition.usual)
+        return (*HITS, *requested)
+    return requested or tuple(str(metric(name.format(n=plan.n))) for name in definition.usual)
 
 
 def measured_name(plan: PlannedRun, name: str) -> str:
-    """The name under which a run keeps a metric that an experiment calls `name`.
-
-    Raises
-    ------
-    ParameterError
-        The run does not measure it.
+    """Return the stored name of a metric that an experiment calls `name`. Raises ParameterError: the run does not
+    measure it.
     """
     known = metric_names_of(plan)
     whole = name if name in known else str(metric(name))
@@ -81,9 +73,9 @@ def measured_name(plan: PlannedRun, name: str) -> str:
 
 
 def existing_run(inputs_hash: str) -> EvaluationRun | None:
-    """The run of these inputs to go on with: a finished one, else one under way, else one that stopped.
+    """Return the run with these inputs to continue with: a finished one, else an open one, else a stopped one.
 
-    A finished run counts only where none of its algorithms failed, or has changed since.
+    A finished run qualifies only if none of its algorithms failed or has a new version.
     """
     order = Case(
         When(status=RunStatus.SUCCEEDED, then=Value(0)),
@@ -99,28 +91,28 @@ def existing_run(inputs_hash: str) -> EvaluationRun | None:
 
 def _is_current(run: EvaluationRun) -> bool:
     return all(
-        not one.error
-        and one.model is not None
-        and one.model.algorithm_version == registry.algorithm(one.algorithm).version
-        for one in algorithms_of(run)
+        not algorithm.error
+        and algorithm.model is not None
+        and algorithm.model.algorithm_version == registry.algorithm(algorithm.algorithm).version
+        for algorithm in algorithms_of(run)
     )
 
 
-def numbers_at(measured: Measured, places: Sequence[Place]) -> Numbers:
-    """The value of every algorithm at some places; None where there is none."""
-    found: dict[tuple[Place, str], float | None] = {}
-    for place in dict.fromkeys(places):
-        name = measured_name(measured.experiment.runs[place.run], place.metric)
-        for contender, row in measured.rows(place.run, place.profile_length).items():
-            found[place, contender] = row.cells[name].value if name in row.cells else None
-    return found
+def numbers_at(results: ExperimentResults, quantities: Sequence[Quantity]) -> Numbers:
+    """Return the value of every algorithm for each quantity; None if there is none."""
+    numbers: dict[tuple[Quantity, str], float | None] = {}
+    for quantity in dict.fromkeys(quantities):
+        name = measured_name(results.experiment.runs[quantity.run], quantity.metric)
+        for contender, row in results.rows(quantity.run, quantity.profile_length).items():
+            numbers[quantity, contender] = row.cells[name].value if name in row.cells else None
+    return numbers
 
 
-def values_by_user(measured: Measured, place: Place) -> dict[str, NDArray[np.float64]]:
-    """A metric of each user by algorithm, in one order of users; empty for a metric without such values."""
-    run, plan = measured.runs[place.run], measured.experiment.runs[place.run]
+def values_by_user(results: ExperimentResults, quantity: Quantity) -> dict[str, NDArray[np.float64]]:
+    """Return a metric by user and algorithm, users in one order; empty for metrics without values by user."""
+    run, plan = results.runs[quantity.run], results.experiment.runs[quantity.run]
     try:
-        values = user_values(run, measured_name(plan, place.metric), place.profile_length).values
+        values = user_values(run, measured_name(plan, quantity.metric), quantity.profile_length).values
     except ParallaxError as without:
         if without.code != "run.no_user_values":
             raise
@@ -128,42 +120,46 @@ def values_by_user(measured: Measured, place: Place) -> dict[str, NDArray[np.flo
     return {name: values[:, column] for column, name in enumerate(plan.contenders)}
 
 
-def by_length(measured: Measured, run: str, name: str) -> dict[str, tuple[float | None, ...]]:
-    """A metric at list lengths 1, 2, 3, … by algorithm, where the protocol has it."""
-    return {contender: row.cells[name].by_n for contender, row in measured.rows(run).items() if name in row.cells}
+def by_length(results: ExperimentResults, run: str, name: str) -> dict[str, tuple[float | None, ...]]:
+    """Return a metric at list lengths 1, 2, 3, … by algorithm, if the protocol measures it."""
+    return {contender: row.cells[name].by_n for contender, row in results.rows(run).items() if name in row.cells}
 
 
-def estimates(measured: Measured, run: str, name: str, profile_length: int = 0) -> dict[str, Estimate]:
-    """A metric with its 95 % interval over users by algorithm; without one, the value stands for its ends."""
-    rows = measured.rows(run, profile_length)
-    bounds = intervals(measured.runs[run], name, profile_length)
-    found = {}
+def estimates(results: ExperimentResults, run: str, name: str, profile_length: int = 0) -> dict[str, Estimate]:
+    """Return a metric with its 95% CI over users by algorithm; without a CI, the value is used for both bounds."""
+    rows = results.rows(run, profile_length)
+    bounds = intervals(results.runs[run], name, profile_length)
+    estimates_by_name = {}
     for contender, row in rows.items():
         value = row.cells[name].value if name in row.cells else None
         if value is None:
             continue
         interval = bounds.get(row.label, (value, None))[1]
-        found[contender] = (value, min(interval.low, value), max(interval.high, value)) if interval else (value,) * 3
-    return found
+        estimates_by_name[contender] = (
+            (value, min(interval.low, value), max(interval.high, value)) if interval else (value,) * 3
+        )
+    return estimates_by_name
 
 
-def curve_points(measured: Measured, run: str, line: str) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """The points of a kept curve ("croc", "omniscient", "random", "groc") by algorithm, where there is one."""
-    found = {}
-    for contender, row in measured.rows(run).items():
+def curve_points(
+    results: ExperimentResults, run: str, line: str
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the points of a stored curve ("croc", "omniscient", "random", "groc") by algorithm, if there is one."""
+    points = {}
+    for contender, row in results.rows(run).items():
         arrays = artefacts.load("results", row.users_digest).arrays
         if f"{line}_x" in arrays:
-            found[contender] = (np.asarray(arrays[f"{line}_x"]), np.asarray(arrays[f"{line}_y"]))
-    return found
+            points[contender] = (np.asarray(arrays[f"{line}_x"]), np.asarray(arrays[f"{line}_y"]))
+    return points
 
 
-def run_facts(measured: Measured, key: str) -> RunFacts:
-    """What a run was made of, and what is to be minded about its values."""
-    run = measured.runs[key]
+def run_facts(results: ExperimentResults, key: str) -> RunFacts:
+    """Return the inputs and counts of a run, and the caveats about its values."""
+    run = results.runs[key]
     candidates = candidate_range(run)
-    said: dict[tuple[str, str], str] = {}
-    for contender, row in measured.rows(key).items():
-        said |= {(contender, name): cell.reason for name, cell in row.cells.items() if _is_said(cell)}
+    reasons: dict[tuple[str, str], str] = {}
+    for contender, row in results.rows(key).items():
+        reasons |= {(contender, name): cell.reason for name, cell in row.cells.items() if cell.reason}
     return RunFacts(
         number=run.pk,
         inputs_hash=run.inputs_hash,
@@ -172,18 +168,14 @@ def run_facts(measured: Measured, key: str) -> RunFacts:
         left_out=run.left_out,
         counted=run.counted,
         comments=tuple(run.comments),
-        reasons=said,
+        reasons=reasons,
         candidates="" if candidates is None else candidates.in_words,
     )
 
 
-def _is_said(cell: Cell) -> bool:
-    return bool(cell.reason)
-
-
-def dataset_facts(measured: Measured) -> DatasetFacts:
-    """The dataset that the runs share."""
-    version = next(iter(measured.runs.values())).version
+def dataset_facts(results: ExperimentResults) -> DatasetFacts:
+    """Return the facts about the dataset that the runs share."""
+    version = next(iter(results.runs.values())).version
     return DatasetFacts(
         name=version.dataset.name,
         title=version.dataset.title,

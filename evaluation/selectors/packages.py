@@ -1,4 +1,4 @@
-"""The packages that third parties' algorithms came with, as runs recorded them."""
+"""Packages of third-party algorithms, as recorded by runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from evaluation.models import EvaluationRun
 
 
 def package_label(package: str, key: str) -> str:
-    """Name a package among the versions of a run, with the key of the algorithm it provides."""
+    """Label a package among the versions of a run with the key of its algorithm."""
     return f"{package} (algorithm {key})"
 
 
 def recorded_package(key: str) -> str | None:
-    """Give the package that a third party's algorithm came with in its last run, as pip takes it; None if unknown."""
+    """Return the package of a third-party algorithm in its last run as a pip requirement; None if unknown."""
     runs = EvaluationRun.objects.filter(algorithms__algorithm=key).order_by("-pk").values_list("environment", flat=True)
     suffix = package_label("", key)
     for environment in runs:

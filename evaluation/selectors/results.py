@@ -1,8 +1,8 @@
-"""What a run measured: its table, its curves, and the values by user that tests need."""
+"""Results of a run: table, curves and values by user."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -21,19 +21,19 @@ from evaluation.selectors.runs import measured_algorithms, metric_names
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric of an algorithm: its value, those at every list length, and why there is none or what to mind."""
+    """A metric of an algorithm: its value, values by list length, and the reason for a missing value or a caveat."""
 
     value: float | None
     by_n: tuple[float | None, ...]
     reason: str
 
 
-@dataclass(frozen=True)
-class ModelRow:
-    """An algorithm with all its metrics by name, at one profile length.
+@dataclass(frozen=True, kw_only=True)
+class _AlgorithmRow:
+    """An algorithm of a run.
 
-    Where the split trained several models, `model_id` is None, `model_hash` and `recipe` are empty, and
-    `fold_hashes` are those of the folds; the times are of all of them together.
+    If the split trained several models, `model_id` is None, `model_hash` and `recipe` are empty, `fold_hashes` are the
+    models of the folds, and times are totals.
     """
 
     label: str
@@ -47,33 +47,28 @@ class ModelRow:
     fit_seconds: float
     score_seconds: float
     users_digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRow(_AlgorithmRow):
+    """An algorithm with all its metrics by name, at one profile length."""
+
     cells: Mapping[str, Cell]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One algorithm's line of Table 2, at the run's N and one profile length; None: no value."""
+@dataclass(frozen=True, kw_only=True)
+class Row(_AlgorithmRow):
+    """An algorithm's row of recall, fallout, precision and F, at the run's N and one profile length."""
 
-    label: str
-    algorithm: str
-    params: Mapping[str, Any]
-    model_id: int | None
-    model_hash: str
-    recipe: str
-    fold_hashes: tuple[str, ...]
-    was_reused: bool
     recall: float | None
     fallout: float | None
     precision: float | None
     f_measure: float | None
-    fit_seconds: float
-    score_seconds: float
-    users_digest: str
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One algorithm's values at N = 1, 2, 3, …; None where there is no value."""
+    """An algorithm's values at N = 1, 2, 3, …; None if undefined."""
 
     label: str
     n: tuple[int, ...]
@@ -85,9 +80,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class UserValues:
-    """A metric by user: shape (n_users, n_algorithms), NaN where a user has no case of the kind.
+    """A metric by user: shape (n_users, n_algorithms), NaN for users without a value.
 
-    `user_ids` are user indexes of the dataset's version, ascending.
+    `user_ids` are user indexes of the dataset version, ascending.
     """
 
     user_ids: NDArray[np.int64]
@@ -100,10 +95,10 @@ def _results(run: EvaluationRun, profile_length: int) -> dict[tuple[int, str], M
         measured = ", ".join(["the whole profile", *map(str, run.profile_lengths)])
         raise ParallaxError(
             "run.no_such_profile_length",
-            f"Run {run.pk} was not measured at a profile length of {profile_length}; it was at: {measured}.",
+            f"Run {run.pk} was not measured at a profile length of {profile_length}. Available: {measured}.",
         )
-    found = MetricResult.objects.filter(algorithm__run=run, profile_length=profile_length)
-    by_key = {(result.algorithm_id, result.metric): result for result in found}
+    rows = MetricResult.objects.filter(algorithm__run=run, profile_length=profile_length)
+    by_key = {(result.algorithm_id, result.metric): result for result in rows}
     if not by_key:
         raise ParallaxError(
             "run.no_results", f"Run {run.pk} has no results yet: it is {run.get_status_display().lower()}."
@@ -112,14 +107,10 @@ def _results(run: EvaluationRun, profile_length: int) -> dict[tuple[int, str], M
 
 
 def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
-    """Give every metric of every algorithm, in the order the algorithms were named.
-
-    Raises
-    ------
-    ParallaxError
-        The run has no results, or was not measured at this length.
+    """Return every metric of every algorithm, in the order of the run. Raises ParallaxError: the run has no results, or
+    was not measured at this length.
     """
-    found = _results(run, profile_length)
+    results = _results(run, profile_length)
     seconds = dict(
         RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=profile_length)
         .order_by()
@@ -136,7 +127,7 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
         model, of_folds = algorithm.model, fitted.get(algorithm.pk, [])
         if model is None and not run.folds:
             raise ParallaxError("run.no_results", f"{algorithm.label} of run {run.pk} has no model.")
-        of_algorithm = {metric: result for (pk, metric), result in found.items() if pk == algorithm.pk}
+        of_algorithm = {metric: result for (pk, metric), result in results.items() if pk == algorithm.pk}
         rows.append(
             ModelRow(
                 label=algorithm.label,
@@ -159,16 +150,14 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
     return rows
 
 
-def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
-    """Give the run's rows of recall, fallout, precision and F (`profile_length` 0: the whole profile).
+def table(run: EvaluationRun, profile_length: int = 0, *, rows: Sequence[ModelRow] | None = None) -> list[Row]:
+    """Return the run's rows of recall, fallout, precision and F (`profile_length` 0: the whole profile).
 
-    Raises
-    ------
-    ParallaxError
-        The run has no results, was not measured at this length, or by another protocol.
+    `rows` are those of `model_rows`, if the caller has them; the same applies to `curves` and `user_values`. Raises
+    ParallaxError: the run has no results, was not measured at this length, or by another protocol.
     """
     check_protocol(run)
-    names = [one.name for one in fields(Row) if one.name not in ("recall", "fallout", "precision", "f_measure")]
+    names = [column.name for column in fields(_AlgorithmRow)]
     return [
         Row(
             **{name: getattr(row, name) for name in names},
@@ -177,90 +166,81 @@ def table(run: EvaluationRun, profile_length: int = 0) -> list[Row]:
             precision=row.cells["precision-raghavan"].value,
             f_measure=row.cells["f"].value,
         )
-        for row in model_rows(run, profile_length)
+        for row in (model_rows(run, profile_length) if rows is None else rows)
     ]
 
 
 def check_protocol(run: EvaluationRun) -> None:
-    """Refuse a run without recall and fallout of single items; raises `run.other_protocol`."""
+    """Refuse runs without recall and fallout of single items (code ``run.other_protocol``)."""
     if run.protocol["name"] != "one-plus-random":
         raise ParallaxError(
             "run.other_protocol",
             f"Run {run.pk} was measured by {run.protocol['name']}, which has no recall and fallout of single items. "
-            "Choose a run of one-plus-random.",
+            "Choose a run with one-plus-random.",
         )
 
 
-def curves(run: EvaluationRun, profile_length: int = 0) -> list[Curve]:
-    """Give the values at every N, algorithm by algorithm; raises as `table` does."""
+def curves(run: EvaluationRun, profile_length: int = 0, *, rows: Sequence[ModelRow] | None = None) -> list[Curve]:
+    """Return the values at every N by algorithm; raises as `table`."""
     check_protocol(run)
-    found = _results(run, profile_length)
     return [
         Curve(
-            label=algorithm.label,
-            n=tuple(range(1, len(found[algorithm.pk, "recall"].by_n) + 1)),
-            recall=tuple(found[algorithm.pk, "recall"].by_n),
-            fallout=tuple(found[algorithm.pk, "fallout"].by_n),
-            precision=tuple(found[algorithm.pk, "precision-raghavan"].by_n),
-            f_measure=tuple(found[algorithm.pk, "f"].by_n),
+            label=row.label,
+            n=tuple(range(1, len(row.cells["recall"].by_n) + 1)),
+            recall=row.cells["recall"].by_n,
+            fallout=row.cells["fallout"].by_n,
+            precision=row.cells["precision-raghavan"].by_n,
+            f_measure=row.cells["f"].by_n,
         )
-        for algorithm in measured_algorithms(run)
+        for row in (model_rows(run, profile_length) if rows is None else rows)
     ]
 
 
-def user_values(run: EvaluationRun, metric: str, profile_length: int = 0) -> UserValues:
-    """Give a metric's value of each user: recall or fallout at the run's N (or "recall@10"), or one of its metrics.
-
-    Raises
-    ------
-    ParallaxError
-        A metric without values by user, no results, a length that was not measured.
+def user_values(
+    run: EvaluationRun, metric: str, profile_length: int = 0, *, rows: Sequence[ModelRow] | None = None
+) -> UserValues:
+    """Return a metric by user: recall or fallout at the run's N (or "recall@10"), or one of the run's metrics. Raises
+    ParallaxError: a metric without values by user, no results, or a profile length that was not measured.
     """
-    found = _results(run, profile_length)
-    algorithms = list(measured_algorithms(run))
-    first = {pk: result for (pk, _), result in found.items()}
-    kept = [artefacts.load("results", first[one.pk].users_digest).arrays for one in algorithms]
-    labels = tuple(one.label for one in algorithms)
+    rows = model_rows(run, profile_length) if rows is None else rows
+    arrays = [artefacts.load("results", row.users_digest).arrays for row in rows]
+    labels = tuple(row.label for row in rows)
     if run.protocol["name"] != "one-plus-random":
         names = metric_names(run)
-        if metric not in names or "user_values" not in kept[0]:
+        if metric not in names or "user_values" not in arrays[0]:
             raise _no_user_values(metric, names)
         column = names.index(metric)
-        values = np.column_stack([arrays["user_values"][:, column] for arrays in kept])
-        return UserValues(user_ids=np.asarray(kept[0]["user_ids"]), values=values, labels=labels)
+        values = np.column_stack([stored["user_values"][:, column] for stored in arrays])
+        return UserValues(user_ids=np.asarray(arrays[0]["user_ids"]), values=values, labels=labels)
     name, at, length = metric.partition("@")
     n = run.n if not at else int(length) if length.isdigit() else 0
-    if name not in ("recall", "fallout") or not 1 <= n <= kept[0]["recall_values"].shape[1]:
+    if name not in ("recall", "fallout") or not 1 <= n <= arrays[0]["recall_values"].shape[1]:
         raise _no_user_values(metric, ("recall", "fallout"))
-    users = np.union1d(kept[0]["recall_users"], kept[0]["fallout_users"]).astype(np.int64)
-    values = np.full((len(users), len(algorithms)), np.nan)
-    for column, arrays in enumerate(kept):
-        values[np.searchsorted(users, arrays[f"{name}_users"]), column] = arrays[f"{name}_values"][:, n - 1]
+    users = np.union1d(arrays[0]["recall_users"], arrays[0]["fallout_users"]).astype(np.int64)
+    values = np.full((len(users), len(rows)), np.nan)
+    for column, stored in enumerate(arrays):
+        values[np.searchsorted(users, stored[f"{name}_users"]), column] = stored[f"{name}_values"][:, n - 1]
     return UserValues(user_ids=users, values=values, labels=labels)
 
 
 def _no_user_values(metric: str, names: Iterable[str]) -> ParallaxError:
     return ParallaxError(
-        "run.no_user_values", f"The metric {metric} has no values by user in this run; ask for {' or '.join(names)}."
+        "run.no_user_values", f"The metric {metric} has no values by user in this run. Available: {', '.join(names)}."
     )
 
 
 def metrics_by_user(run: EvaluationRun) -> list[str]:
-    """Give the metrics of a run that have values by user, so that they can be tested."""
+    """Return the metrics of a run with values by user, which can be tested."""
     if run.protocol["name"] == "one-plus-random":
         return ["recall", "fallout"]
     return [name for name in metric_names(run) if named_metric(name).definition.has_user_values]
 
 
 def case_counts(run: EvaluationRun, profile_length: int = 0) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-    """Give the candidates above and tied with each case's item, by algorithm.
+    """Return the numbers of candidates above and tied with each case's item, by algorithm.
 
-    Cases that were given as a file come in the file's order, others as an export writes them.
-
-    Raises
-    ------
-    ParallaxError
-        As `table`.
+    Cases from a file are in the order of the file, others in the order of an export. Raises ParallaxError as `table`
+    does.
     """
     check_protocol(run)
     rows = cases_of(run).file_rows

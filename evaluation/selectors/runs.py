@@ -1,4 +1,4 @@
-"""Runs: lists, the newest that succeeded, and how far one has come."""
+"""Lists of runs, the newest that succeeded, and progress."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from evaluation.protocols import registry as protocols
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: parts, speed and time left, and what it is doing in words.
+    """The progress of a run: parts, speed, remaining time and current activity.
 
-    `seconds_left` and `cases_per_second` are None while there is nothing yet to judge by; for the former that is
-    as long as a model is still to be fitted, because fits are unlike each other and unlike all other parts.
+    `seconds_left` and `cases_per_second` are None until they can be estimated; `seconds_left` until all models are
+    fitted, because the duration of a fit cannot be extrapolated from other parts.
     """
 
     done: int
@@ -34,45 +34,39 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """Parts done of all, 0 to 1."""
+        """The share of parts that are done, 0 to 1."""
         return self.done / self.total if self.total else 0.0
 
 
-CURVE_N = 20  # curves go at least this far
-DEVELOPMENT = "development:"  # before the names of metrics on the users that an algorithm is chosen on
+CURVE_N = 20  # minimum length of curves
+DEVELOPMENT = "development:"  # prefix of metrics on the development users
 
 
 def run_numbered(number: int) -> EvaluationRun:
-    """Give the run of a number, with its dataset.
-
-    Raises
-    ------
-    ParallaxError
-        Code ``run.unknown``: there is none; the message names the newest.
+    """Return the run with a number, with its dataset. Raises ParallaxError with code ``run.unknown``: no such run; the
+    message names the newest.
     """
     run = EvaluationRun.objects.select_related("version__dataset").filter(pk=number).first()
     if run is None:
         newest = EvaluationRun.objects.order_by("-pk").first()
-        there_is = (
-            "Nothing has been run yet" if newest is None else f"The newest is run {newest.pk}, on {newest.version}"
-        )
-        raise ParallaxError("run.unknown", f"There is no run {number}. {there_is}.")
+        there_is = "There are no runs yet" if newest is None else f"The newest is run {newest.pk}, on {newest.version}"
+        raise ParallaxError("run.unknown", f"Run {number} not found. {there_is}.")
     return run
 
 
 def metric_names(run: EvaluationRun) -> list[str]:
-    """Give the metrics of the run by name: those asked for, or the usual ones of its protocol."""
+    """Return the names of the run's metrics: those requested, or the defaults of its protocol."""
     usual = protocols.protocol(run.protocol["name"]).usual
     return run.metrics or [str(metric(name.format(n=run.n))) for name in usual]
 
 
 def longest_list(run: EvaluationRun) -> int:
-    """Give the longest list that any result of the run speaks of."""
+    """Return the longest list length in any result of the run."""
     return max([run.n, CURVE_N, *(metric(name).n or 0 for name in metric_names(run))])
 
 
 def runs_by_time() -> QuerySet[EvaluationRun]:
-    """Give every run, newest first, with its dataset and the number of its algorithms and parts."""
+    """Return every run, newest first, with its dataset and the numbers of its algorithms and parts."""
     return (
         EvaluationRun.objects.select_related("version__dataset", "owner")
         .annotate(
@@ -86,13 +80,13 @@ def runs_by_time() -> QuerySet[EvaluationRun]:
 
 
 def succeeded_runs() -> QuerySet[EvaluationRun]:
-    """Give the runs that have results, newest first, with their datasets."""
+    """Return the succeeded runs, newest first, with their datasets."""
     done = EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED)
     return done.select_related("version__dataset").order_by("-pk")
 
 
 def newest_succeeded_run(version: DatasetVersion) -> EvaluationRun | None:
-    """Give the run of "one plus random" on `version` that succeeded last, or None: what studies stand on."""
+    """Return the newest succeeded run of "one plus random" on `version`, which studies use, or None."""
     return (
         EvaluationRun.objects.filter(
             version=version, status=RunStatus.SUCCEEDED, protocol__name="one-plus-random", split__name="probe"
@@ -103,34 +97,31 @@ def newest_succeeded_run(version: DatasetVersion) -> EvaluationRun | None:
 
 
 def algorithms_of(run: EvaluationRun) -> QuerySet[RunAlgorithm]:
-    """Give the algorithms of a run in their order, with their models."""
+    """Return the algorithms of a run in order, with their models."""
     return run.algorithms.select_related("model").order_by("position")
 
 
 def measured_algorithms(run: EvaluationRun) -> QuerySet[RunAlgorithm]:
-    """Give the algorithms of a run that have not failed, in their order, with their models."""
+    """Return the algorithms of a run that have not failed, in order, with their models."""
     return algorithms_of(run).filter(error="")
 
 
 def failed_algorithms(run: EvaluationRun) -> QuerySet[RunAlgorithm]:
-    """Give the algorithms of a run that failed, in their order; `error` says why."""
+    """Return the failed algorithms of a run in order; `error` has the reason."""
     return algorithms_of(run).exclude(error="")
 
 
 def failure_summary(run: EvaluationRun) -> str:
-    """Count the failed algorithms of a run in a sentence; empty where there is none.
-
-    Whoever uses the results of the run uses those of the others.
-    """
+    """Return the number of failed algorithms of a run as a sentence; empty if none failed."""
     n_failed = failed_algorithms(run).count()
     return f"{n_failed} of {run.algorithms.count()} algorithms failed." if n_failed else ""
 
 
 def progress(run: EvaluationRun) -> Progress:
-    """Measure how far a run has come, in one query."""
+    """Compute the progress of a run in one query."""
     is_done = Q(status=PartStatus.DONE)
     is_measure = Q(kind=PartKind.MEASURE)
-    found = run.parts.aggregate(
+    counts = run.parts.aggregate(
         total=Count("pk"),
         done=Count("pk", filter=is_done),
         unfitted=Count("pk", filter=Q(kind=PartKind.FIT, status__in=(PartStatus.QUEUED, PartStatus.LEASED))),
@@ -143,14 +134,14 @@ def progress(run: EvaluationRun) -> Progress:
     if run.started_at is not None:
         seconds = ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
     left = None
-    if run.status in RUN_OPEN and found["done"] > 1 and not found["unfitted"]:
-        left = seconds * (found["total"] - found["done"]) / found["done"]
-    cases = found["stopped"] - found["started"]
-    measured = found["measured_seconds"]
+    if run.status in RUN_OPEN and counts["done"] > 1 and not counts["unfitted"]:
+        left = seconds * (counts["total"] - counts["done"]) / counts["done"]
+    cases = counts["stopped"] - counts["started"]
+    measured = counts["measured_seconds"]
     return Progress(
-        done=found["done"],
-        total=found["total"],
-        leased=found["leased"],
+        done=counts["done"],
+        total=counts["total"],
+        leased=counts["leased"],
         activity=run.activity,
         seconds=seconds,
         seconds_left=left,

@@ -1,13 +1,13 @@
-"""The tests over users that the claims of an experiment are judged by."""
+"""Tests over users on which the verdicts about claims are based."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.experiments.schema import Place
+from evaluation.experiments.schema import Quantity
 from evaluation.selectors import experiments as selectors
-from evaluation.selectors.experiments import Measured
+from evaluation.selectors.experiments import ExperimentResults
 from evaluation.services.user_jackknife import Values, values_without_groups
 from inference.jackknife import JackknifeEstimate, group_jackknife
 from inference.paired import sign_test
@@ -15,43 +15,43 @@ from inference.results import SignTestResult
 
 
 class ClaimTests:
-    """Jackknife standard errors over groups of users, and sign tests by user, each computed once."""
+    """Jackknife standard errors over groups of users, and sign tests over users, each computed once."""
 
-    def __init__(self, measured: Measured) -> None:
-        self._measured = measured
+    def __init__(self, results: ExperimentResults) -> None:
+        self._results = results
         self._without_groups: dict[tuple[str, int], dict[str, Values]] = {}
-        self._by_user: dict[Place, dict[str, NDArray[np.float64]]] = {}
+        self._by_user: dict[Quantity, dict[str, NDArray[np.float64]]] = {}
 
-    def value(self, place: Place, name: str) -> JackknifeEstimate | None:
-        """An algorithm's value with its standard error; None where the run has no groups of users, or no value."""
-        value, values = self._values(place, name)
+    def value(self, quantity: Quantity, name: str) -> JackknifeEstimate | None:
+        """Return an algorithm's value with its standard error; None without groups of users or without a value."""
+        value, values = self._values(quantity, name)
         return _estimate(value, values)
 
-    def difference(self, place: Place, first: str, second: str) -> JackknifeEstimate | None:
-        """The first algorithm's value less the second's; both lack the same users in turn."""
-        (a, without_a), (b, without_b) = self._values(place, first), self._values(place, second)
+    def difference(self, quantity: Quantity, first: str, second: str) -> JackknifeEstimate | None:
+        """Return the first algorithm's value minus the second's, both without the same groups of users."""
+        (a, without_a), (b, without_b) = self._values(quantity, first), self._values(quantity, second)
         if a is None or b is None or without_a is None or without_b is None:
             return None
         return _estimate(a - b, without_a - without_b)
 
-    def sign_p(self, place: Place, first: str, second: str) -> float | None:
-        """The p of a one-sided sign test by user; None for a metric without values by user."""
-        if place not in self._by_user:
-            self._by_user[place] = selectors.values_by_user(self._measured, place)
-        values = self._by_user[place]
+    def sign_p(self, quantity: Quantity, first: str, second: str) -> float | None:
+        """Return the p value of a one-sided sign test over users; None for metrics without values by user."""
+        if quantity not in self._by_user:
+            self._by_user[quantity] = selectors.values_by_user(self._results, quantity)
+        values = self._by_user[quantity]
         if first not in values or second not in values:
             return None
-        result = sign_test(values[first], values[second])
+        result = sign_test(values[first], values[second], "greater")
         return result.p if isinstance(result, SignTestResult) else None
 
-    def _values(self, place: Place, name: str) -> tuple[float | None, NDArray[np.float64] | None]:
-        plan = self._measured.experiment.runs[place.run]
-        key = (place.run, place.profile_length)
+    def _values(self, quantity: Quantity, name: str) -> tuple[float | None, NDArray[np.float64] | None]:
+        plan = self._results.experiment.runs[quantity.run]
+        key = (quantity.run, quantity.profile_length)
         if key not in self._without_groups:
-            found = values_without_groups(self._measured.runs[place.run], place.profile_length)
-            self._without_groups[key] = dict(zip(plan.contenders, found, strict=False))  # none for runs with folds
-        metric = selectors.measured_name(plan, place.metric)
-        value = selectors.numbers_at(self._measured, [place])[place, name]
+            jackknife = values_without_groups(self._results.runs[quantity.run], quantity.profile_length)
+            self._without_groups[key] = dict(zip(plan.contenders, jackknife, strict=False))  # none for runs with folds
+        metric = selectors.measured_name(plan, quantity.metric)
+        value = selectors.numbers_at(self._results, [quantity])[quantity, name]
         return value, self._without_groups[key].get(name, {}).get(metric)
 
 

@@ -1,111 +1,90 @@
-"""The outcome of an experiment: claims judged, tables, figures and every number, as files."""
+"""Files of an experiment's outcome: judged claims, tables, figures and every number."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from charting import render
 from core.errors import ParallaxError
+from documents.blocks import Figure
+from documents.delimited import table_csv
+from documents.html import page
+from documents.markdown import document_markdown, table_markdown
 from evaluation.enums import RunStatus
-from evaluation.experiments.document import Grid, Picture, grid_markdown, markdown, page
-from evaluation.experiments.judging import Judgement, judged
-from evaluation.experiments.outcome import DatasetFacts, document, grid_of
-from evaluation.experiments.schema import Experiment, Place
+from evaluation.experiments.claim_verdicts import Judgement, judge_claims
+from evaluation.experiments.outcome import DatasetFacts, document, filled_table
+from evaluation.experiments.schema import Experiment
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
 from evaluation.selectors import experiments as selectors
-from evaluation.selectors.experiments import Measured
+from evaluation.selectors.experiments import ExperimentResults
 from evaluation.services.claim_tests import ClaimTests
 from evaluation.services.experiment_figures import drawn_figure
 
 
 @dataclass(frozen=True)
-class Written:
-    """The outcome of an experiment: its claims as judged, and the files it was written to."""
+class WrittenOutcome:
+    """The written outcome of an experiment: its judgements and files."""
 
     judgements: tuple[Judgement, ...]
     files: tuple[Path, ...]
     is_synthetic: bool
 
 
-def judged_claims(*, measured: Measured) -> tuple[Judgement, ...]:
-    """Judge every claim of an experiment by the tests of what its finished runs measured."""
-    places = [place for claim in measured.experiment.claims for place in claim.check.places]
-    return judged(measured.experiment, selectors.numbers_at(measured, places), ClaimTests(measured))
+def claim_judgements(*, results: ExperimentResults) -> tuple[Judgement, ...]:
+    """Judge every claim of an experiment by tests on the results of its finished runs."""
+    quantities = [quantity for claim in results.experiment.claims for quantity in claim.check.quantities]
+    return judge_claims(results.experiment, selectors.numbers_at(results, quantities), ClaimTests(results))
 
 
-def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun], folder: Path) -> Written:
-    """Write tables, figures, every number, and which claims hold, into a folder. The same runs give the same bytes.
+def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun], folder: Path) -> WrittenOutcome:
+    """Write tables, figures, every number and the verdicts to a folder. The same runs produce the same bytes.
 
-    Raises
-    ------
-    ParallaxError
-        Code ``experiment.not_finished``: a run has not succeeded. Code ``experiment.bad_folder``: nothing can be
-        written there.
+    Raises ParallaxError with code ``experiment.not_finished``: a run has not succeeded. Code ``experiment.bad_folder``:
+    the folder is not writable.
     """
     for key, run in runs.items():
         if run.status != RunStatus.SUCCEEDED:
             raise ParallaxError(
                 "experiment.not_finished",
                 f"The run {key} of {experiment.key} is {run.get_status_display().lower()}. Run the experiment again "
-                "to go on with it.",
+                "to resume it.",
             )
-    measured = Measured(experiment, runs)
-    places = [place for table in experiment.tables for place in table.columns.values()]
-    numbers = selectors.numbers_at(measured, places)
-    judgements = judged_claims(measured=measured)
-    dataset = selectors.dataset_facts(measured)
+    results = ExperimentResults(experiment, runs)
+    quantities = [quantity for table in experiment.tables for quantity in table.columns.values()]
+    numbers = selectors.numbers_at(results, quantities)
+    judgements = claim_judgements(results=results)
+    dataset = selectors.dataset_facts(results)
     contents: dict[str, bytes] = {}
-    pictures = []
+    figures = []
     for figure in experiment.figures:
         title = f"{figure.title}{dataset.data_note}"
-        spec = drawn_figure(replace(figure, title=title), measured)
+        spec = drawn_figure(replace(figure, title=title), results)
         if spec is None:
             continue
-        drawing = render.svg(spec)
-        contents[f"figures/{figure.key}.svg"] = drawing.encode()
+        figures.append(Figure(figure.key, spec, drawing=render.svg(spec)))
+        contents[f"figures/{figure.key}.svg"] = figures[-1].drawing.encode()
         contents[f"figures/{figure.key}.png"] = render.png(spec, ppi=144)
-        pictures.append(Picture(f"figures/{figure.key}.svg", title, drawing))
     for table in experiment.tables:
-        grid = grid_of(experiment, table, numbers, dataset)
-        exact = _exact_rows(grid, list(table.columns.values()), numbers)
-        contents[f"tables/{table.key}.csv"] = _csv(grid.head, exact)
-        contents[f"tables/{table.key}.md"] = f"{grid.caption}\n\n{grid_markdown(grid.head, grid.rows)}\n".encode()
-    facts = {key: selectors.run_facts(measured, key) for key in experiment.runs}
-    blocks = document(experiment, dataset, judgements, numbers, pictures, facts)
-    contents["outcome.md"] = markdown(blocks).encode()
-    contents["outcome.html"] = page(experiment.title, blocks).encode()
-    contents["experiment.json"] = _json(experiment, measured, dataset, judgements)
-    return Written(judgements, _write(folder, contents), dataset.is_synthetic)
-
-
-def _exact_rows(grid: Grid, places: list[Place], numbers: Any) -> list[list[str]]:
-    """The rows of a table with every digit; empty where there is no value."""
-    rows = []
-    for row in grid.rows:
-        values = [numbers.get((place, row[0])) for place in places]
-        rows.append([row[0], *("" if value is None else repr(value) for value in values)])
-    return rows
-
-
-def _csv(head: tuple[str, ...], rows: list[list[str]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    return text.getvalue().encode()
+        filled = filled_table(experiment, table, numbers, dataset)
+        contents[f"tables/{table.key}.csv"] = table_csv(filled).encode()
+        contents[f"tables/{table.key}.md"] = table_markdown(filled).encode()
+    facts = {key: selectors.run_facts(results, key) for key in experiment.runs}
+    sections = document(experiment, dataset, judgements=judgements, numbers=numbers, figures=figures, runs=facts)
+    heading = f"{experiment.title}{dataset.data_note}"
+    contents["outcome.md"] = document_markdown(heading, sections).encode()
+    contents["outcome.html"] = page(experiment.title, heading, sections).encode()
+    contents["experiment.json"] = _json(experiment, results, dataset, judgements)
+    return WrittenOutcome(judgements, _write(folder, contents), dataset.is_synthetic)
 
 
 def _json(
-    experiment: Experiment, measured: Measured, dataset: DatasetFacts, judgements: tuple[Judgement, ...]
+    experiment: Experiment, results: ExperimentResults, dataset: DatasetFacts, judgements: tuple[Judgement, ...]
 ) -> bytes:
-    told = {
+    contents = {
         "experiment": experiment.key,
         "title": experiment.title,
         "source": experiment.source,
@@ -113,33 +92,33 @@ def _json(
         "dataset": {"name": dataset.name, "content": dataset.content_hash, "is_synthetic": dataset.is_synthetic},
         "claims": [
             {
-                "says": one.claim.says,
-                "by": one.claim.origin,
-                "where": one.claim.where,
-                "read_as": one.claim.read_as,
-                "verdict": one.verdict,
+                "says": judgement.claim.says,
+                "by": judgement.claim.origin,
+                "where": judgement.claim.where,
+                "read_as": judgement.claim.read_as,
+                "verdict": judgement.verdict,
                 "findings": [
                     {
-                        "run": finding.place.run,
-                        "metric": finding.place.metric,
-                        "profile_length": finding.place.profile_length,
-                        "words": finding.words,
+                        "run": finding.quantity.run,
+                        "metric": finding.quantity.metric,
+                        "profile_length": finding.quantity.profile_length,
+                        "words": finding.description,
                         "holds": finding.holds,
                         "sign_test_p": finding.p,
                         "interval": None if finding.span is None else asdict(finding.span),
                     }
-                    for finding in one.findings
+                    for finding in judgement.findings
                 ],
             }
-            for one in judgements
+            for judgement in judgements
         ],
         "algorithms": {
-            name: {"algorithm": one.algorithm, "params": dict(one.params)}
-            for name, one in experiment.contenders.items()
+            name: {"algorithm": contender.algorithm, "params": dict(contender.params)}
+            for name, contender in experiment.contenders.items()
         },
-        "runs": {key: run_document(run) for key, run in measured.runs.items()},
+        "runs": {key: run_document(run) for key, run in results.runs.items()},
     }
-    return (json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def _write(folder: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
@@ -152,6 +131,6 @@ def _write(folder: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
             files.append(file)
     except OSError as problem:
         raise ParallaxError(
-            "experiment.bad_folder", f"{folder} cannot be written to: {problem.strerror or problem}."
+            "experiment.bad_folder", f"Cannot write to {folder}: {problem.strerror or problem}."
         ) from problem
     return tuple(files)

@@ -1,4 +1,4 @@
-"""Experiments: each plan becomes a run, or finds the one it had."""
+"""Experiments: check the plans, and create or reuse the run of each plan."""
 
 from __future__ import annotations
 
@@ -12,54 +12,47 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import item_utilities, utilities_of
 from core.errors import ParallaxError, ParameterError
 from evaluation.enums import RUN_STOPPED
-from evaluation.experiments.reading import load
-from evaluation.experiments.schema import NEEDS, Experiment, Place, PlannedRun
+from evaluation.experiments.schema import NEEDS, Experiment, PlannedRun, Quantity
+from evaluation.experiments.yaml_loader import load
 from evaluation.models import EvaluationRun
 from evaluation.selectors import experiments as selectors
-from evaluation.services.inputs import Inputs, checked, digest_of_inputs
+from evaluation.services.run_inputs import RunInputs, check_inputs, digest_of_inputs
 from evaluation.services.runs import create_run, resume_run
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A plan of an experiment whose inputs have been checked on a dataset, and their hash."""
+class CheckedPlan:
+    """A plan of an experiment with its checked inputs and their hash."""
 
     plan: PlannedRun
-    inputs: Inputs
+    inputs: RunInputs
     inputs_hash: str
 
 
 def read_experiment(*, name: str) -> Experiment:
-    """Read a shipped experiment by its name, or anybody's by the path of its file.
-
-    Raises
-    ------
-    ParallaxError
-        Code ``experiment.bad_file``: the file, the place in it, and what is wrong there.
+    """Read a shipped experiment by name, or any other by the path of its file. Raises ParallaxError with code
+    ``experiment.bad_file``: the file is invalid; the message names the path in it.
     """
     try:
         return load(name)
-    except ParameterError as wrong:
-        raise ParallaxError("experiment.bad_file", str(wrong)) from wrong
+    except ParameterError as error:
+        raise ParallaxError("experiment.bad_file", str(error)) from error
 
 
 def plan_experiment(
     *, experiment: Experiment, version: DatasetVersion, seed: int | None = None, threads: int | None = None
-) -> dict[str, Planned]:
-    """Check everything about an experiment on a dataset before any of it is started.
+) -> dict[str, CheckedPlan]:
+    """Check an experiment on a dataset before any of its runs is started.
 
-    Raises
-    ------
-    ParallaxError
-        Code ``experiment.other_data``: the dataset lacks what the experiment needs. Code
-        ``experiment.bad_input``: what a run of it, a table, a figure or a claim asks for and cannot have.
+    Raises ParallaxError with code ``experiment.other_data``: the dataset does not have the required data. Code
+    ``experiment.bad_input``: a run, table, figure or claim is not possible.
     """
     _check_data(experiment, version)
     planned = {}
     for key, plan in experiment.runs.items():
         own_seed = experiment.seed if seed is None else seed
         try:
-            inputs = checked(
+            inputs = check_inputs(
                 version=version,
                 algorithms=_algorithms(experiment, plan),
                 split=plan.split,
@@ -71,8 +64,8 @@ def plan_experiment(
                 n=plan.n,
                 profile_lengths=plan.profile_lengths,
             )
-        except ParameterError as wrong:
-            raise ParallaxError("experiment.bad_input", f"{experiment.key}, at runs.{key}: {wrong}") from wrong
+        except ParameterError as error:
+            raise ParallaxError("experiment.bad_input", f"{experiment.key}, at runs.{key}: {error}") from error
         digest = digest_of_inputs(
             version=version,
             inputs=inputs,
@@ -82,27 +75,27 @@ def plan_experiment(
             n=plan.n,
             threads=threads or settings.NUMERIC_THREADS,
         )
-        planned[key] = Planned(plan, inputs, digest)
-    _check_places(experiment)
+        planned[key] = CheckedPlan(plan, inputs, digest)
+    _check_quantities(experiment)
     return planned
 
 
 def run_of_plan(
     *,
     experiment: Experiment,
-    planned: Planned,
+    planned: CheckedPlan,
     version: DatasetVersion,
     seed: int | None = None,
     threads: int | None = None,
     queue: str = "",
 ) -> EvaluationRun:
-    """Give the run of a plan: the finished one with the same inputs, the one that stopped taken up again, or a new one.
+    """Return the run of a plan: a finished or open one with the same inputs, a resumed one, or a new one.
 
-    `queue` is the name of workers of the run's own; a run that is under way keeps those it has.
+    `queue` names the queue of the run's own workers; an open run keeps its queue.
     """
-    found = selectors.existing_run(planned.inputs_hash)
-    if found is not None:
-        return resume_run(run=found, queue=queue) if found.status in RUN_STOPPED else found
+    existing = selectors.existing_run(planned.inputs_hash)
+    if existing is not None:
+        return resume_run(run=existing, queue=queue) if existing.status in RUN_STOPPED else existing
     plan = planned.plan
     return create_run(
         version=version,
@@ -123,27 +116,27 @@ def run_of_plan(
 def _check_data(experiment: Experiment, version: DatasetVersion) -> None:
     lacks = ""
     if experiment.needs == "ratings" and version.scale_low == version.scale_high:
-        lacks = "It says what was taken, and nobody rated."
+        lacks = "It contains usage but no ratings."
     if experiment.needs == "utility" and utilities_of(version) is None and item_utilities(version) is None:
         lacks = (
-            "It does not say what anything is worth; import it with a column of utilities (--utility-column, or "
-            "--item-utility-column of the items)."
+            "It contains no utilities; import it with a utility column (--utility-column, or --item-utility-column of "
+            "the items)."
         )
     if lacks:
         raise ParallaxError(
             "experiment.other_data",
-            f"The experiment {experiment.key} needs {NEEDS[experiment.needs]}, and the dataset {version.dataset.name} "
-            f"has no such thing. {lacks}",
+            f"The experiment {experiment.key} needs {NEEDS[experiment.needs]}, which the dataset "
+            f"{version.dataset.name} does not have. {lacks}",
         )
 
 
-def _check_places(experiment: Experiment) -> None:
-    """Refuse a table, a figure or a claim that asks for a number which its run does not measure."""
-    for where, place in _places(experiment):
+def _check_quantities(experiment: Experiment) -> None:
+    """Refuse a table, figure or claim with a quantity that its run does not measure."""
+    for where, quantity in _quantities(experiment):
         try:
-            selectors.measured_name(experiment.runs[place.run], place.metric)
-        except ParameterError as wrong:
-            raise ParallaxError("experiment.bad_input", f"{experiment.key}, at {where}: {wrong}") from wrong
+            selectors.measured_name(experiment.runs[quantity.run], quantity.metric)
+        except ParameterError as error:
+            raise ParallaxError("experiment.bad_input", f"{experiment.key}, at {where}: {error}") from error
     protocols = {"croc": "test-observations", "groc": "unconstrained", "lengths": "one-plus-random"}
     for figure in experiment.figures:
         needed = protocols.get(figure.kind)
@@ -151,26 +144,26 @@ def _check_places(experiment: Experiment) -> None:
         if needed is not None and has != needed:
             raise ParallaxError(
                 "experiment.bad_input",
-                f"{experiment.key}, at figures.{figure.key}: a figure of the kind {figure.kind} is drawn of a run of "
-                f"{needed}; {figure.run} is one of {has}.",
+                f"{experiment.key}, at figures.{figure.key}: a figure of the kind {figure.kind} needs a run of "
+                f"{needed}, but {figure.run} is a run of {has}.",
             )
 
 
-def _places(experiment: Experiment) -> Iterator[tuple[str, Place]]:
+def _quantities(experiment: Experiment) -> Iterator[tuple[str, Quantity]]:
     for table in experiment.tables:
-        for heading, place in table.columns.items():
-            yield f"tables.{table.key}.columns.{heading}", place
+        for heading, quantity in table.columns.items():
+            yield f"tables.{table.key}.columns.{heading}", quantity
     for figure in experiment.figures:
         if figure.metric:
-            yield f"figures.{figure.key}", Place(figure.run, figure.metric)
+            yield f"figures.{figure.key}", Quantity(figure.run, figure.metric)
         for length in figure.lengths:
             for name in ("precision", "recall"):
-                yield f"figures.{figure.key}", Place(figure.run, f"{name}@{length}")
-    for at, claim in enumerate(experiment.claims, start=1):
-        for place in claim.check.places:
-            yield f"claims[{at}]", place
+                yield f"figures.{figure.key}", Quantity(figure.run, f"{name}@{length}")
+    for number, claim in enumerate(experiment.claims, start=1):
+        for quantity in claim.check.quantities:
+            yield f"claims[{number}]", quantity
 
 
 def _algorithms(experiment: Experiment, plan: PlannedRun) -> list[tuple[str, dict[str, Any]]]:
     chosen = [experiment.contenders[name] for name in plan.contenders]
-    return [(one.algorithm, dict(one.params)) for one in chosen]
+    return [(contender.algorithm, dict(contender.params)) for contender in chosen]

@@ -1,4 +1,4 @@
-"""Whether the algorithms of a run can be trained on its data, checked before anything is trained."""
+"""Check, before any training, whether the algorithms of a run can be trained on its data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
-from evaluation.splitting.reserve import reserve
+from evaluation.splitting.reserved_users import reserve
 from recommenders import registry
 from recommenders.data import ItemFeatures
 from recommenders.data_limits import TrainingSize
@@ -33,32 +33,28 @@ def feasible_algorithms(
     reserved: float,
     seed: int,
 ) -> Feasible:
-    """Check the parameters of algorithms against the data of a run, as far as they are known before its split.
+    """Check the parameters of algorithms against the data of a run, as far as these are known before the split.
 
-    Parameters that are not among those given have their defaults, or the largest possible value where that is smaller.
-
-    Raises
-    ------
-    ParameterError
-        Algorithms that cannot be trained on these data: each with its parameter, the value, and the largest possible.
+    Unstated parameters get their default, or the largest possible value if that is smaller. Raises ParameterError:
+    algorithms that cannot be trained on these data, each with the parameter, its value and the largest possible.
     """
     n_users = _training_users(version, split, reserved, seed)
     chosen: list[tuple[str, dict[str, Any], str]] = []
     comments: list[str] = []
     refusals: list[str] = []
-    for key, given in algorithms:
-        kind, usual = registry.algorithm(key), registry.params_of(key, given)
-        features = _features(version) if kind.takes_features(usual) else None
+    for key, values in algorithms:
+        kind, defaults = registry.algorithm(key), registry.params_of(key, values)
+        features = _features(version) if kind.takes_features(defaults) else None
         try:
-            params = registry.feasible_params(key, given, TrainingSize(n_users, version.n_items, features))
-        except (ParameterError, DataError) as refused:
-            refusals.append(str(refused))
+            params = registry.feasible_params(key, values, TrainingSize(n_users, version.n_items, features))
+        except (ParameterError, DataError) as refusal:
+            refusals.append(str(refusal))
             continue
         label = kind.label(params)
-        lowered = {name: value for name, value in params.as_dict().items() if value != getattr(usual, name)}
+        lowered = {name: value for name, value in params.as_dict().items() if value != getattr(defaults, name)}
         limits = kind.limits(TrainingSize(n_users, version.n_items, features)) if lowered else {}
         comments += [
-            f"{label} was trained with {name}={value} instead of the default of {getattr(usual, name)}: it is the "
+            f"{label} was trained with {name}={value} instead of the default of {getattr(defaults, name)}: it is the "
             f"largest possible value on these data, {limits[name].formula}."
             for name, value in lowered.items()
         ]
@@ -69,13 +65,13 @@ def feasible_algorithms(
 
 
 def _features(version: DatasetVersion) -> ItemFeatures:
-    """What an algorithm will be given of the items: with a table of utilities where rows have a utility."""
+    """Return the item features for training, with a table of utilities if rows have a utility."""
     features, utilities = features_of(version), mean_utilities(version)
     return features if utilities is None else with_utilities(features, utilities)
 
 
 def _training_users(version: DatasetVersion, split: Mapping[str, Any], reserved: float, seed: int) -> int:
-    """Users of the training side, as far as they are known before the split is made."""
+    """Return the number of training users, as far as it is known before the split."""
     if split["name"] == "file":
         return len(artefacts.load("given", split["cases"]).arrays["train_indptr"]) - 1
     return version.n_users - len(reserve(version.n_users, reserved, seed))

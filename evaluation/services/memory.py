@@ -1,4 +1,4 @@
-"""Whether a fit has room: what it would take against what the machine, or its container, has left."""
+"""Memory check before a fit: the estimated need against what the machine or its container has available."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ MB = 1024**2
 
 
 def available_bytes() -> int:
-    """Memory that a fit may take now: the least of what the machine has, the container allows, the setting says."""
+    """Return the memory a fit may use: the minimum of machine, container limit and the MEMORY_LIMIT setting."""
     return min(filter(None, (psutil.virtual_memory().available, container_bytes(), settings.MEMORY_LIMIT)))
 
 
 def container_bytes() -> int | None:
-    """What the control groups of this process leave it, files in the cache not counted; None without a limit."""
+    """Return the memory left by the control groups of this process, page cache excluded; None without a limit."""
     left = [limit - used for limit, used in _group_limits() if limit < UNLIMITED]
     return max(1, min(left)) if left else None
 
 
 def _group_limits() -> Iterator[tuple[int, int]]:
-    """Yield limit and use of each group that this process is in, versions 1 and 2, up to the root."""
+    """Yield limit and usage of each control group of this process (v1 and v2), up to the root."""
     lines = PROC.read_text().splitlines() if PROC.exists() else []
     for line in lines:
         _, controllers, path = line.split(":", 2)
@@ -46,11 +46,11 @@ def _group_limits() -> Iterator[tuple[int, int]]:
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
         else:
             continue
-        # Inside a container the path may be the host's, of which only the root is to be seen.
+        # Inside a container the path may be the host's, of which only the root is visible.
         group = root / path.lstrip("/")
         for folder in dict.fromkeys((group, *group.parents)):
-            if folder.is_relative_to(root) and (found := _limit(folder, *names)) is not None:
-                yield found
+            if folder.is_relative_to(root) and (limit := _limit(folder, *names)) is not None:
+                yield limit
 
 
 def _limit(folder: Path, limit_name: str, used_name: str, cache_name: str) -> tuple[int, int] | None:
@@ -63,7 +63,7 @@ def _limit(folder: Path, limit_name: str, used_name: str, cache_name: str) -> tu
 
 
 def needed_bytes(*, kind: type[Algorithm], params: Parameters, ratings: Ratings, features: ItemFeatures | None) -> int:
-    """Estimate what fitting an algorithm on these data takes."""
+    """Estimate the memory needed to fit an algorithm on these data."""
     return kind.fit_bytes(
         ratings.n_users,
         ratings.n_items,
@@ -75,37 +75,34 @@ def needed_bytes(*, kind: type[Algorithm], params: Parameters, ratings: Ratings,
 
 
 def check_memory(*, algorithm: str, params: Mapping[str, Any], ratings: Ratings, features: ItemFeatures | None) -> None:
-    """Refuse a fit that would not find room, before it begins.
-
-    Raises
-    ------
-    ParallaxError
-        Code ``model.too_large``: the estimate, what is available, and what to do.
+    """Refuse a fit that would not fit into memory. Raises ParallaxError with code ``model.too_large``: the estimate,
+    what is available, and what to do.
     """
     kind, chosen = registry.algorithm(algorithm), registry.params_of(algorithm, params)
     needed = needed_bytes(kind=kind, params=chosen, ratings=ratings, features=features)
     available = available_bytes()
     if needed <= available:
         return
-    ways: list[str] = []
+    alternatives: dict[str, str] = {}
     for name, value in _smaller(chosen):
-        less = replace(chosen, **{name: value})
-        taken = needed_bytes(kind=kind, params=less, ratings=ratings, features=features)
-        if taken <= available and not any(way.startswith(f"{name}=") for way in ways):
-            ways.append(f"{name}={value} (about {in_words(taken)})")
-    advice = f"It would fit with {' or '.join(ways)}. " if ways else "No smaller parameter of it makes it fit. "
-    limit = " by the setting PARALLAX_MEMORY_LIMIT" if available == settings.MEMORY_LIMIT else ""
+        smaller = needed_bytes(kind=kind, params=replace(chosen, **{name: value}), ratings=ratings, features=features)
+        if smaller <= available and name not in alternatives:
+            alternatives[name] = f"{name}={value} (about {in_words(smaller)})"
+    advice = "No smaller value of its parameters fits. "
+    if alternatives:
+        advice = f"It would fit with {' or '.join(alternatives.values())}. "
+    limit = " (setting PARALLAX_MEMORY_LIMIT)" if available == settings.MEMORY_LIMIT else ""
     raise ParallaxError(
         "model.too_large",
-        f"{kind.label(chosen)} on {ratings.n_users:,} users and {ratings.n_items:,} items would take about "
-        f"{in_words(needed)} of memory while it is fitted, and {in_words(available)} are available here{limit}. "
+        f"{kind.label(chosen)} on {ratings.n_users:,} users and {ratings.n_items:,} items would need about "
+        f"{in_words(needed)} of memory during the fit, and {in_words(available)} are available here{limit}. "
         f"{advice}Otherwise use a machine with more memory, or fewer items.",
         {"needed_bytes": needed, "available_bytes": available, "algorithm": algorithm},
     )
 
 
 def _smaller(params: Parameters) -> Iterator[tuple[str, Any]]:
-    """Yield names and values of parameters that bound the memory, the mildest first."""
+    """Yield smaller values of the parameters that determine memory, the least reduction first."""
     for info in params.described():
         value = getattr(params, info.name)
         if info.name == "neighbourhood" and value != "item":
@@ -116,7 +113,7 @@ def _smaller(params: Parameters) -> Iterator[tuple[str, Any]]:
 
 
 def in_words(n_bytes: int) -> str:
-    """A number of bytes as people say it.
+    """Format a number of bytes.
 
     >>> in_words(3 * 1024**3)
     '3.0 GB'

@@ -1,77 +1,76 @@
-"""How many threads numeric libraries use: an input of every model and run, since it changes last bits."""
+"""Threads of the numeric libraries: an input of every model and run, because they affect the last bits of results."""
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from importlib import import_module
 
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
-import catalog.importers.kernels
-import recommenders.kernels
 from core.provenance import versions
-from evaluation.protocols import cases
-from recommenders import lazy
 from recommenders.threads import using
 
 
 @contextmanager
 def numeric_threads(n: int) -> Iterator[None]:
-    """Hold the linear algebra libraries of this process, and its own compiled loops, to `n` threads."""
-    # A library that is loaded later would not know of the limit, so those that fits use are loaded first.
-    lazy.linalg()
+    """Limit the linear algebra libraries of this process and its own compiled loops to `n` threads."""
+    # The limit applies only to loaded libraries, so those that fits use are loaded first.
+    import_module("scipy.linalg")
     with threadpool_limits(limits=n), using(n):
         yield
 
 
-KERNELS: dict[str, tuple[Callable[[], object], ...]] = {
-    "corngr": (lazy.neighbour_kernels, lazy.nearest_rated_kernels, lazy.product_kernels, lazy.similarity_kernels),
-    "nncosngr": (lazy.neighbour_kernels, lazy.nearest_rated_kernels, lazy.product_kernels, lazy.similarity_kernels),
-    "puresvd": (lazy.product_kernels, lazy.krylov_kernels),
-    "lsa": (lazy.krylov_kernels,),
-    "asysvd": (lazy.asysvd_kernels,),
-    "itemitem": (lazy.association_kernels, lazy.product_kernels),
-    "expected-utility": (lazy.association_kernels, lazy.product_kernels),  # of its usual scorer
-    "ease": (lazy.product_kernels,),
-    "ials": (lazy.ials_kernels,),
-    "userknn-pearson": (lazy.user_neighbour_kernels,),
-    "userknn-cosine": (lazy.user_neighbour_kernels,),
-    "implicit-als": (lazy.implicit_als,),
-    "implicit-bpr": (lazy.implicit_bpr,),
-    "implicit-cosine": (lazy.implicit_nearest_neighbours,),
-    "lenskit-als": (partial(lazy.lenskit, "als"),),
-    "lenskit-biasedmf": (partial(lazy.lenskit, "als"),),
-    "lenskit-itemknn": (partial(lazy.lenskit, "knn"),),
+KERNELS = {
+    "corngr": ("neighbours", "nearest_rated", "products", "similarities"),
+    "nncosngr": ("neighbours", "nearest_rated", "products", "similarities"),
+    "puresvd": ("products", "krylov"),
+    "lsa": ("krylov",),
+    "asysvd": ("asysvd",),
+    "itemitem": ("association", "products"),
+    "expected-utility": ("association", "products"),  # of its default scorer
+    "ease": ("products",),
+    "ials": ("ials",),
+    "userknn-pearson": ("user_neighbours",),
+    "userknn-cosine": ("user_neighbours",),
+}
+LIBRARIES = {
+    "implicit-als": "implicit.als",
+    "implicit-bpr": "implicit.bpr",
+    "implicit-cosine": "implicit.nearest_neighbours",
+    "lenskit-als": "lenskit.als",
+    "lenskit-biasedmf": "lenskit.als",
+    "lenskit-itemknn": "lenskit.knn",
 }
 
 
 def load_kernels(algorithm: str) -> None:
-    """Load the compiled loops or the library of an algorithm, if it has any, so that no measured time holds that.
+    """Load the compiled loops or the library of an algorithm, if any, so that measured times do not include loading.
 
-    Our loops are compiled once on a machine, which takes some seconds, and read from the cache after that.
+    Our own loops are compiled once per machine, which takes some seconds, and cached afterwards.
     """
-    for load in KERNELS.get(algorithm, ()):
-        load()
+    for module in KERNELS.get(algorithm, ()):
+        import_module(f"recommenders.kernels.{module}")
+    if algorithm in LIBRARIES:
+        import_module(LIBRARIES[algorithm])
 
 
 def compile_kernels() -> Iterator[str]:
-    """Compile every loop of ours that is not in the cache yet, and yield each one's name when it is done.
+    """Compile every loop that is not in the cache yet, yielding the name of each module when done.
 
-    Importing a module of loops compiles it, since their types are given.
+    Importing a module of loops compiles it, because the loops have explicit signatures.
     """
-    for package in (recommenders.kernels, catalog.importers.kernels):
-        for module in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
-            importlib.import_module(f"{package.__name__}.{module}")
-            yield f"{package.__name__}.{module}"
-    cases.kernels()
+    for package in ("recommenders.kernels", "catalog.importers.kernels"):
+        for module in sorted(module.name for module in pkgutil.iter_modules(import_module(package).__path__)):
+            import_module(f"{package}.{module}")
+            yield f"{package}.{module}"
+    import_module("evaluation.protocols.kernels")
     yield "evaluation.protocols.kernels"
 
 
 def environment() -> dict[str, str]:
     """Versions of code and libraries, and the processor type that the linear algebra was compiled for."""
-    lazy.linalg()
+    import_module("scipy.linalg")
     kinds = {info.get("architecture", "") for info in threadpool_info() if info["user_api"] == "blas"}
     return {**versions(), "blas": ", ".join(sorted(filter(None, kinds))) or "unknown"}

@@ -1,4 +1,4 @@
-"""The life of a run: made, started, cancelled, failed."""
+"""The life cycle of a run: create, start, resume, cancel, fail."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from django.utils import timezone
 
 from catalog.models import DatasetVersion
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
-from core.transitions import move
-from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
+from core.transitions import move, move_all
+from evaluation.enums import PART_MOVES, RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.services.hints import hint
-from evaluation.services.inputs import checked, digest_of_inputs
+from evaluation.services.part_leases import PARTS
+from evaluation.services.run_inputs import check_inputs, digest_of_inputs
+from jobs.leases import NO_LEASE
 
 logger = logging.getLogger(__name__)
 
-BLOCK_USERS = 1024  # users scored at once, counted from the first test user: never a matter of how a run is cut
+BLOCK_USERS = (
+    1024  # users scored at once, counted from the first test user; fixed, so that results do not depend on the parts
+)
 PART_USERS = 4 * BLOCK_USERS
 
 
@@ -42,19 +46,14 @@ def create_run(
     queue: str = "",
     part_users: int = PART_USERS,
 ) -> EvaluationRun:
-    """Make a run and tell a worker; everything about it is checked first.
+    """Check the inputs of a run, create it and notify a worker.
 
-    `algorithms` is a text such as ``toppop,puresvd:factors=50`` or pairs of key and parameters. `queue` is
-    the name of workers of the run's own, and `part_users` how many test users a part has: neither changes
-    a number.
-
-    Raises
-    ------
-    ParallaxError
-        Code ``run.bad_input``: what is wrong, and what is allowed.
+    `algorithms` is a text such as ``toppop,puresvd:factors=50`` or pairs of key and parameters. `queue` names the queue
+    of the run's own workers, and `part_users` is the number of test users per part; neither affects results. Raises
+    ParallaxError with code ``run.bad_input``: an invalid input; the message says what is allowed.
     """
     try:
-        inputs = checked(
+        inputs = check_inputs(
             version=version,
             algorithms=algorithms,
             split=split,
@@ -67,11 +66,11 @@ def create_run(
             profile_lengths=profile_lengths,
         )
         if part_users < 1:
-            raise ParameterError("A part holds at least one test user.")
+            raise ParameterError("A part must have at least one test user.")
         if threads is not None and threads < 1:
-            raise ParameterError(f"The number of numeric threads is {threads}; it is at least 1.")
-    except ParameterError as wrong:
-        raise ParallaxError("run.bad_input", str(wrong)) from wrong
+            raise ParameterError(f"The number of numeric threads is {threads}; it must be at least 1.")
+    except ParameterError as error:
+        raise ParallaxError("run.bad_input", str(error)) from error
     used_threads = settings.NUMERIC_THREADS if threads is None else threads
     run = EvaluationRun.objects.create(
         version=version,
@@ -103,7 +102,7 @@ def create_run(
 
 
 def start_run(*, run: EvaluationRun) -> None:
-    """Move a queued run to running; of several workers that try, one does and the others find it done."""
+    """Move a queued run to running; does nothing if another worker has done so."""
     if run.status != RunStatus.QUEUED:
         return
     try:
@@ -114,42 +113,33 @@ def start_run(*, run: EvaluationRun) -> None:
 
 @transaction.atomic
 def resume_run(*, run: EvaluationRun, actor: Any = None, queue: str = "") -> EvaluationRun:
-    """Take up a run again that failed or was cancelled: parts that are done stay done, the others are tried again.
+    """Resume a failed or cancelled run: finished parts are kept, the others are executed again.
 
-    `queue` is the name of workers of the run's own, if it is to have any.
-
-    Raises
-    ------
-    NotAllowedInState
-        The run is under way, or has succeeded.
+    `queue` names the queue of the run's own workers, if it has any. Raises NotAllowedInState: the run is open or has
+    succeeded.
     """
     move(
         run,
         to=RunStatus.QUEUED,
         allowed=RUN_MOVES,
         actor=actor,
-        queue=queue,  # the workers it had of its own are gone with the command that started them
+        queue=queue,  # its previous workers ended with the command that started them
         activity="Waiting for a worker",
         error="",
         error_detail="",
         finished_at=None,
     )
     run.algorithms.exclude(error="").update(error="", error_detail="")
-    waiting = run.parts.exclude(status=PartStatus.DONE)
-    waiting.update(
-        status=PartStatus.QUEUED, attempts=0, error="", lease="", leased_until=None, updated_at=timezone.now()
-    )
-    hint(run=run, n=waiting.count())
+    unfinished = run.parts.exclude(status=PartStatus.DONE)
+    unfinished.filter(status=PartStatus.QUEUED).update(attempts=0, updated_at=timezone.now())
+    move_all(unfinished, to=PartStatus.QUEUED, allowed=PART_MOVES, attempts=0, error="", **NO_LEASE)
+    hint(run=run, n=unfinished.count())
     return run
 
 
 def cancel_run(*, run: EvaluationRun, actor: Any = None, reason: str = "") -> EvaluationRun:
-    """Stop a run that is not over. Parts in flight end at their next block and write nothing.
-
-    Raises
-    ------
-    NotAllowedInState
-        The run is over.
+    """Cancel an open run. Parts in progress stop at their next block and store nothing. Raises NotAllowedInState: the
+    run is over.
     """
     move(
         run,
@@ -165,17 +155,14 @@ def cancel_run(*, run: EvaluationRun, actor: Any = None, reason: str = "") -> Ev
 
 @transaction.atomic
 def fail_part(*, part: RunPart, reason: str, detail: str = "") -> bool:
-    """Mark a part failed, and with it its algorithm, or its run where that leaves no algorithm.
+    """Mark a part and its algorithm as failed, and the run if no other algorithm is left.
 
-    The preparation and the reduction have no algorithm: they fail the run. A worker that no longer holds the lease
-    changes nothing.
+    Preparation and reduction have no algorithm, so their failure fails the run. A worker without the lease changes
+    nothing.
     """
-    failed = RunPart.objects.filter(pk=part.pk, status=PartStatus.LEASED, lease=part.lease).update(
-        status=PartStatus.FAILED, error=reason, leased_until=None, updated_at=timezone.now()
-    )
-    if not failed:
+    if not PARTS.finish(part, to=PartStatus.FAILED, error=reason):
         return False
-    # Locked, so that of two algorithms that fail at once the second knows of the first.
+    # Lock the run, so that of two algorithms failing at the same time the second sees the first.
     run = EvaluationRun.objects.select_for_update().get(pk=part.run_id)
     if run.status != RunStatus.RUNNING:
         return False
@@ -201,11 +188,10 @@ def fail_part(*, part: RunPart, reason: str, detail: str = "") -> bool:
 
 @transaction.atomic
 def fail_algorithms(*, run: EvaluationRun, reasons: Mapping[int, str], detail: str = "") -> None:
-    """Record why algorithms of a run failed, and stop what else there is to do for them; the others go on."""
+    """Record why algorithms of a run failed and drop their remaining parts; the other algorithms continue."""
     for pk, reason in reasons.items():
         if not RunAlgorithm.objects.filter(pk=pk, error="").update(error=reason, error_detail=detail):
             continue
         logger.warning("algorithm failed run=%s algorithm=%s reason=%s", run.pk, pk, reason)
-        run.parts.filter(algorithm=pk).exclude(status__in=(PartStatus.DONE, PartStatus.FAILED)).update(
-            status=PartStatus.FAILED, error=reason, leased_until=None, updated_at=timezone.now()
-        )
+        parts = run.parts.filter(algorithm=pk)
+        move_all(parts, to=PartStatus.FAILED, allowed=PART_MOVES, error=reason, **NO_LEASE)

@@ -1,4 +1,4 @@
-"""The one door to a trained model: a profile goes in, a recommendation list comes out."""
+"""Serving of trained models: recommendation lists and explanations for a profile. The only access to models."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from recommenders.explanation import Explanation
 
 @dataclass(frozen=True)
 class Served:
-    """A recommendation list as it was given, and by which model (`digest`).
+    """A recommendation list and the digest of the model that produced it.
 
-    A slot the model had no score for is filled by popularity; its score is None.
+    Slots without a model score are filled by popularity; their score is None.
     """
 
     items: tuple[int, ...]
@@ -33,36 +33,33 @@ class Served:
 
 @lru_cache(maxsize=32)
 def opened_model(digest: str) -> Algorithm:
-    """Open a stored model by its digest, checked against its bytes, once a process.
+    """Load a stored model by its digest, verified against its bytes; cached per process.
 
-    Raises
-    ------
-    ArtefactError
-        Its files are missing or damaged, or were written by another version of the algorithm; or the package
-        that the algorithm came with is no longer installed.
+    Raises ArtefactError: the files are missing or damaged, or were written by another version of the algorithm; or the
+    algorithm's package is no longer installed.
     """
-    kept = artefacts.load("models", digest)
+    stored = artefacts.load("models", digest)
     try:
-        kind = registry.algorithm(kept.meta["algorithm"])
+        kind = registry.algorithm(stored.meta["algorithm"])
     except (ParameterError, ImportError) as missing:
         raise ArtefactError(
             "model.no_algorithm",
-            f"The model {digest[:12]} is of an algorithm that cannot be loaded here. {missing}",
+            f"The algorithm of the model {digest[:12]} cannot be loaded here. {missing}",
             {"digest": digest},
         ) from missing
-    if kind.version != kept.meta["version"]:
+    if kind.version != stored.meta["version"]:
         raise ArtefactError(
             "model.other_version",
-            f"This model was trained by version {kept.meta['version']} of {kind.title}, and version "
-            f"{kind.version} is installed. Train it again, or install the version it was trained by.",
+            f"This model was trained by version {stored.meta['version']} of {kind.title}, and version "
+            f"{kind.version} is installed. Train the model again, or install the version it was trained with.",
             {"digest": digest},
         )
-    params = registry.params_of(kept.meta["algorithm"], kept.meta["params"])
-    return kind.from_state(kept.arrays, params, Scale(*kept.meta["scale"]))
+    params = registry.params_of(stored.meta["algorithm"], stored.meta["params"])
+    return kind.from_state(stored.arrays, params, Scale(*stored.meta["scale"]))
 
 
 def warm(*, model: TrainedModel) -> None:
-    """Open a model and ask it for one list, so that the first participant does not wait for either."""
+    """Load a model and compute one list, so that the first participant does not have to wait."""
     opened = opened_model(model.digest)
     opened.answer([int(opened.popularity.argmax())], [opened.scale.high], opened.scale, 1)
 
@@ -76,29 +73,26 @@ def recommend(
     n: int,
     left_out: Sequence[int] = (),
 ) -> Served:
-    """Give the `n` best items for a profile, none of its own and none of `left_out`.
+    """Return the `n` best items for a profile, excluding its own items and those of `left_out`.
 
-    `items` are item indexes of the dataset's version; `scale` is that of `ratings` (low, high, step), and
-    is mapped linearly to that of the training data.
-
-    Raises
-    ------
-    ArtefactError
-        The model's files are missing or damaged: no other model takes its place.
-    ParallaxError
-        Code ``model.bad_profile``: an unknown item, one rated twice, a rating off the scale.
+    `items` are item indexes of the dataset's version. `scale` is the scale of `ratings` (low, high, step), which is
+    mapped linearly to the scale of the training data. Raises ArtefactError: the model's files are missing or damaged;
+    no other model is used instead. Raises ParallaxError with code ``model.bad_profile``: an unknown item, an item rated
+    twice, or a rating outside the scale.
     """
     started = time.perf_counter()
     opened = opened_model(model.digest)
     try:
         best = opened.answer(list(items), list(ratings), Scale(*scale), n + len(left_out))
-    except DataError as wrong:
-        raise ParallaxError("model.bad_profile", str(wrong)) from wrong
-    slots = [at for at, item in enumerate(best.items) if int(item) not in left_out][:n]
+    except DataError as error:
+        raise ParallaxError("model.bad_profile", str(error)) from error
+    slots = [position for position, item in enumerate(best.items) if int(item) not in left_out][:n]
     return Served(
-        items=tuple(int(best.items[at]) for at in slots),
-        scores=tuple(float(best.scores[at]) if math.isfinite(best.scores[at]) else None for at in slots),
-        is_filled=tuple(bool(best.is_filled[at]) for at in slots),
+        items=tuple(int(best.items[position]) for position in slots),
+        scores=tuple(
+            float(best.scores[position]) if math.isfinite(best.scores[position]) else None for position in slots
+        ),
+        is_filled=tuple(bool(best.is_filled[position]) for position in slots),
         seconds=time.perf_counter() - started,
         digest=model.digest,
     )
@@ -112,19 +106,14 @@ def explain(
     scale: tuple[float, float, float],
     of: Sequence[int],
 ) -> tuple[Explanation | None, ...]:
-    """Tell what each rating of a profile did to the scores of the items `of`; the rest is as in `recommend`.
+    """Return the contribution of each rating of a profile to the scores of the items `of`; see `recommend`.
 
-    None where the model has no score for the item, or no answer in terms of the ratings. Contributions are in
-    the order of the items' numbers.
-
-    Raises
-    ------
-    ArtefactError, ParallaxError
-        As `recommend`.
+    None where the model has no score for the item, or cannot attribute it to ratings. Contributions are ordered by item
+    index. Raises ArtefactError or ParallaxError as `recommend` does.
     """
     opened = opened_model(model.digest)
     try:
-        profile = Profiles.one(list(items), list(ratings), opened.n_items, Scale(*scale))
+        profile = Profiles.single(list(items), list(ratings), opened.n_items, Scale(*scale))
         return opened.explain(profile, list(of))
-    except DataError as wrong:
-        raise ParallaxError("model.bad_profile", str(wrong)) from wrong
+    except DataError as error:
+        raise ParallaxError("model.bad_profile", str(error)) from error

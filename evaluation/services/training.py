@@ -1,4 +1,4 @@
-"""Models: fitted once for a recipe, kept as arrays, found again."""
+"""Training: each model is fitted once per recipe, stored as arrays, and reused."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ from recommenders.progress import Progress, silent
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A model, and whether it had been there before."""
+class TrainingResult:
+    """A model, and whether it was reused instead of fitted."""
 
     model: TrainedModel
     was_reused: bool
 
 
 def store_training_rows(*, ratings: Ratings, utilities: NDArray[np.float64] | None = None) -> str:
-    """Keep the rows that models are fitted on; returns the digest of the artefact ``training``.
+    """Store the rows that models are fitted on and return the digest of the artefact ``training``.
 
-    `utilities` is what each item was worth in these rows and in no others, shape (n_items,), where rows have a
-    utility at all.
+    `utilities` are the item utilities computed from these rows alone, shape (n_items,), if rows have a utility.
     """
     matrix = ratings.user_items
     return artefacts.store(
@@ -68,7 +67,7 @@ def recipe_of(
     seed: int,
     threads: int,
 ) -> str:
-    """The hash by which a model is found again: everything its numbers depend on."""
+    """Return the hash that identifies a model: everything that determines its arrays."""
     kind = registry.algorithm(algorithm)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
     return digest_of(
@@ -86,13 +85,13 @@ def recipe_of(
 
 
 def _libraries(kind: type[Algorithm]) -> dict[str, Any]:
-    """Name the versions of the libraries whose code fits; nothing where it is all our own."""
+    """Return the versions of the libraries that fit the model; empty for our own algorithms."""
     versions = kind.library_versions()
     return {"libraries": versions} if versions else {}
 
 
 def features_digest(*, features: ItemFeatures) -> str:
-    """The hash of item features: terms and counts."""
+    """Return the hash of item features: terms and counts."""
     matrix = features.item_terms
     counts = digest_of_arrays(
         {
@@ -105,17 +104,16 @@ def features_digest(*, features: ItemFeatures) -> str:
 
 
 def training_seed(*, seed: int, algorithm: str, params: Mapping[str, Any]) -> int:
-    """The seed of one model's own stream, so that no model's numbers depend on which others are trained."""
+    """Return the seed of a model's own random stream, so that no model depends on which others are trained."""
     return derived_seed(seed, "train", algorithm, canonical_json(dict(params)))
 
 
 def features_for(
     *, version: DatasetVersion, training_digest: str, algorithm: str, params: Mapping[str, Any]
 ) -> ItemFeatures | None:
-    """What an algorithm is told of the items, or None where it makes no use of it.
+    """Return the item features for an algorithm, or None if it does not use them.
 
-    What items are worth comes from the training rows alone where rows have a utility, so that no model sees what
-    the hidden ones brought.
+    If rows have a utility, item utilities come from the training rows alone, so that hidden rows do not leak.
     """
     if not registry.algorithm(algorithm).takes_features(registry.params_of(algorithm, params)):
         return None
@@ -133,21 +131,13 @@ def train_or_reuse(
     seed: int,
     threads: int,
     progress: Progress = silent,
-) -> Trained:
-    """Find the model of a recipe, or fit, store and record it; two that race end with the same row.
+) -> TrainingResult:
+    """Load the model of a recipe, or fit and store it; concurrent calls end with the same row.
 
-    `seed` is the run's. A model that is found is opened, so that one whose file is gone or damaged is
-    reported here and not when somebody is served by it. `progress` is told how far a fit is; what it raises
-    stops the fit, and nothing is stored.
-
-    Raises
-    ------
-    ParameterError, DataError
-        The algorithm refuses these parameters or data.
-    ArtefactError
-        The stored model is missing or damaged.
-    ParallaxError
-        Code ``model.too_large``: the fit would not find room in memory.
+    `seed` is the seed of the run. An existing model is verified, so that a missing or damaged file is reported here and
+    not when a participant is served. An exception raised by `progress` stops the fit; nothing is stored then. Raises
+    ParameterError or DataError: the algorithm refuses these parameters or data. Raises ArtefactError: the stored model
+    is missing or damaged. Raises ParallaxError with code ``model.too_large``: the fit exceeds the available memory.
     """
     recipe = recipe_of(
         version=version,
@@ -157,10 +147,10 @@ def train_or_reuse(
         seed=seed,
         threads=threads,
     )
-    found = TrainedModel.objects.filter(recipe=recipe).first()
-    if found is not None:
-        artefacts.load("models", found.digest)
-        return Trained(found, was_reused=True)
+    existing = TrainedModel.objects.filter(recipe=recipe).first()
+    if existing is not None:
+        artefacts.load("models", existing.digest)
+        return TrainingResult(existing, was_reused=True)
     kind = registry.algorithm(algorithm)
     chosen = registry.params_of(algorithm, params)
     ratings = training_rows(training_digest)
@@ -200,9 +190,9 @@ def train_or_reuse(
                 fit_seconds=seconds,
             )
     except IntegrityError:
-        # Another worker fitted the same recipe meanwhile: its row stands.
-        return Trained(TrainedModel.objects.get(recipe=recipe), was_reused=True)
-    return Trained(model, was_reused=False)
+        # Another worker has fitted the same recipe meanwhile; use its row.
+        return TrainingResult(TrainedModel.objects.get(recipe=recipe), was_reused=True)
+    return TrainingResult(model, was_reused=False)
 
 
 def train_on_everything(
@@ -213,16 +203,11 @@ def train_on_everything(
     seed: int,
     threads: int,
     progress: Progress = silent,
-) -> Trained:
-    """Fit an algorithm on all ratings of a dataset, with nobody reserved and nothing hidden.
+) -> TrainingResult:
+    """Fit an algorithm on all ratings of a dataset, without reserved users or hidden ratings.
 
-    Parameters that are not given have their defaults, or the largest possible value where that is smaller.
-
-    Raises
-    ------
-    ParallaxError
-        Code ``model.bad_input``: what the algorithm refuses, and why; ``model.too_large``: how much memory it
-        would take, and what to do.
+    Unstated parameters get their default, or the largest possible value if that is smaller. Raises ParallaxError with
+    code ``model.bad_input``: invalid parameters or data; ``model.too_large``: the fit exceeds the memory.
     """
     try:
         feasible = feasible_algorithms(
@@ -239,5 +224,5 @@ def train_on_everything(
             threads=threads,
             progress=progress,
         )
-    except (ParameterError, DataError) as refused:
-        raise ParallaxError("model.bad_input", str(refused)) from refused
+    except (ParameterError, DataError) as refusal:
+        raise ParallaxError("model.bad_input", str(refusal)) from refusal

@@ -1,7 +1,7 @@
-"""The metrics of a finished run without each of twenty groups of its test users: what claims are tested with.
+"""Jackknife values for the tests of claims: the metrics of a run without each of twenty groups of its test users.
 
-The groups are the same for every algorithm, so that the difference of two algorithms has its own standard error,
-whatever the metric: a mean over users, a quotient of sums, the area under a pooled curve.
+The groups are the same for every algorithm, so that the difference between two algorithms has its own standard error
+for any metric: a mean over users, a ratio of sums, or the area under a pooled curve.
 """
 
 from __future__ import annotations
@@ -15,48 +15,50 @@ from numpy.typing import NDArray
 from core import artefacts
 from core.provenance import rng_for
 from evaluation.models import EvaluationRun, RunAlgorithm
-from evaluation.protocols.blocks import MOST_SCORES, Arrays, joined, measure_block, measured_alone
+from evaluation.protocols.blocks import MAX_SCORES, Arrays, joined, measure_block, measured_alone
 from evaluation.protocols.outcomes import of_users
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.results import model_rows
 from evaluation.selectors.runs import algorithms_of, longest_list
 from evaluation.services.numerics import numeric_threads
-from evaluation.services.reducing import TrainingSides, outcomes_of, training_sides
+from evaluation.services.reduction import TrainingSides, outcomes_of, training_sides
 from evaluation.services.runs import BLOCK_USERS
 from evaluation.services.serving import opened_model
-from evaluation.splitting.profile import cut_profiles
+from evaluation.splitting.short_profiles import cut_profiles
 from recommenders.data import Profiles
 
 GROUPS = 20
 
-Values = Mapping[str, NDArray[np.float64]]  # by metric: without each group, NaN where there is no value
+Values = Mapping[str, NDArray[np.float64]]  # by metric: the value without each group, NaN if undefined
 Groups = Sequence[NDArray[np.int64]]
 
 
 def values_without_groups(run: EvaluationRun, profile_length: int = 0) -> tuple[Values, ...]:
-    """Every metric of every algorithm without each group of test users, in the order of the run's algorithms.
+    """Compute every metric of every algorithm without each group of test users, in the order of the algorithms.
 
-    Empty for a run with folds, whose models are not independent, and for one with too few test users to group.
+    Empty for runs with folds, whose models are not independent, and for runs with too few test users to group.
     """
     if run.folds:
         return ()
-    found = cases_of(run)
-    users = np.unique(found.cases.users).astype(np.int64)
-    if found.development is not None:
-        users = np.setdiff1d(users, found.development)
+    run_cases = cases_of(run)
+    users = np.unique(run_cases.cases.users).astype(np.int64)
+    if run_cases.development is not None:
+        users = np.setdiff1d(users, run_cases.development)
     if len(users) < GROUPS:
         return ()
     shuffled = rng_for(run.seed, "groups of test users").permutation(users)
     groups = [np.sort(group) for group in np.array_split(shuffled, GROUPS)]
-    sides = training_sides(run, [found])
+    sides = training_sides(run, [run_cases])
     if run.protocol["name"] == "unconstrained":
         with numeric_threads(run.threads):
             return tuple(
-                _without_groups_of_pool(run, algorithm, groups, found, sides, profile_length)
+                _without_groups_of_pool(
+                    run, algorithm, groups, run_cases=run_cases, sides=sides, profile_length=profile_length
+                )
                 for algorithm in algorithms_of(run)
             )
     return tuple(
-        _without_groups(run, algorithm, row.users_digest, users, groups, found, sides)
+        _without_groups(run, algorithm, row.users_digest, groups, run_cases=run_cases, sides=sides)
         for algorithm, row in zip(algorithms_of(run), model_rows(run, profile_length), strict=True)
     )
 
@@ -65,17 +67,18 @@ def _without_groups(
     run: EvaluationRun,
     algorithm: RunAlgorithm,
     digest: str,
-    users: NDArray[np.int64],
     groups: Groups,
-    found: RunCases,
+    *,
+    run_cases: RunCases,
     sides: TrainingSides,
 ) -> Values:
     arrays = measured_alone(artefacts.load("results", digest).arrays)
+    users = np.concatenate(groups)
     rows = []
     for group in groups:
-        rest = of_users(found.cases, arrays, np.setdiff1d(users, group))
+        rest = of_users(run_cases.cases, arrays, np.setdiff1d(users, group))
         measured = outcomes_of(run, algorithm, *rest, sides, are_curves_kept=False)
-        rows.append({one.metric: one.value for one in measured.values})
+        rows.append({result.metric: result.value for result in measured.values})
     return _columns(rows)
 
 
@@ -83,54 +86,61 @@ def _without_groups_of_pool(
     run: EvaluationRun,
     algorithm: RunAlgorithm,
     groups: Groups,
-    found: RunCases,
+    *,
+    run_cases: RunCases,
     sides: TrainingSides,
     profile_length: int,
 ) -> Values:
-    """One list over all pairs is kept as counts by score, without users: its model scores each group once more."""
+    """Return the values for one list over all pairs: it is stored as counts by score, so each group is scored again."""
     if algorithm.model is None:
         return {}
-    pools = [_pool_of(run, algorithm.model.digest, group, found, profile_length) for group in groups]
-    if sum(len(pool["scores"]) for pool in pools) > MOST_SCORES:
+    pools = [_pool_of(run, algorithm.model.digest, group, run_cases, profile_length) for group in groups]
+    if sum(len(pool["scores"]) for pool in pools) > MAX_SCORES:
         return {}
     scores = np.unique(np.concatenate([pool["scores"] for pool in pools]))
-    places = [np.searchsorted(scores, pool["scores"]) for pool in pools]
+    positions = [np.searchsorted(scores, pool["scores"]) for pool in pools]
     total = {name: np.zeros(len(scores), dtype=np.int64) for name in ("n_relevant", "n_others")}
-    for pool, place in zip(pools, places, strict=True):
+    for pool, rows_of_pool in zip(pools, positions, strict=True):
         for name, counts in total.items():
-            counts[place] += pool[name]
+            counts[rows_of_pool] += pool[name]
     rows = []
-    for pool, place in zip(pools, places, strict=True):
+    for pool, rows_of_pool in zip(pools, positions, strict=True):
         rest = {name: counts.copy() for name, counts in total.items()}
         for name, counts in rest.items():
-            counts[place] -= pool[name]
-        kept = np.flatnonzero(rest["n_relevant"] + rest["n_others"])[::-1]  # scores fall, each stands for some pair
-        arrays = {"scores": scores[kept], **{name: counts[kept] for name, counts in rest.items()}}
-        measured = outcomes_of(run, algorithm, found.cases, arrays, sides)
-        rows.append({one.metric: one.value for one in measured.values})
+            counts[rows_of_pool] -= pool[name]
+        present = np.flatnonzero(rest["n_relevant"] + rest["n_others"])[::-1]  # in descending order of scores
+        arrays = {"scores": scores[present], **{name: counts[present] for name, counts in rest.items()}}
+        measured = outcomes_of(run, algorithm, run_cases.cases, arrays, sides)
+        rows.append({result.metric: result.value for result in measured.values})
     return _columns(rows)
 
 
 def _pool_of(
-    run: EvaluationRun, model_digest: str, users: NDArray[np.int64], found: RunCases, profile_length: int
+    run: EvaluationRun, model_digest: str, users: NDArray[np.int64], run_cases: RunCases, profile_length: int
 ) -> Arrays:
-    """All pairs of some users, by score."""
-    model, ratings = opened_model(model_digest), training_rows(found.profiles_digest)
-    of_group = np.flatnonzero(np.isin(found.cases.users, users))
+    """Return the counts of all pairs of some users, by score."""
+    model, ratings = opened_model(model_digest), training_rows(run_cases.profiles_digest)
+    of_group = np.flatnonzero(np.isin(run_cases.cases.users, users))
     blocks = []
-    for at in range(0, len(users), BLOCK_USERS):
-        block = users[at : at + BLOCK_USERS]
-        profiles = Profiles.of(ratings, np.searchsorted(found.profiled, block))
+    for start in range(0, len(users), BLOCK_USERS):
+        block = users[start : start + BLOCK_USERS]
+        profiles = Profiles.of(ratings, np.searchsorted(run_cases.profiled, block))
         if profile_length:
             shorter = cut_profiles(profiles.user_items, n=profile_length, seed=run.seed, users=block)
             profiles = Profiles(shorter, ratings.scale)
-        rows = of_group[np.isin(found.cases.users[of_group], block)]
+        rows = of_group[np.isin(run_cases.cases.users[of_group], block)]
         scores = model.score(profiles)
         blocks.append(
             measure_block(
-                run.protocol, found.cases, rows, scores, block, model.popularity, longest=longest_list(run)
+                run.protocol,
+                run_cases.cases,
+                rows,
+                scores,
+                block,
+                popularity=model.popularity,
+                longest=longest_list(run),
             )
-        )  # fmt: skip
+        )
     return joined(run.protocol, blocks)
 
 

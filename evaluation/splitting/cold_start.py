@@ -1,4 +1,4 @@
-"""Cold start: items nobody is known to have rated, and the outcomes that a CROC or ROC is drawn over."""
+"""Cold start: items without training ratings, and the outcomes over which a CROC or ROC is computed."""
 
 from __future__ import annotations
 
@@ -17,43 +17,26 @@ from evaluation.splitting.rows import RatingRows
 Start = Literal["cold", "hot"]
 Outcome = Literal["implicit", "explicit"]
 LOST = "hidden ratings of items that kept no training rating"
-MOST_OBSERVATIONS = 50_000_000  # pairs of one curve; more would not find room in memory
+MAX_OBSERVATIONS = 50_000_000  # pairs of one curve that fit into memory
 
 
 def cold_start(rows: RatingRows, *, share: float, start: Start, seed: int) -> Partition:
-    """Hide a share of the items whole (cold), or as large a share of the ratings for comparison (hot).
+    """Hide a share of the items entirely (cold), or the same share of the ratings for comparison (hot).
 
-    Parameters
-    ----------
-    rows : RatingRows
-    share : float
-        Cold: of the items that have a rating, drawn at random, at least one; no training rating touches them, and
-        they are the only items recommended. Hot: of the ratings; those whose item would keep none are left out.
-    start : {"cold", "hot"}
-    seed : int
-
-    Raises
-    ------
-    ParameterError, DataError
-        A share out of range, or another start; there are no ratings.
+    Cold, `share` is that of the items with a rating, drawn at random, at least one; no training rating touches them,
+    and they are the only items recommended. Hot, it is that of the ratings; those whose item would keep none are left
+    out. Raises ParameterError or DataError: a share out of range, or another start; there are no ratings.
 
     References
     ----------
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2: cold and hot, with
     implicit and explicit outcomes.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> made = cold_start(RatingRows.of(csr_array(np.ones((3, 10), dtype=np.float32))), share=0.2, start="cold", seed=1)
-    >>> len(made.test_items), len(made.hidden)
-    (2, 6)
     """
     share = check_share(share, "items to hide" if start == "cold" else "ratings to hide")
     if start not in ("cold", "hot"):
         raise ParameterError(f"A start is 'cold' or 'hot', not {start!r}.")
-    open_places = np.flatnonzero(rows.is_open)
-    if not len(open_places):
+    open_indexes = np.flatnonzero(rows.is_open)
+    if not len(open_indexes):
         raise DataError("There are no ratings to split.")
     sides = np.full(len(rows), TRAIN, dtype=np.uint8)
     if start == "hot":
@@ -63,7 +46,7 @@ def cold_start(rows: RatingRows, *, share: float, start: Start, seed: int) -> Pa
         is_hot = is_trained[rows.items[hidden.hidden]]
         sides[hidden.hidden] = np.where(is_hot, HIDDEN, LEFT_OUT)
         return partition_of(rows, sides, left_out={LOST: int((~is_hot).sum())})
-    rated = np.unique(rows.items[open_places])
+    rated = np.unique(rows.items[open_indexes])
     words = draw_keys(stream_key(seed, "cold-start-items"), rated)
     test_items = rated[smallest(words, max(1, round(share * len(rated))))]
     is_cold = np.zeros(rows.n_items, dtype=np.bool_)
@@ -74,18 +57,12 @@ def cold_start(rows: RatingRows, *, share: float, start: Start, seed: int) -> Pa
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """The pairs a curve is drawn over.
+    """The pairs over which a curve is computed."""
 
-    Parameters
-    ----------
-    users, items : int32 array, shape (n_observations,)
-        By user, then item.
-    is_good : bool array, shape (n_observations,)
-    """
-
+    # `users`, `items`: shape (n_observations,); by user, then item.
     users: NDArray[np.int32]
     items: NDArray[np.int32]
-    is_good: NDArray[np.bool_]
+    is_good: NDArray[np.bool_]  # shape (n_observations,)
 
     def __len__(self) -> int:
         return len(self.users)
@@ -99,16 +76,12 @@ def observations(
     threshold: float = 4.0,
     candidates: Literal["rated", "all"] = "rated",
 ) -> Observations:
-    """The pairs to rank and which of them are good.
+    """Return the pairs to rank and which of them are good.
 
     Parameters
     ----------
-    rows : RatingRows
-    partition : Partition
-        Of the same rows.
     outcome : {"implicit", "explicit"}
         Good is "rated it", or "rated it `threshold` or more".
-    threshold : float
     candidates : {"rated", "all"}
         "rated": the test users' own hidden ratings, n(p) of them; only for explicit outcomes, as implicit ones are
         all good there. "all": every test user with every test item, so that n(p) is the same for all and random
@@ -129,9 +102,9 @@ def observations(
     --------
     >>> from scipy.sparse import csr_array
     >>> rows = RatingRows.of(csr_array([[5.0, 1.0, 0.0], [3.0, 0.0, 4.0]]))
-    >>> made = cold_start(rows, share=0.4, start="cold", seed=1)
-    >>> found = observations(rows, made, outcome="implicit", candidates="all")
-    >>> made.test_items.tolist(), found.users.tolist(), found.is_good.tolist()
+    >>> partition = cold_start(rows, share=0.4, start="cold", seed=1)
+    >>> pairs = observations(rows, partition, outcome="implicit", candidates="all")
+    >>> partition.test_items.tolist(), pairs.users.tolist(), pairs.is_good.tolist()
     ([1], [0], [True])
     """
     if outcome not in ("implicit", "explicit"):
@@ -159,12 +132,12 @@ def observations(
 
 
 def _whole_catalogue(rows: RatingRows, partition: Partition, good: NDArray[np.int64]) -> Observations:
-    """Every test user with every item they have not rated in training; `good` are places of ratings."""
+    """Return every test user with every item they have not rated in training; `good` are indexes of ratings."""
     people = partition.test_users
-    if len(people) * rows.n_items > MOST_OBSERVATIONS:
+    if len(people) * rows.n_items > MAX_OBSERVATIONS:
         raise DataError(
             f"{len(people):,} test users with {rows.n_items:,} items each are more pairs than can be ranked "
-            f"({MOST_OBSERVATIONS:,}). Use a smaller dataset, a cold start, or explicit outcomes."
+            f"({MAX_OBSERVATIONS:,}). Use a smaller dataset, a cold start, or explicit outcomes."
         )
     is_open = np.ones((len(people), rows.n_items), dtype=np.bool_)
     outcomes = np.zeros_like(is_open)

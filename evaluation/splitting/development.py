@@ -1,4 +1,4 @@
-"""Two groups of test users: an algorithm is chosen on one, its significance is tested on the other."""
+"""Development and evaluation users: an algorithm is chosen on one group and tested on the other."""
 
 from __future__ import annotations
 
@@ -12,19 +12,10 @@ from evaluation.splitting.partition import Partition
 
 
 def with_development(partition: Partition, *, development: float, seed: int) -> Partition:
-    """The same partition with round(development · n) of its n test users drawn for development.
+    """Return the partition with round(development · n) of its n test users drawn for development.
 
-    Parameters
-    ----------
-    partition : Partition
-    development : float
-        Share of the test users to choose on.
-    seed : int
-
-    Raises
-    ------
-    ParameterError, DataError
-        A share out of range; one of the two groups would be empty.
+    `development`: share of the test users in the development group. Raises ParameterError or DataError: a share out of
+    range; one of the two groups would be empty.
 
     References
     ----------
@@ -37,8 +28,8 @@ def with_development(partition: Partition, *, development: float, seed: int) -> 
     >>> from evaluation.splitting.rows import RatingRows
     >>> inner = all_but_n(RatingRows.of(csr_array(np.ones((10, 4), dtype=np.float32))), n=1, test_users=0, seed=1)
     >>> made = with_development(inner, development=0.3, seed=1)
-    >>> len(made.development_users), len(made.evaluation_users)
-    (3, 7)
+    >>> made.development_users.shape, made.test_users.shape
+    ((3,), (10,))
     """
     share = check_share(development, "test users for development")
     users = partition.test_users
@@ -47,8 +38,8 @@ def with_development(partition: Partition, *, development: float, seed: int) -> 
     n_development = int(is_for_development.sum())
     if n_development in (0, len(users)):
         raise DataError(
-            f"Of {len(users)} test users {n_development} would be for development and {len(users) - n_development} for "
-            "evaluation: both groups need someone. Test more users, or choose another share."
+            f"Of {len(users)} test users, {n_development} would be for development and {len(users) - n_development} "
+            "for evaluation; neither group may be empty. Test more users, or choose another share."
         )
     counted = {**partition.counted, "test users for development": n_development}
     return replace(partition, development_users=users[is_for_development], counted=counted)

@@ -1,7 +1,6 @@
-"""Random numbers named by what they are for: a counter-based generator, never a shared stream.
+"""Counter-based random numbers, keyed by purpose instead of drawn from a shared stream.
 
-The number drawn for (seed, purpose, counters) is a function of these alone, so draws do not depend on the
-order, the blocks or the worker they are made in.
+A number is a function of (seed, purpose, counters) alone, so draws do not depend on order, blocks or workers.
 """
 
 from __future__ import annotations
@@ -20,24 +19,11 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def stream_key(seed: int, purpose: str) -> np.uint64:
-    """The key of one purpose's draws under one seed.
+    """Return the key of a purpose under a seed.
 
-    Parameters
-    ----------
-    seed : int
-        Any whole number.
-    purpose : str
-        What the draws are for ("probe", "candidates"): two purposes share no number.
-
-    Returns
-    -------
-    numpy.uint64
-        The first 8 bytes, little-endian, of SHA-256 over "purpose:seed".
-
-    Raises
-    ------
-    ParameterError
-        The seed is not a whole number.
+    `purpose`: the purpose of the draws ("probe", "candidates"); streams of different purposes are independent. Returns
+    the first 8 bytes, little-endian, of SHA-256 over "purpose:seed". Raises ParameterError: the seed is not a whole
+    number.
 
     Examples
     --------
@@ -45,21 +31,18 @@ def stream_key(seed: int, purpose: str) -> np.uint64:
     False
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise ParameterError(f"The seed is {seed!r}: it has to be a whole number.")
+        raise ParameterError(f"The seed is {seed!r}: it must be a whole number.")
     digest = hashlib.sha256(f"{purpose}:{int(seed)}".encode()).digest()
     return np.uint64(int.from_bytes(digest[:8], "little"))
 
 
 def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The SplitMix64 finaliser of each word: a bijection whose output bits look independent.
+    """The SplitMix64 finaliser of each word: a bijection whose output bits look independent. Returns a uint64 array,
+    same shape.
 
     Parameters
     ----------
     words : uint64 array, any shape
-
-    Returns
-    -------
-    uint64 array, same shape
 
     References
     ----------
@@ -79,7 +62,8 @@ def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def draw_keys(key: np.uint64, *counters: ArrayLike) -> NDArray[np.uint64]:
-    """One 64-bit word for each combination of counters, uniform over all words.
+    """Return one uniform 64-bit word per combination of counters. Returns a uint64 array, the counters' broadcast shape
+    (at least one-dimensional).
 
     Parameters
     ----------
@@ -87,10 +71,6 @@ def draw_keys(key: np.uint64, *counters: ArrayLike) -> NDArray[np.uint64]:
         From `stream_key`.
     *counters : int arrays that broadcast together
         Whole numbers >= 0, for example users and items; their order matters.
-
-    Returns
-    -------
-    uint64 array, the counters' broadcast shape (at least one-dimensional)
 
     Examples
     --------
@@ -107,7 +87,7 @@ def draw_keys(key: np.uint64, *counters: ArrayLike) -> NDArray[np.uint64]:
 
 
 def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
-    """Mark the `n` smallest keys; of equal ones at the border the first in order.
+    """Mark the `n` smallest keys; ties at the border are resolved by order.
 
     Parameters
     ----------
@@ -135,17 +115,11 @@ def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
 
 
 def check_share(share: Any, what: str) -> float:
-    """Give `share` as a float.
-
-    Raises
-    ------
-    ParameterError
-        It is not a number of at least 0 and below 1.
-    """
+    """Convert `share` to a float. Raises ParameterError: not a number of at least 0 and below 1."""
     try:
         number = float(share)
     except (TypeError, ValueError):
         number = float("nan")
     if not 0.0 <= number < 1.0:
-        raise ParameterError(f"The share of {what} is {share!r}: it has to be at least 0 and below 1.")
+        raise ParameterError(f"The share of {what} is {share!r}: it must be at least 0 and below 1.")
     return number

@@ -1,4 +1,4 @@
-"""Every split: its options, what it hides and takes for granted, how it is made and whether it may back a study."""
+"""Every split: options, hidden ratings, assumptions, implementation, and whether a study may use its models."""
 
 from __future__ import annotations
 
@@ -35,40 +35,22 @@ from recommenders.parameters import Parameters
 
 Pairs = tuple[NDArray[np.integer], NDArray[np.integer]]
 Maker = Callable[[RatingRows, Any, int, Pairs | None], Iterator[Partition]]
-ONE_MODEL = "Trains one model per algorithm, without the hidden side, so it can back a study: that model is served."
+ONE_MODEL = "Trains one model per algorithm, without the hidden ratings, so a study can serve this model."
 
 
 @dataclass(frozen=True, slots=True)
 class SplitKind:
-    """One split.
+    """A split."""
 
-    Parameters
-    ----------
-    key : str
-        As commands write it.
-    title : str
-    options : type of Parameters
-        `options.described()` gives names, types, defaults, limits and descriptions, for forms and documentation.
-    hides : str
-        What is hidden, in a sentence.
-    assumes : str
-        What it simulates, or takes for granted.
-    trains_many : bool
-        Whether every algorithm is trained once for each partition; such a split cannot back a study.
-    needs_times : callable
-        Whether, with given options, ratings need times.
-    make : callable
-        (rows, options, seed, listed pairs) -> partitions.
-    """
-
-    key: str
+    key: str  # as written in commands
     title: str
+    # `options.described()` gives names, types, defaults, limits and descriptions, for forms and documentation.
     options: type[Parameters]
-    hides: str
-    assumes: str
-    trains_many: bool
-    needs_times: Callable[[Any], bool]
-    make: Maker
+    hides: str  # what is hidden, in a sentence
+    assumes: str  # what it simulates or assumes
+    trains_many: bool  # whether every algorithm is trained once per partition; a study cannot use such a split
+    needs_times: Callable[[Any], bool]  # whether ratings need times, given the options
+    make: Maker  # (rows, options, seed, listed pairs) -> partitions
 
     @property
     def may_back_a_study(self) -> bool:
@@ -77,10 +59,10 @@ class SplitKind:
 
     @property
     def why(self) -> str:
-        """Why it may back a study, or may not."""
+        """Why a study may or may not use it."""
         if self.may_back_a_study:
             return ONE_MODEL
-        return "Trains several models per algorithm, none of which is the one to serve, so it cannot back a study."
+        return "Trains several models per algorithm, none of which represents it, so a study cannot use them."
 
 
 def _never(_: Any) -> bool:
@@ -96,7 +78,7 @@ def _make_probe(rows: RatingRows, options: Probe, seed: int, listed: Pairs | Non
         yield share_of_all(rows, share=options.share, seed=seed, purpose="probe")
         return
     if listed is None:
-        raise ParameterError(f"The probe list {options.list!r} has to be read first: give its pairs.")
+        raise ParameterError(f"The probe list {options.list!r} must be read first: pass its pairs.")
     yield listed_probe(rows, *listed)
 
 
@@ -113,7 +95,7 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "Holdout",
                 Holdout,
                 "A random share of all ratings, or of each user's.",
-                "That time does not matter. Of all ratings, active users are tested more often than others.",
+                "Time does not matter. With ratings of all users, active users are tested more often.",
                 False,
                 _never,
                 lambda rows, o, seed, _: iter([holdout(rows, share=o.share, within=o.within, seed=seed)]),
@@ -122,9 +104,9 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "probe",
                 "Probe",
                 Probe,
-                "A random share of all ratings, or those of a list given; of them the high ones are to be found, and "
-                "the low ones to be avoided.",
-                "That time does not matter (a list may have been drawn otherwise). Cremonesi et al. hide 1.4 %.",
+                "A random share of all ratings, or those of a list; high ratings should be recommended, low ratings "
+                "avoided.",
+                "Time does not matter (unless a list was drawn by time). Cremonesi et al. hide 1.4%.",
                 False,
                 _never,
                 _make_probe,
@@ -133,8 +115,8 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "temporal-exact",
                 "Exact in time",
                 TemporalExact,
-                "For each test user everything of everyone from one of their actions on; the user's own is tested.",
-                "Nothing: it is what a system faces that is trained again before each recommendation.",
+                "For each test user, all ratings of all users from one of their actions on; the user's own are tested.",
+                "Nothing: it simulates a system that is retrained before each recommendation.",
                 True,
                 _always,
                 lambda rows, o, seed, _: temporal_exact(rows, test_users=o.test_users, seed=seed),
@@ -143,8 +125,8 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "temporal-global",
                 "One test time",
                 TemporalShare,
-                "Everything from one test time on; that of test users is tested.",
-                "A system trained at that time and not again.",
+                "All ratings from one test time on; those of test users are tested.",
+                "A system trained once, at that time.",
                 False,
                 _always,
                 lambda rows, o, seed, _: iter(
@@ -155,8 +137,8 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "temporal-per-user",
                 "A test time for each user",
                 TemporalShare,
-                "Each test user's own ratings from a time of theirs on.",
-                "That the order within a user matters, but not that others' later ratings are known.",
+                "Each test user's own ratings from an individual test time on.",
+                "Order matters within users; later ratings of other users may be known.",
                 False,
                 _always,
                 lambda rows, o, seed, _: iter(
@@ -165,10 +147,10 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
             ),
             SplitKind(
                 "random-per-user",
-                "A random number of each user's",
+                "A random number of each user's ratings",
                 RandomPerUser,
-                "Of each test user a random number of ratings, drawn at random.",
-                "That time does not matter.",
+                "A random number of randomly drawn ratings of each test user.",
+                "Time does not matter.",
                 False,
                 _never,
                 lambda rows, o, seed, _: iter([random_per_user(rows, test_users=o.test_users, seed=seed)]),
@@ -178,7 +160,7 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "Given n",
                 GivenN,
                 "All but n ratings of each test user; n are known.",
-                "That people have given exactly n ratings: a diagnosis rather than a choice of algorithm.",
+                "Users have given exactly n ratings: suited to diagnosis rather than to choosing an algorithm.",
                 False,
                 _never,
                 lambda rows, o, seed, _: iter([given_n(rows, n=o.n, test_users=o.test_users, seed=seed)]),
@@ -188,7 +170,7 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "All but n",
                 AllButN,
                 "n ratings of each test user.",
-                "That people are to give exactly n more: a diagnosis rather than a choice of algorithm.",
+                "Users give exactly n more ratings: suited to diagnosis rather than to choosing an algorithm.",
                 False,
                 _never,
                 lambda rows, o, seed, _: iter([all_but_n(rows, n=o.n, test_users=o.test_users, seed=seed)]),
@@ -208,7 +190,7 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "Leave one out",
                 LeaveOneOut,
                 "One rating of each test user: the last, or one at random.",
-                "That one rating tells enough of a user; others' later ratings are known.",
+                "One rating per user is informative enough; later ratings of other users are known.",
                 False,
                 lambda options: bool(options.which == "last"),
                 lambda rows, o, seed, _: iter([leave_one_out(rows, which=o.which, test_users=o.test_users, seed=seed)]),
@@ -226,10 +208,10 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
             ),
             SplitKind(
                 "dev-eval",
-                "Choose on some, test on others",
+                "Development and evaluation users",
                 DevEval,
-                "What the split it wraps hides; the test users are in two groups.",
-                "That whoever chooses looks at the development group only, and tests once on the other.",
+                "The hidden ratings of the wrapped split; the test users form two groups.",
+                "The choice is made on the development group only, and tested once on the other.",
                 False,
                 _never,
                 _make_development,

@@ -11,7 +11,7 @@ BELOW_ONE = 0.999
 
 
 def _test_users(default: int = 0) -> int:
-    return parameter(default, description="Users tested, drawn at random; 0: everyone who can be.", minimum=0)
+    return parameter(default, description="Number of test users, drawn at random; 0: all eligible users.", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Probe(Parameters):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.list and self.share != Probe.share:
-            raise ParameterError("Give a share or a list, not both: a list says itself what is hidden.")
+            raise ParameterError("Give a share or a list, not both: a list determines what is hidden.")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class KFold(Parameters):
     k: int = parameter(5, description="Number of folds.", minimum=2)
     over: str = parameter("ratings", description="What is cut into folds.", choices=("ratings", "users"))
     hide: float = parameter(
-        0.2, description="Over users: share of a test user's ratings to hide.", minimum=0.0, maximum=BELOW_ONE
+        0.2, description="For folds over users: share of a test user's ratings to hide.", minimum=0.0, maximum=BELOW_ONE
     )
 
 
@@ -111,7 +111,7 @@ class ColdStartItems(Parameters):
     )
     outcome: str = parameter(
         "implicit",
-        description="What is good: that the item was rated, or that it was rated high.",
+        description="A good item: one that was rated, or one that was rated high.",
         choices=("implicit", "explicit"),
     )
     threshold: float = parameter(4.0, description="Explicit: the rating from which an item is good.")
@@ -122,5 +122,5 @@ class DevEval(Parameters):
     """Options of ``dev-eval`` itself; the others are those of the split named by ``of``."""
 
     development: float = parameter(
-        0.5, description="Share of the test users to choose on.", minimum=0.001, maximum=BELOW_ONE
+        0.5, description="Share of the test users in the development group.", minimum=0.001, maximum=BELOW_ONE
     )

@@ -1,4 +1,4 @@
-"""One cut of the ratings: what is trained on, what is hidden, what is neither, and what there is to say of it."""
+"""A partition of the ratings into training, hidden and profile ratings, with counts of everything else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from core.errors import DataError
-from evaluation.splitting.probe import Split
-from evaluation.splitting.rows import Places, RatingRows
+from evaluation.splitting.rows import Indexes, RatingRows
 
 COLD_USERS = "hidden ratings of users without training ratings"
 COLD_ITEMS = "hidden ratings of items without training ratings"
@@ -24,71 +23,48 @@ def _no_users() -> NDArray[np.int32]:
     return np.empty(0, dtype=np.int32)
 
 
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Training ratings and hidden ratings; every rating is one or the other, or is counted as left out."""
+
+    # Csr_array, float32, shape (n_users, n_items); sorted indices, no duplicates. Same shape as what was split, so user
+    # and item indices keep.
+    train: Any
+    is_hidden: NDArray[np.bool_]  # shape (n_ratings,); in the row-major order of the matrix that was split
+    # `hidden_users`, `hidden_items`: shape (n_hidden,); ordered by user, then item.
+    hidden_users: NDArray[np.int32]
+    hidden_items: NDArray[np.int32]
+    hidden_values: NDArray[np.float32]  # shape (n_hidden,)
+    left_out: Mapping[str, int] = field(default_factory=dict)  # what the split could not use, in words, with counts
+
+
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """One training side and one hidden side, as places among the stored ratings.
+    """A training side and a hidden side, as indexes of the stored ratings.
 
     Every rating is in exactly one of `train`, `hidden` and `profile`, or counted in `left_out`.
-
-    Parameters
-    ----------
-    label : str
-        Which of the split's partitions it is ("fold 2 of 5"); empty where there is one only.
-    n_ratings : int
-        Of the dataset.
-    train, hidden : int64 array
-        Places, ascending.
-    profile : int64 array
-        Ratings that no model is trained on and that are known when their user is scored (folds over users); empty
-        for the other splits, whose test users are scored as profiles from their training side.
-    test_users : int32 array
-        Users whose hidden ratings are tested, ascending.
-    left_out : mapping
-        Ratings on no side, by reason; they add up to what is missing from `n_ratings`.
-    counted : mapping
-        What else a report says, in words, with counts: such ratings and users stay where they are.
-    development_users : int32 array
-        The test users on whom an algorithm is chosen (dev-eval); empty otherwise.
-    test_items : int32 array or None
-        The items recommended from, where not the whole catalogue (cold start).
-    test_time : int or None
-        The one time at and after which everything is hidden.
-    is_by_time : bool
-        Whether no known rating of a test user is later than a hidden one of theirs; true wherever there is a test
-        time.
     """
 
-    label: str
-    n_ratings: int
-    train: Places
-    hidden: Places
-    profile: Places
-    test_users: NDArray[np.int32]
-    left_out: Mapping[str, int]
-    counted: Mapping[str, int]
+    label: str  # which of the split's partitions it is ("fold 2 of 5"); empty if there is only one
+    n_ratings: int  # in the dataset
+    # `train`, `hidden`: ascending.
+    train: Indexes
+    hidden: Indexes
+    # Ratings that are not used for training but as the profile of their user (folds over users); empty for the other
+    # splits, whose test users are scored by their training ratings.
+    profile: Indexes
+    test_users: NDArray[np.int32]  # users whose hidden ratings are tested, ascending
+    left_out: Mapping[str, int]  # ratings on no side by reason; with the sides they add up to `n_ratings`
+    counted: Mapping[str, int]  # further counts for reports, by description; these ratings and users are not excluded
+    # The test users used to choose an algorithm (dev-eval); empty otherwise.
     development_users: NDArray[np.int32] = field(default_factory=_no_users)
-    test_items: NDArray[np.int32] | None = None
-    test_time: int | None = None
+    test_items: NDArray[np.int32] | None = None  # the candidate items, if not the whole catalogue (cold start)
+    test_time: int | None = None  # the time from which all ratings are hidden
+    # Whether no known rating of a test user is later than one of their hidden ratings; true with a test time.
     is_by_time: bool = False
 
-    @property
-    def evaluation_users(self) -> NDArray[np.int32]:
-        """The test users on whom significance is tested: all that are not for development."""
-        return np.setdiff1d(self.test_users, self.development_users)
-
     def split(self, user_items: Any) -> Split:
-        """The same cut as matrices, for what reads a `Split`.
-
-        Parameters
-        ----------
-        user_items : csr_array, shape (n_users, n_items)
-            The matrix the rows were made of.
-
-        Raises
-        ------
-        DataError
-            Another number of ratings.
-        """
+        """Return the partition as matrices. Raises DataError: the number of ratings differs."""
         rows = self._rows_of(user_items)
         is_hidden = np.zeros(self.n_ratings, dtype=np.bool_)
         is_hidden[self.hidden] = True
@@ -102,11 +78,8 @@ class Partition:
         )
 
     def profiles(self, user_items: Any) -> Any:
-        """The ratings known when users are scored: the training side, and `profile` where there is one.
-
-        Returns
-        -------
-        csr_array, shape (n_users, n_items)
+        """Return the ratings known when users are scored: training and profile ratings. Returns a csr_array, shape
+        (n_users, n_items).
         """
         self._rows_of(user_items)
         return part_of(user_items, np.union1d(self.train, self.profile))
@@ -114,17 +87,17 @@ class Partition:
     def _rows_of(self, user_items: Any) -> RatingRows:
         rows = RatingRows.of(user_items)
         if len(rows) != self.n_ratings:
-            raise DataError(f"The split is one of {self.n_ratings:,} ratings, but the matrix has {len(rows):,}.")
+            raise DataError(f"The split has {self.n_ratings:,} ratings, but the matrix has {len(rows):,}.")
         return rows
 
 
-def part_of(user_items: Any, places: Places) -> Any:
-    """The matrix with the ratings at some places only; every index keeps its meaning.
+def part_of(user_items: Any, indexes: Indexes) -> Any:
+    """Return the matrix with only the ratings at `indexes`; rows and columns are unchanged.
 
     Parameters
     ----------
     user_items : csr_array, shape (n_users, n_items)
-    places : int64 array
+    indexes : int64 array
         Ascending.
 
     Examples
@@ -132,9 +105,9 @@ def part_of(user_items: Any, places: Places) -> Any:
     >>> part_of(csr_array([[5.0, 1.0], [3.0, 0.0]]), np.array([1, 2])).toarray().tolist()
     [[0.0, 1.0], [3.0, 0.0]]
     """
-    indptr = np.searchsorted(places, user_items.indptr).astype(user_items.indptr.dtype)
-    data = np.asarray(user_items.data, dtype=np.float32)[places]
-    return csr_array((data, user_items.indices[places], indptr), shape=user_items.shape)
+    indptr = np.searchsorted(indexes, user_items.indptr).astype(user_items.indptr.dtype)
+    data = np.asarray(user_items.data, dtype=np.float32)[indexes]
+    return csr_array((data, user_items.indices[indexes], indptr), shape=user_items.shape)
 
 
 def partition_of(
@@ -149,26 +122,22 @@ def partition_of(
     test_time: int | None = None,
     is_by_time: bool = False,
 ) -> Partition:
-    """Make a partition from the side of each rating; reserved users' ratings are taken out, everything is counted.
+    """Build a partition from the side of each rating, excluding reserved users and counting everything.
 
     Parameters
     ----------
-    rows : RatingRows
     sides : uint8 array, shape (n_ratings,)
-        TRAIN, HIDDEN, PROFILE or LEFT_OUT; what it says of reserved users' ratings does not matter.
-    label, test_items, test_time, is_by_time
-        As in `Partition`.
+        TRAIN, HIDDEN, PROFILE or LEFT_OUT; ignored for ratings of reserved users.
     test_users : int array, optional
-        By default everyone who has a hidden rating.
+        By default all users with a hidden rating.
     left_out : mapping, optional
         Reasons for LEFT_OUT, with counts.
-    counted : mapping, optional
 
     Examples
     --------
     >>> rows = RatingRows.of(csr_array([[5.0, 1.0], [3.0, 0.0]]))
-    >>> made = partition_of(rows, np.array([TRAIN, HIDDEN, HIDDEN], dtype=np.uint8))
-    >>> made.train.tolist(), made.hidden.tolist(), made.counted[COLD_USERS], made.counted[COLD_ITEMS]
+    >>> partition = partition_of(rows, np.array([TRAIN, HIDDEN, HIDDEN], dtype=np.uint8))
+    >>> partition.train.tolist(), partition.hidden.tolist(), *map(partition.counted.get, (COLD_USERS, COLD_ITEMS))
     ([0], [1, 2], 1, 1)
     """
     sides = np.where(rows.is_open, sides, LEFT_OUT)

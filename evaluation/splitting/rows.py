@@ -1,4 +1,4 @@
-"""What a split cuts: the stored ratings one by one, with their times, and who takes no part."""
+"""The stored ratings as rows, with times and reserved users: the input of every split."""
 
 from __future__ import annotations
 
@@ -11,39 +11,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
 from evaluation.splitting.draws import draw_keys, smallest, stream_key
-from evaluation.splitting.probe import check_csr
 
-Places = NDArray[np.int64]
-AT_ONCE = 1 << 20  # ratings gone through at a time: bounds memory, changes nothing
+Indexes = NDArray[np.int64]
+AT_ONCE = 1 << 20  # ratings processed at a time; bounds memory without affecting results
 
 
 @dataclass(frozen=True, eq=False)
 class RatingRows:
-    """Ratings as parallel arrays, in the row-major order of the matrix they come from.
+    """Ratings as parallel arrays, in the row-major order of the matrix they come from."""
 
-    Parameters
-    ----------
-    users, items : int32 array, shape (n_ratings,)
-        By user, then item; no pair twice.
-    values : float32 array, shape (n_ratings,)
-    n_users, n_items : int
-    times : int64 array, shape (n_ratings,), or None
-        Seconds since 1970, in any fixed unit; None where the dataset has none.
-    reserved : int32 array, shape (n_reserved,)
-        Users who take no part; their ratings are on neither side of any split.
-    """
-
+    # `users`, `items`: shape (n_ratings,); by user, then item; no pair twice.
     users: NDArray[np.int32]
     items: NDArray[np.int32]
-    values: NDArray[np.float32]
+    values: NDArray[np.float32]  # shape (n_ratings,)
     n_users: int
     n_items: int
+    # Shape (n_ratings,), or None; seconds since 1970, in any fixed unit; None where the dataset has none.
     times: NDArray[np.int64] | None = None
+    # Shape (n_reserved,); users excluded from the run; their ratings are on neither side of any split.
     reserved: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
 
     @classmethod
     def of(cls, user_items: Any, *, times: ArrayLike | None = None, reserved: ArrayLike = ()) -> RatingRows:
-        """Rows of a matrix of ratings.
+        """Build rows from a matrix of ratings.
 
         Parameters
         ----------
@@ -53,7 +43,7 @@ class RatingRows:
             In the order of the stored entries, as `catalog.selectors.ratings.timestamps_of` gives them; an empty
             array where there are ratings means that there are no times.
         reserved : int array, optional
-            From `evaluation.splitting.reserve.reserve`.
+            From `evaluation.splitting.reserved_users.reserve`.
 
         Raises
         ------
@@ -70,13 +60,13 @@ class RatingRows:
         check_csr(user_items)
         n_users, n_items = user_items.shape
         n_ratings = len(user_items.indices)
-        at: NDArray[np.int64] | None = None
+        stamps: NDArray[np.int64] | None = None
         if times is not None and (len(np.asarray(times)) or not n_ratings):
-            at = np.asarray(times, dtype=np.int64)
-            if len(at) != n_ratings:
-                raise DataError(f"There are {len(at)} times for {n_ratings} ratings: one of each is needed.")
-        gone = np.unique(np.asarray(reserved, dtype=np.int32))
-        if len(gone) and (gone[0] < 0 or gone[-1] >= n_users):
+            stamps = np.asarray(times, dtype=np.int64)
+            if len(stamps) != n_ratings:
+                raise DataError(f"There are {len(stamps)} times for {n_ratings} ratings: one of each is needed.")
+        reserved_users = np.unique(np.asarray(reserved, dtype=np.int32))
+        if len(reserved_users) and (reserved_users[0] < 0 or reserved_users[-1] >= n_users):
             raise DataError(f"A reserved user is outside 0 to {n_users - 1}.")
         return cls(
             users=np.repeat(np.arange(n_users, dtype=np.int32), np.diff(user_items.indptr)),
@@ -84,8 +74,8 @@ class RatingRows:
             values=np.asarray(user_items.data, dtype=np.float32),
             n_users=n_users,
             n_items=n_items,
-            times=at,
-            reserved=gone,
+            times=stamps,
+            reserved=reserved_users,
         )
 
     def __len__(self) -> int:
@@ -93,24 +83,22 @@ class RatingRows:
 
     @cached_property
     def is_open(self) -> NDArray[np.bool_]:
-        """Which ratings take part, shape (n_ratings,)."""
-        is_reserved = np.zeros(self.n_users, dtype=np.bool_)
-        is_reserved[self.reserved] = True
-        return ~is_reserved[self.users]
+        """Whether each rating belongs to an unreserved user, shape (n_ratings,)."""
+        return ~self.is_of(self.reserved)
+
+    def is_of(self, users: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether each rating belongs to one of `users`, shape (n_ratings,)."""
+        is_chosen = np.zeros(self.n_users, dtype=np.bool_)
+        is_chosen[users] = True
+        return is_chosen[self.users]
 
     @cached_property
-    def counts(self) -> Places:
+    def counts(self) -> Indexes:
         """Ratings of each user that take part, shape (n_users,)."""
         return np.bincount(self.users[self.is_open], minlength=self.n_users)
 
     def when(self) -> NDArray[np.int64]:
-        """The times.
-
-        Raises
-        ------
-        ParameterError
-            The dataset has none.
-        """
+        """The times. Raises ParameterError: the dataset has none."""
         if self.times is None:
             raise ParameterError(
                 "This split needs the times of the ratings, and the dataset has none. Import it with times, or choose "
@@ -118,33 +106,49 @@ class RatingRows:
             )
         return self.times
 
-    def words(self, places: Places, seed: int, purpose: str) -> NDArray[np.uint64]:
-        """A random word for each of some ratings that depends on (seed, purpose, user, item) alone."""
+    def words(self, indexes: Indexes, seed: int, purpose: str) -> NDArray[np.uint64]:
+        """Return a random word per rating that depends only on (seed, purpose, user, item)."""
         key = stream_key(seed, purpose)
-        drawn = np.empty(len(places), dtype=np.uint64)
-        for start in range(0, len(places), AT_ONCE):
-            some = places[start : start + AT_ONCE]
-            drawn[start : start + AT_ONCE] = draw_keys(key, self.users[some], self.items[some])
-        return drawn
+        words = np.empty(len(indexes), dtype=np.uint64)
+        for start in range(0, len(indexes), AT_ONCE):
+            block = indexes[start : start + AT_ONCE]
+            words[start : start + AT_ONCE] = draw_keys(key, self.users[block], self.items[block])
+        return words
 
-    def rank_within_users(self, places: Places, *keys: NDArray[Any]) -> Places:
-        """Number the given ratings of each user from 0 in the order of `keys`, the first of them first.
+    def rank_within_users(self, indexes: Indexes, *keys: NDArray[Any]) -> Indexes:
+        """Number the ratings at `indexes` within each user from 0, in the order of `keys` (the first is primary).
 
         Parameters
         ----------
-        places : int64 array, shape (n_places,)
-            Ascending, so that a user's ratings stand together.
-        *keys : arrays, shape (n_places,)
+        indexes : int64 array, shape (n_indexes,)
+            Ascending, so that a user's ratings are adjacent.
+        *keys : arrays, shape (n_indexes,)
         """
-        of = self.users[places]
+        of = self.users[indexes]
         order = np.lexsort((*reversed(keys), of))
-        ranks = np.empty(len(places), dtype=np.int64)
-        ranks[order] = np.arange(len(places)) - np.searchsorted(of, of)
+        ranks = np.empty(len(indexes), dtype=np.int64)
+        ranks[order] = np.arange(len(indexes)) - np.searchsorted(of, of)
         return ranks
 
     def choose_users(self, is_eligible: NDArray[np.bool_], n: int, seed: int, purpose: str) -> NDArray[np.int32]:
-        """Draw `n` of the eligible users, or all of them where n is 0 or there are no more; ascending."""
+        """Draw `n` of the eligible users, or all if n is 0 or not smaller than their number; ascending."""
         users = np.flatnonzero(is_eligible).astype(np.int32)
         if n == 0 or n >= len(users):
             return users
         return users[smallest(draw_keys(stream_key(seed, f"{purpose}:users"), users), n)]
+
+
+def check_csr(user_items: Any) -> None:
+    """Refuse a matrix that is not compressed by rows, or whose rows are not strictly ascending. Raises DataError: not
+    CSR; unsorted or duplicate column indices.
+    """
+    if getattr(user_items, "format", None) != "csr":
+        raise DataError("The ratings are not a matrix compressed by rows (CSR), users × items.")
+    indices = np.asarray(user_items.indices)
+    if len(indices) > 1:
+        rises = np.diff(indices) > 0
+        starts = np.asarray(user_items.indptr[1:-1])
+        starts = starts[(starts > 0) & (starts < len(indices))]
+        rises[starts - 1] = True  # a new row may start anywhere
+        if not rises.all():
+            raise DataError("The ratings' items are not sorted within users, or a pair occurs twice.")

@@ -1,4 +1,9 @@
-"""Splits by time: what comes at or after a test time is hidden, of everyone or of each test user."""
+"""Splits by time: ratings from a test time on are hidden, for all users or for each test user.
+
+References
+----------
+Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.2.
+"""
 
 from __future__ import annotations
 
@@ -13,48 +18,20 @@ from evaluation.splitting.rows import RatingRows
 
 LATER = "later ratings of users who are not tested"
 TOO_FEW = "users with fewer than 2 ratings, who are not tested"
-WANTED = "test users wanted beyond those there are"
+SHORTFALL = "test users wanted beyond those there are"
 
 
-def missing_users(wanted: int, found: int) -> dict[str, int]:
-    """Say by how many a sample of test users is smaller than wanted."""
-    return {WANTED: wanted - found} if wanted > found else {}
+def missing_users(requested: int, available: int) -> dict[str, int]:
+    """Count by how many a sample of test users is smaller than requested."""
+    return {SHORTFALL: requested - available} if requested > available else {}
 
 
 def temporal_exact(rows: RatingRows, *, test_users: int, seed: int) -> Iterator[Partition]:
-    """For each of some users the world just before one of their actions; one partition, and one model, each.
+    """For each test user, train on all ratings before one of their actions; one partition and model per user.
 
-    The action is drawn from the user's ratings. Every rating of anyone at or after its time is hidden; only the
-    user's own are tested.
-
-    Parameters
-    ----------
-    rows : RatingRows
-        With times.
-    test_users : int
-        0: everyone.
-    seed : int
-
-    Yields
-    ------
-    Partition
-        In ascending order of user; one at a time, as each holds two arrays of the dataset's size.
-
-    Raises
-    ------
-    ParameterError
-        The ratings have no times.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.2.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> rows = RatingRows.of(csr_array(np.ones((2, 3), dtype=np.float32)), times=[1, 2, 3, 4, 5, 6])
-    >>> [(one.test_users.tolist(), len(one.hidden)) for one in temporal_exact(rows, test_users=1, seed=3)]
-    [([1], 1)]
+    The action is drawn from the user's ratings. All ratings at or after its time are hidden; only the user's own are
+    tested. `test_users` 0 tests everyone. Partitions come in ascending order of user, one at a time, because each has
+    two arrays of the dataset's size. Raises ParameterError: the ratings have no times.
     """
     times = rows.when()
     chosen = rows.choose_users(rows.counts > 0, test_users, seed, "temporal-exact")
@@ -80,27 +57,20 @@ def temporal_exact(rows: RatingRows, *, test_users: int, seed: int) -> Iterator[
 
 
 def temporal_global(rows: RatingRows, *, share: float, test_users: int, seed: int) -> Partition:
-    """One test time for all: everything at or after it is hidden.
+    """One test time for all users: all ratings from it on are hidden.
 
     Parameters
     ----------
-    rows : RatingRows
-        With times.
     share : float
         The test time is that of the first of the last round(share · n) ratings; 0: the time of a rating drawn at
         random. Ratings of equal times stay together on the hidden side.
     test_users : int
         How many of the users with a later rating are tested; 0: all. Later ratings of the others are left out.
-    seed : int
 
     Raises
     ------
     ParameterError, DataError
         The ratings have no times, a share out of range; there are no ratings.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.2.
 
     Examples
     --------
@@ -111,21 +81,19 @@ def temporal_global(rows: RatingRows, *, share: float, test_users: int, seed: in
     """
     times = rows.when()
     share = check_share(share, "the latest ratings")
-    places = np.flatnonzero(rows.is_open)
-    if not len(places):
+    indexes = np.flatnonzero(rows.is_open)
+    if not len(indexes):
         raise DataError("There are no ratings to split.")
     if share == 0:
-        time = int(times[places[np.argmin(rows.words(places, seed, "temporal-global"))]])
+        time = int(times[indexes[np.argmin(rows.words(indexes, seed, "temporal-global"))]])
     else:
-        latest = max(1, round(share * len(places)))
-        time = int(np.partition(times[places], -latest)[-latest])
+        latest = max(1, round(share * len(indexes)))
+        time = int(np.partition(times[indexes], -latest)[-latest])
     is_later = times >= time
     is_eligible = np.zeros(rows.n_users, dtype=np.bool_)
     is_eligible[rows.users[is_later & rows.is_open]] = True
     chosen = rows.choose_users(is_eligible, test_users, seed, "temporal-global")
-    is_tested = np.zeros(rows.n_users, dtype=np.bool_)
-    is_tested[chosen] = True
-    is_own = is_tested[rows.users]
+    is_own = rows.is_of(chosen)
     sides = np.where(is_later, np.where(is_own, HIDDEN, LEFT_OUT), TRAIN).astype(np.uint8)
     return partition_of(
         rows,
@@ -140,29 +108,22 @@ def temporal_global(rows: RatingRows, *, share: float, test_users: int, seed: in
 
 
 def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: int) -> Partition:
-    """A test time for each test user: their own ratings at or after it are hidden, everyone else's stay.
+    """A test time for each test user: their own ratings from it on are hidden, those of other users are not.
 
-    The order within a user is kept, not that between users: a model may be trained on what others rated later.
+    Order is respected within users, not between them: a model may be trained on later ratings of other users.
 
     Parameters
     ----------
-    rows : RatingRows
-        With times.
     share : float
         Of a user's n ratings the last round(share · n), at least one, set the time; 0: the time of one of their
         ratings drawn at random. Ratings of equal times stay together on the hidden side.
     test_users : int
         0: everyone with 2 ratings or more.
-    seed : int
 
     Raises
     ------
     ParameterError
         The ratings have no times, or a share out of range.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.2.
 
     Examples
     --------
@@ -174,10 +135,8 @@ def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: 
     times = rows.when()
     share = check_share(share, "the latest ratings of each user")
     chosen = rows.choose_users(rows.counts >= 2, test_users, seed, "temporal-per-user")
-    is_tested = np.zeros(rows.n_users, dtype=np.bool_)
-    is_tested[chosen] = True
-    places = np.flatnonzero(is_tested[rows.users])
-    ranks = rows.rank_within_users(places, times[places])
+    indexes = np.flatnonzero(rows.is_of(chosen))
+    ranks = rows.rank_within_users(indexes, times[indexes])
     sizes = rows.counts[chosen]
     if share == 0:
         words = draw_keys(stream_key(seed, "temporal-per-user"), chosen)
@@ -186,11 +145,11 @@ def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: 
         first = sizes - np.maximum(1, np.rint(share * sizes).astype(np.int64))
     cut = np.zeros(rows.n_users, dtype=np.int64)
     cut[chosen] = first
-    is_cut = ranks == cut[rows.users[places]]
+    is_cut = ranks == cut[rows.users[indexes]]
     test_times = np.zeros(rows.n_users, dtype=np.int64)
-    test_times[rows.users[places[is_cut]]] = times[places[is_cut]]
+    test_times[rows.users[indexes[is_cut]]] = times[indexes[is_cut]]
     sides = np.full(len(rows), TRAIN, dtype=np.uint8)
-    sides[places[times[places] >= test_times[rows.users[places]]]] = HIDDEN
+    sides[indexes[times[indexes] >= test_times[rows.users[indexes]]]] = HIDDEN
     return partition_of(
         rows,
         sides,

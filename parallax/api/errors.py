@@ -1,4 +1,4 @@
-"""The one shape of every refusal: code, message, extra."""
+"""Error responses of the REST API, all with code, message and extra."""
 
 from __future__ import annotations
 
@@ -13,26 +13,30 @@ from rest_framework.views import set_rollback
 
 from core.errors import ArtefactError, ParallaxError
 
-NOT_THERE = "There is nothing at this address, or nothing that you may see."
+NOT_FOUND = "Not found, or you have no access to it."
 
 
 def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
-    """Turn what a view raised into a refusal; what is none of ours is left to be a fault."""
+    """Turn an exception of a view into an error response; return None for unexpected exceptions."""
     extra: dict[str, Any] = {}
     headers: dict[str, str] = {}
     if isinstance(problem, ParallaxError):
-        found, code, message, extra = _status_of(problem), problem.code, problem.message, problem.extra
+        http_status, code, message, extra = _status_of(problem), problem.code, problem.message, problem.extra
     elif isinstance(problem, Http404):
-        found, code, message = status.HTTP_404_NOT_FOUND, "not_found", NOT_THERE
+        http_status, code, message = status.HTTP_404_NOT_FOUND, "not_found", NOT_FOUND
     elif isinstance(problem, PermissionDenied):
-        found, code = status.HTTP_403_FORBIDDEN, "permission_denied"
+        http_status, code = status.HTTP_403_FORBIDDEN, "permission_denied"
         message = str(problem) or "Your role does not include this."
     elif isinstance(problem, exceptions.ValidationError):
-        found, code, message = problem.status_code, "invalid", "Mend what is named in extra.fields, and ask again."
+        http_status, code, message = (
+            problem.status_code,
+            "invalid",
+            "Correct the fields named in extra.fields and try again.",
+        )
         detail = problem.detail
         extra = {"fields": detail if isinstance(detail, dict) else {"": detail}}
     elif isinstance(problem, exceptions.APIException):
-        found, message = problem.status_code, str(problem.detail)
+        http_status, message = problem.status_code, str(problem.detail)
         code = getattr(problem.detail, "code", problem.default_code)
         if challenge := getattr(problem, "auth_header", None):
             headers["WWW-Authenticate"] = challenge
@@ -43,13 +47,13 @@ def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
     else:
         return None
     set_rollback()
-    # A refusal is JSON, whatever format the answer was to have.
+    # Errors are JSON, whatever format was requested.
     request = context.get("request")
     if request is not None:
         request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
-    return Response({"code": code, "message": message, "extra": extra}, status=found, headers=headers)
+    return Response({"code": code, "message": message, "extra": extra}, status=http_status, headers=headers)
 
 
 def _status_of(refusal: ParallaxError) -> int:
-    """What is missing on the server's side may come back; any other refusal stands in the way of the state."""
+    """503 for a missing stored file, which may be restored; 409 for any other refusal."""
     return status.HTTP_503_SERVICE_UNAVAILABLE if isinstance(refusal, ArtefactError) else status.HTTP_409_CONFLICT

@@ -1,4 +1,4 @@
-"""Lists, a page at a time, by a mark in the list: pages neither repeat nor leave out what comes in meanwhile."""
+"""Cursor pagination: pages neither repeat nor skip rows that are added meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ START = Cursor(offset=0, reverse=False, position=None)
 
 
 class Pages(CursorPagination):
-    """`next` and `previous` are addresses; a view names another `ordering` than newest first itself."""
+    """`next` and `previous` are addresses; newest first, unless the view sets another `ordering`."""
 
     page_size = 50
     page_size_query_param = "page_size"
@@ -22,41 +22,41 @@ class Pages(CursorPagination):
     ordering = "-pk"
 
     def get_ordering(self, request: Request, queryset: QuerySet[Any], view: Any) -> tuple[str, ...]:
-        """As the view says."""
+        """The ordering of the view."""
         return (str(getattr(view, "ordering", self.ordering)),)
 
     def get_page_size(self, request: Request) -> int:
-        """As many rows as are asked for, within the limits."""
-        asked = request.query_params.get(self.page_size_query_param)
-        if asked is None:
+        """The requested number of rows, within the limits."""
+        size = request.query_params.get(self.page_size_query_param)
+        if size is None:
             return self.page_size
-        if not (asked.isascii() and asked.isdigit() and len(asked) < 4 and 1 <= int(asked) <= self.max_page_size):
+        if not (size.isascii() and size.isdigit() and len(size) < 4 and 1 <= int(size) <= self.max_page_size):
             raise ValidationError({"page_size": [f"Write a whole number from 1 to {self.max_page_size}."]})
-        return int(asked)
+        return int(size)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """The parameters with their limits."""
-        found = super().get_schema_operation_parameters(view)
-        for one in found:
-            if one["name"] == self.page_size_query_param:
-                one["schema"] = {
+        parameters = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            if parameter["name"] == self.page_size_query_param:
+                parameter["schema"] = {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": self.max_page_size,
                     "default": self.page_size,
                 }
-        return found
+        return parameters
 
     def decode_cursor(self, request: Request) -> Cursor | None:
-        """The mark in the list; None for the first page. A cursor that marks nothing was given by no page."""
-        found = super().decode_cursor(request)
-        if found == START or (found is not None and "\x00" in str(found.position)):  # PostgreSQL keeps no NUL
+        """The decoded cursor; None for the first page. A cursor that no page issued is rejected."""
+        cursor = super().decode_cursor(request)
+        if cursor == START or (cursor is not None and "\x00" in str(cursor.position)):  # PostgreSQL keeps no NUL
             raise NotFound
-        return found
+        return cursor
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
-        """The rows of the page that is asked for; a cursor that no page gave is refused."""
+        """The rows of the requested page; an invalid cursor is rejected."""
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError, OverflowError, DataError):
-            raise ValidationError({"cursor": ["Take the cursor from the next or previous of a page."]}) from None
+            raise ValidationError({"cursor": ["Use the cursor from the next or previous address of a page."]}) from None

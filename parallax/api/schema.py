@@ -1,30 +1,30 @@
-"""The interface as an OpenAPI document: what every operation has in common, and its page."""
+"""Error responses in the OpenAPI schema, common to all operations."""
 
 from __future__ import annotations
 
 from typing import Any
 
 REFUSALS = {
-    "400": "Something in the request cannot be used; `extra.fields` names it.",
-    "401": "No token, or none that is valid.",
-    "403": "Your role in the study, or the token's scope, does not include this.",
-    "404": "Nothing is there, or nothing that you may see.",
-    "405": "The address does not take this method.",
-    "406": "It is not given in the format asked for.",
-    "409": "The state of things stands in the way; the message says what to do.",
-    "429": "More requests than this token may make; `Retry-After` says when to go on.",
+    "400": "The request is invalid; `extra.fields` names the fields.",
+    "401": "No valid token.",
+    "403": "Your role in the study or the token's scope does not allow this.",
+    "404": "Not found, or you have no access to it.",
+    "405": "The method is not allowed.",
+    "406": "The requested format is not available.",
+    "409": "The current state does not allow this; the message says what to do.",
+    "429": "Rate limit exceeded; `Retry-After` says when to continue.",
     "503": "A stored file is missing or damaged.",
 }
 REFUSAL = {
     "type": "object",
-    "description": "Every refusal has this shape.",
+    "description": "Every error response has this form.",
     "properties": {
         "code": {
             "type": "string",
-            "description": "Stable: programs rely on it.",
+            "description": "Stable, for use in programs.",
             "examples": ["export.only_simulated"],
         },
-        "message": {"type": "string", "description": "Full sentences: what is wrong and what to do now."},
+        "message": {"type": "string", "description": "Full sentences: what is wrong, and what to do."},
         "extra": {"type": "object", "additionalProperties": {}, "description": "Facts for programs."},
     },
     "required": ["code", "message", "extra"],
@@ -32,7 +32,7 @@ REFUSAL = {
 
 
 def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Say of every operation how it refuses, and of those that take a body how they refuse another kind of body."""
+    """Add the error responses to every operation, and 415 to those with a request body."""
     result["components"]["schemas"]["Refusal"] = REFUSAL
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
     for operations in result["paths"].values():

@@ -1,4 +1,4 @@
-"""Routes of the programs' interface: what each app gives, its description, and a plain word for any other address."""
+"""Routes of the REST API: the endpoints of each app, the schema, and 404 for any other address."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ urlpatterns = [
     ),
     path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
     *router.urls,
-    # Names of files end without a slash; any other address without one leads on to that with it.
+    # File names end without a slash; any other address without one redirects to the address with it.
     re_path(r"^(?:reports/[^/]*/files/.*|.*/)$", views.NothingHere.as_view(), name="nothing"),
 ]

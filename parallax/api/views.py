@@ -1,4 +1,4 @@
-"""The interface's own description, the page that shows it, and what stands at every other address."""
+"""The schema of the REST API, its documentation page, and the response for unknown addresses."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rest_framework.views import APIView
 
 
 class SchemaView(SpectacularAPIView):
-    """The interface as an OpenAPI document, YAML or JSON."""
+    """The REST API as an OpenAPI document, YAML or JSON."""
 
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """Show the interface to people, with a way to try it."""
+    """Show the REST API, with a form to try it."""
     return render(request, "console/api.html")
 
 
 class NothingHere(APIView):
-    """Any other address: the same refusal as for what may not be seen."""
+    """Any other address: the same response as for rows without access."""
 
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse, whatever the method; who asks without an account is asked for one first."""
+        """Respond with 404 to every method, after authentication."""
         super().initial(request, *args, **kwargs)
         raise Http404

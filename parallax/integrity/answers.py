@@ -1,4 +1,4 @@
-"""Answers of a study: none lost, none doubled, everybody who finished complete, and the exports the same."""
+"""Checks of a study's answers: none lost or duplicated, completed participants complete, exports in agreement."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from django.db.models import Count
 
 from core.models import LogEntry
 from parallax.integrity.findings import Finding
+from studies.data.exports import Options, write_export
 from studies.enums import Mode, ParticipantStatus
-from studies.exports import Options, write_export
-from studies.flow import STEPS
+from studies.instrument.flow import STEPS
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
-from studies.questionnaires.schema import questionnaire_from
-from studies.selectors.completeness import missing_of
-from studies.selectors.responses import records
+from studies.monitoring.selectors.completeness import missing_of
+from studies.participation.selectors.responses import records
 
 RESTORE = "Compare with a backup, and restore what is missing; exclude the participant from analyses until then."
 MODES = (Mode.LIVE, Mode.SIMULATED)
@@ -87,14 +87,14 @@ def _lists(study: Study) -> Iterator[Finding]:
         .filter(item__in=ProfileRating.objects.filter(participant__study=study).values("item"))
         .values_list("recommendation_list__participant_id", "item_id")
     ) & set(ProfileRating.objects.filter(participant__study=study).values_list("participant_id", "item_id"))
-    for made in lists.order_by("pk").iterator(chunk_size=500):
-        person, problems = made.participant, []
-        if ranks.get(made.pk, []) != list(range(1, length + 1)):
-            problems.append(f"its ranks are {ranks.get(made.pk, [])} and not 1 to {length}")
+    for stored in lists.order_by("pk").iterator(chunk_size=500):
+        person, problems = stored.participant, []
+        if ranks.get(stored.pk, []) != list(range(1, length + 1)):
+            problems.append(f"its ranks are {ranks.get(stored.pk, [])} and not 1 to {length}")
         if person.condition is None:
             problems.append("its participant is in no condition")
-        elif made.model_digest != person.condition.model_digest:
-            problems.append(f"model {made.model_digest[:12]} made it, and {person.condition} pins another")
+        elif stored.model_digest != person.condition.model_digest:
+            problems.append(f"model {stored.model_digest[:12]} made it, and {person.condition} pins another")
         again = [item for who, item in rated if who == person.pk]
         if again:
             problems.append("it recommends what the participant had rated")
@@ -104,7 +104,7 @@ def _lists(study: Study) -> Iterator[Finding]:
                 study.slug,
                 f"The list of participant {person.code}: {'; '.join(problems)}.",
                 "A list is stored once and never changed: restore it from a backup, or exclude the participant.",
-                {"participant": [person.pk], "list": [made.pk]},
+                {"participant": [person.pk], "list": [stored.pk]},
             )
     steps = STEPS[STEPS.index("recommendations") :]
     lost = Participant.objects.filter(
@@ -119,16 +119,16 @@ def _lists(study: Study) -> Iterator[Finding]:
 
 def _strays(study: Study) -> Iterator[Finding]:
     """Answers to what is not asked, or about a rank that no list has."""
-    asked = questionnaire_from(study.questionnaire)
-    whole = {q.key for q in (*asked.about, *asked.overall, *asked.after)}
-    of_item = {q.key for q in asked.items}
+    questionnaire = questionnaire_from(study.questionnaire)
+    whole = {q.key for q in (*questionnaire.about, *questionnaire.overall, *questionnaire.after)}
+    of_item = {q.key for q in questionnaire.items}
     length = int(study.settings["list_length"])
-    found: Counter[tuple[int, str, int]] = Counter()
+    strays: Counter[tuple[int, str, int]] = Counter()
     rows = Response.objects.filter(participant__study=study).order_by("participant_id", "rank", "question")
     for participant, question, rank in rows.values_list("participant_id", "question", "rank").iterator():
         if question not in (of_item if rank else whole) or rank > length:
-            found[participant, question, rank] += 1
-    for participant, question, rank in found:
+            strays[participant, question, rank] += 1
+    for participant, question, rank in strays:
         yield Finding(
             "answer.stray",
             study.slug,
@@ -174,7 +174,7 @@ def _unlogged(study: Study) -> Iterator[Finding]:
             yield Finding(
                 "participant.unlogged", study.slug,
                 f"Participant {person.code} is {person.status}, and the log ends at {expected or 'nothing'}.",
-                "A status was written past the log: find out by whom, and set it back.", {"participant": [person.pk]},
+                "A status was written past the log: find the cause, and restore it.", {"participant": [person.pk]},
             )  # fmt: skip
 
 

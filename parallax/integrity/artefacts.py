@@ -8,14 +8,14 @@ from core import artefacts
 from core.errors import ArtefactError
 from evaluation.models import EvaluationRun, MetricResult, TrainedModel
 from parallax.integrity.findings import Finding
+from studies.design.services.launch import design_snapshot
 from studies.enums import StudyStatus
 from studies.models import Condition, StudyVersion
-from studies.services.launch import design_snapshot
 
 
 def check_artefacts() -> Iterator[Finding]:
     """Open every artefact that a row names, and read all of it."""
-    artefacts.forget_loaded()  # what this process has open was checked when it was opened, not now
+    artefacts.clear_cache()  # what this process has open was checked when it was opened, not now
     wanted: dict[tuple[str, str], str] = {}
     for model in TrainedModel.objects.order_by("pk"):
         wanted.setdefault(("models", model.digest), f"model {model.label}")
@@ -54,9 +54,11 @@ def check_pins() -> Iterator[Finding]:
         study = version.study
         if study.status == StudyStatus.DRAFT:
             continue
-        found = {key: value for key, value in design_snapshot(study).items() if version.snapshot.get(key) != value}
-        if found or study.design_hash != version.design_hash:
-            parts = ", ".join(sorted(found)) or "the hash"
+        differences = {
+            key: value for key, value in design_snapshot(study).items() if version.snapshot.get(key) != value
+        }
+        if differences or study.design_hash != version.design_hash:
+            parts = ", ".join(sorted(differences)) or "the hash"
             yield Finding(
                 "design.differs", study.slug, f"The design differs from the frozen version {version.number}: {parts}.",
                 "A frozen design changes by a new version alone: find out who wrote past it.",

@@ -61,15 +61,15 @@ def _overlaps(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
     for part in parts:
         if part.kind == PartKind.MEASURE:
             ranges[part.algorithm_id, part.profile_length].append((part.start, part.stop, part.pk))
-    for found in ranges.values():
-        found.sort()
-        for (_, stop, one), (start, _, other) in itertools.pairwise(found):
+    for spans in ranges.values():
+        spans.sort()
+        for (_, stop, first), (start, _, second) in itertools.pairwise(spans):
             if start != stop:
                 what = "overlap" if start < stop else "leave a gap"
                 yield Finding(
                     "run.parts_differ",
                     f"run {run.pk}",
-                    f"Parts {one} and {other} {what}.",
+                    f"Parts {first} and {second} {what}.",
                     "Start the run again: its numbers cannot be relied on.",
-                    {"part": [one, other]},
+                    {"part": [first, second]},
                 )

@@ -1,4 +1,4 @@
-"""Slots, targets and the allocation log of a study: that they tell the same story."""
+"""Checks that slots, targets and the allocation log of a study agree."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from parallax.integrity.findings import Finding
+from studies.allocation.selectors.allocations import replayed_log
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Participant, Study
-from studies.selectors.allocation import replayed_log
-from studies.services.refilling import is_reopened
+from studies.monitoring.services.refilling import is_reopened
 
 TAKES = (AllocationKind.ASSIGNED, AllocationKind.RETAKEN)
 ADVICE = "Pause the study, compare the log with the participants' rows, and set the row right that differs."
 
 
 def check_slots(study: Study) -> Iterator[Finding]:
-    """Who holds a slot by the log holds it by their row, in the same condition; no target is overrun."""
+    """Slots by the log and by the participants' rows agree; no condition exceeds its target."""
     for mode in Mode.values:
         yield from _log(study, mode)
         if mode != Mode.PREVIEW and (problem := replayed_log(study, mode).problem):
@@ -35,7 +35,7 @@ def _log(study: Study, mode: str) -> Iterator[Finding]:
                 yield _line(study, row, f"gives place {row.place} of {row.stratum!r} to a second participant")
             holding[slot] = (row.participant_id, row.condition_id)
         elif row.kind == AllocationKind.RELEASED and holding.pop(slot, None) is None:
-            yield _line(study, row, f"releases place {row.place} of {row.stratum!r}, which nobody held")
+            yield _line(study, row, f"releases place {row.place} of {row.stratum!r}, which no participant held")
         if row.kind in (AllocationKind.ASSIGNED, AllocationKind.SKIPPED):
             used[slot] += 1
             if used[slot] == 2:
@@ -48,13 +48,14 @@ def _log(study: Study, mode: str) -> Iterator[Finding]:
         if by_log.get(pk) != by_row.get(pk):
             yield Finding(
                 "slot.differs", study.slug,
-                f"Participant {pk} holds {_told(by_row.get(pk))} by their row and {_told(by_log.get(pk))} by the log.",
+                f"Participant {pk} holds {_described(by_row.get(pk))} by their row and {_described(by_log.get(pk))} by "
+                "the log.",
                 ADVICE, {"participant": [pk]},
             )  # fmt: skip
 
 
-def _told(held: tuple[tuple[str, int | None], int | None] | None) -> str:
-    return "no slot" if held is None else f"place {held[0][1]} of {held[0][0]!r} in condition {held[1]}"
+def _described(slot: tuple[tuple[str, int | None], int | None] | None) -> str:
+    return "no slot" if slot is None else f"place {slot[0][1]} of {slot[0][0]!r} in condition {slot[1]}"
 
 
 def _line(study: Study, row: Allocation, what: str) -> Finding:
@@ -68,14 +69,15 @@ def _targets(study: Study) -> Iterator[Finding]:
         n = sum(not is_reopened(study, person) for person in people)
         if n > condition.target:
             yield Finding(
-                "target.overrun", study.slug, f"{condition.label} has {n} people and a target of {condition.target}.",
-                "Nobody is sent away for it; report the number, and find out how the slot was taken.",
+                "target.overrun", study.slug,
+                f"{condition.label} has {n} participants and a target of {condition.target}.",
+                "Turn no participant away for it; report the number, and find out how the slot was assigned.",
                 {"condition": [condition.pk]},
             )  # fmt: skip
 
 
 def _statuses(study: Study) -> Iterator[Finding]:
-    """A slot is held by those whose status says so, and by nobody else."""
+    """A participant holds a slot if and only if their status says so."""
     for person in Participant.objects.filter(study=study).order_by("pk"):
         is_holder = person.status in HOLDS_SLOT and not is_reopened(study, person)
         if is_holder and (person.condition_id is None or person.place is None or person.assigned_at is None):

@@ -1,4 +1,4 @@
-"""What the paper prints, as data."""
+"""The results that a paper prints, as data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIERS = ("maximal", "intermediate", "minimal")
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of the paper, where it stands, how it is read here, and what it is held against."""
+    """A statement of the paper: its section, its interpretation here, and the check that decides it."""
 
     where: str
     says: str
@@ -49,17 +49,20 @@ def papers() -> tuple[str, ...]:
 def published(key: str) -> Published:
     """Read a paper's numbers; raises `replicate.unknown_paper`."""
     if key not in papers():
-        raise ParallaxError("replicate.unknown_paper", f"There is no paper {key!r}; there are {', '.join(papers())}.")
-    given = yaml.safe_load((FOLDER / f"{key}.yaml").read_text(encoding="utf-8"))
+        raise ParallaxError("replicate.unknown_paper", f"Unknown paper {key!r}. Choose one of: {', '.join(papers())}.")
+    document = yaml.safe_load((FOLDER / f"{key}.yaml").read_text(encoding="utf-8"))
     return Published(
         key=key,
-        source=given["source"].strip(),
-        algorithms=tuple(given["algorithms"]),
+        source=document["source"].strip(),
+        algorithms=tuple(document["algorithms"]),
         table_1={
-            variable: {tier: tuple(names[tier]) for tier in TIERS} for variable, names in given["table_1"].items()
+            variable: {tier: tuple(names[tier]) for tier in TIERS} for variable, names in document["table_1"].items()
         },
-        table_2=given["table_2"],
-        claims=tuple(Claim(one["where"], one["says"], one.get("read_as", ""), one["check"]) for one in given["claims"]),
-        conditions=given["conditions"],
-        slips=tuple(slip.strip() for slip in given["slips"]),
+        table_2=document["table_2"],
+        claims=tuple(
+            Claim(claim["where"], claim["says"], claim.get("read_as", ""), claim["check"])
+            for claim in document["claims"]
+        ),
+        conditions=document["conditions"],
+        slips=tuple(slip.strip() for slip in document["slips"]),
     )

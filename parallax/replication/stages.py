@@ -1,4 +1,4 @@
-"""The stages of a replication: run, study, walk, report; each is found again by what it left."""
+"""The stages of a replication: run, study, simulation and report; each reuses what a previous attempt finished."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from django.core.management.base import OutputWrapper
 from django.utils.text import slugify
 
 from analysis.models import Report
-from analysis.selectors.answering import read_answers
+from analysis.selectors.responses import read_answers
 from analysis.services import build_report
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.enums import RunStatus
 from evaluation.experiments.schema import Contender, Experiment
-from evaluation.management.watching import cancel, say_started, watch
+from evaluation.management.run_monitor import announce_workers, cancel, watch
 from evaluation.models import EvaluationRun
-from evaluation.services.crew import Crew, new_queue, workers_to_start
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
+from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
+from studies.design.services.design import create_study
+from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
-from studies.services.design import create_study
-from studies.services.launch import launch_study
-from studies.services.pilot import Progress, walk_group
+from studies.simulation.services.pilot import Progress, walk_group
 
 TEMPLATE = "cremonesi-2011"
 EXPERIMENT = "cremonesi-2011-table-2"
-PAPERS_FACTORS = (50, 300)
+PUBLISHED_FACTORS = (50, 300)
 PURESVD = ("PureSVD50", "PureSVD300")
 
 Tell = Callable[[str], None]
@@ -40,37 +40,37 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a replication is made with.
+    """The settings of a replication.
 
-    `factors` are those of the two PureSVD; where they are not the paper's the first serves AsySVD and LSA too, whose
-    own are too many for a small catalogue. `reserve` is the share of users kept from every model, on whom the
-    simulated participants stand.
+    `factors` are those of the two PureSVD models; if they differ from the paper's, the first also applies to AsySVD
+    and LSA, whose own would be too many for a small catalogue. `reserve` is the share of users held out from training,
+    whose ratings the simulated participants use.
     """
 
     seed: int = 1
     per_condition: int = 30
-    factors: tuple[int, int] = PAPERS_FACTORS
+    factors: tuple[int, int] = PUBLISHED_FACTORS
     reserve: float = 0.15
     parallel: int = 8
 
 
 def _experiment(chosen: Settings) -> Experiment:
-    """The paper's Table 2 as it is shipped, with users reserved and the factors asked for."""
-    found = read_experiment(name=EXPERIMENT)
-    contenders = dict(found.contenders)
+    """The shipped experiment for the paper's Table 2, with reserved users and the chosen factors."""
+    experiment = read_experiment(name=EXPERIMENT)
+    contenders = dict(experiment.contenders)
     for name, factors in zip(PURESVD, chosen.factors, strict=True):
         contenders[name] = Contender(name, "puresvd", {"factors": factors})
-    if chosen.factors != PAPERS_FACTORS:
+    if chosen.factors != PUBLISHED_FACTORS:
         for name in ("AsySVD", "LSA"):
             contenders[name] = Contender(name, contenders[name].algorithm, {"factors": chosen.factors[0]})
-    runs = {key: replace(run, reserve=chosen.reserve) for key, run in found.runs.items()}
-    return replace(found, contenders=contenders, runs=runs)
+    runs = {key: replace(run, reserve=chosen.reserve) for key, run in experiment.runs.items()}
+    return replace(experiment, contenders=contenders, runs=runs)
 
 
 def finished_run(
     *, version: DatasetVersion, chosen: Settings, workers: int | None, out: OutputWrapper, tell: Tell
 ) -> EvaluationRun:
-    """The seven algorithms trained and measured: the run of the same inputs, or a new one watched to its end.
+    """The run of the seven algorithms: an existing run with the same inputs, or a new one, which is awaited.
 
     Models of the same recipe are reused by their hash. Raises what `plan_experiment` does, and `replicate.no_run`.
     """
@@ -85,15 +85,15 @@ def finished_run(
             experiment=experiment, planned=planned[key], version=version, seed=chosen.seed, threads=threads, queue=queue
         )
         if run.status == RunStatus.SUCCEEDED:
-            tell(f"run {run.pk} has the same inputs and is taken as it is")
+            tell(f"run {run.pk} has the same inputs and is reused")
             return run
-        crew = None
+        run_workers = None
         if n_workers:
             if workers is None:
-                say_started(n_workers, out)
-            crew = stack.enter_context(Crew(size=n_workers, queue=queue, threads=threads))
+                announce_workers(n_workers, out)
+            run_workers = stack.enter_context(RunWorkers(size=n_workers, queue=queue, threads=threads))
         try:
-            watch(run, crew, out)
+            watch(run, run_workers, out)
         except BaseException:
             cancel(run)
             raise
@@ -104,7 +104,7 @@ def finished_run(
 
 
 def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, tell: Tell) -> Study:
-    """The study of the template on that run, live: the one there is, or a new one launched."""
+    """The launched study on that run: the existing one, or a new one."""
     dataset = run.version.dataset.name
     mark = digest_of([run.inputs_hash, chosen.per_condition, chosen.seed])[:8]
     slug = f"replication-{slugify(dataset)[:50]}-{mark}"
@@ -121,22 +121,24 @@ def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, tell: Te
             title=f"Looking for good recommendations, on {dataset} with simulated participants",
         )
     else:
-        tell(f"the study {slug} is there already")
+        tell(f"the study {slug} exists already")
     if study.status == StudyStatus.DRAFT:
         launch_study(study=study)
     return study
 
 
-def walked(*, study: Study, chosen: Settings, server: Callable[[], AbstractContextManager[str]], tell: Tell) -> int:
-    """Everybody walked to the end over HTTP; those who are there already are not walked again. Gives how many."""
+def simulate_participants(
+    *, study: Study, chosen: Settings, server: Callable[[], AbstractContextManager[str]], tell: Tell
+) -> int:
+    """Simulate the participants that are missing over HTTP; return how many completed the study."""
     wanted = chosen.per_condition * study.conditions.count()
     done = Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).count()
     if done >= wanted:
-        tell(f"all {wanted} are there already")
+        tell(f"all {wanted} exist already")
         return wanted
     step = max(1, wanted // 10)
 
-    def heard(progress: Progress) -> None:
+    def report_progress(progress: Progress) -> None:
         if progress.finished % step == 0:
             tell(f"{progress.finished} of {progress.total}")
 
@@ -147,29 +149,29 @@ def walked(*, study: Study, chosen: Settings, server: Callable[[], AbstractConte
             seed=chosen.seed,
             base_url=url,
             parallel=chosen.parallel,
-            tell=heard,
+            tell=report_progress,
         )
     return end.finished
 
 
-def reported(*, study: Study, owner: Any, tell: Tell) -> Report:
-    """The report on the simulated participants; the same answers give the one that is there."""
+def report_of(*, study: Study, owner: Any, tell: Tell) -> Report:
+    """The report on the simulated participants; the same answers give the existing report."""
     return build_report(study=study, mode=Mode.SIMULATED, made_by=owner, progress=tell)
 
 
 def novelty_correlation(study: Study) -> float | None:
     """Pearson's r of both novelties over all participants; None where one of them does not vary."""
-    people = read_answers(study, Mode.SIMULATED, {}).kept.people
-    fon = np.array([one.fon_sum / one.n_items for one in people])
-    son = np.array([one.son_sum / one.n_items for one in people])
+    people = read_answers(study, Mode.SIMULATED, {}).analysed.people
+    fon = np.array([person.fon_sum / person.n_items for person in people])
+    son = np.array([person.son_sum / person.n_items for person in people])
     if len(people) < 3 or not fon.std() or not son.std():
         return None
     return float(np.corrcoef(fon, son)[0, 1])
 
 
 def names_of(report: Report, algorithms: tuple[str, ...]) -> Mapping[str, str]:
-    """The paper's name of each condition: both stand in the order of Table 2."""
-    labels = [one["label"] for one in report.results["conditions"]]
+    """The paper's name of each condition; both are in the order of Table 2."""
+    labels = [condition.label for condition in report.read_results().conditions]
     if len(labels) != len(algorithms):
         raise ParallaxError(
             "replicate.other_conditions", f"The study has {len(labels)} conditions, and the paper {len(algorithms)}."

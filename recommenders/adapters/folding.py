@@ -1,13 +1,15 @@
-"""Scoring strangers by factors that another library learned."""
+"""Fold new profiles into factors that another library learned."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.adapters.library import Adapter
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.positives import positives
 
 __all__ = ["FoldedLikes", "score_by_least_squares", "silence"]
@@ -17,21 +19,19 @@ class FoldedLikes(Adapter):
     """A model of likes by alternating least squares, into which profiles are folded by the same equation.
 
     Its parameters name `positive_from`, `alpha` and `reg`.
-
-    Attributes
-    ----------
-    item_factors : float32 array, shape (n_items, factors)
-        As the library learned them.
-    is_liked : bool array, shape (n_items,)
-        Whether somebody liked the item.
     """
 
     score_kind = "order"
     asks_numbers = True
     arrays = ("item_factors", "is_liked")
 
-    item_factors: NDArray[np.float32]
-    is_liked: NDArray[np.bool_]
+    item_factors: NDArray[np.float32]  # shape (n_items, factors); as the library learned them
+    is_liked: NDArray[np.bool_]  # shape (n_items,); whether the item has any like
+
+    @classmethod
+    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
+        """No more factors than the smaller side of the ratings."""
+        return rank_limit(size)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
@@ -53,14 +53,14 @@ def score_by_least_squares(
     item_factors : float array, shape (n_items, factors)
         Q, learned.
     is_liked : bool array, shape (n_items,)
-        Items that somebody liked in the training data.
+        Items with at least one like in the training data.
     alpha, reg : float
         α ≥ 0 and λ > 0 of the training.
 
     Returns
     -------
     float64 array, shape (n_profiles, n_items)
-        Qp; -inf for items nobody liked and for profiles that like none of the others.
+        Qp; -inf for items without likes and for profiles that like none of the others.
 
     References
     ----------
@@ -73,18 +73,20 @@ def score_by_least_squares(
     >>> score_by_least_squares(profiles, factors, np.array([True, True]), alpha=1.0, reg=0.75).round(6).tolist()
     [[0.666667, 0.333333]]
     """
+    from recommenders.kernels.ials import solve_rows
+
     items = item_factors.astype(np.float64)
     gram = np.ascontiguousarray(items.T @ items + reg * np.eye(items.shape[1]))
     folded = np.empty((profiles.shape[0], items.shape[1]))
     indptr, indices = profiles.indptr.astype(np.int64, copy=False), profiles.indices.astype(np.int32, copy=False)
-    lazy.ials_kernels().solve_rows(indptr, indices, gram, items, alpha, folded)
+    solve_rows(indptr, indices, gram, items, alpha, folded)
     return silence(folded @ items.T, profiles, is_liked)
 
 
 def silence(
     scores: NDArray[np.float64], profiles: sparse.csr_array, is_liked: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Set to -inf, in place, the items nobody liked and the profiles that like none of the others.
+    """Set to -inf, in place, the items without likes and the profiles that like none of the others.
 
     Examples
     --------

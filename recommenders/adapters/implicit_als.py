@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from recommenders import lazy
 from recommenders.adapters.folding import FoldedLikes
 from recommenders.adapters.library import IMPLICIT, by_epochs, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -28,7 +25,7 @@ class ImplicitALS(FoldedLikes):
     The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1. The
     library learns in float32, by three steps of conjugate gradients a sweep, from factors drawn at random, on
     one thread. A profile is folded in by solving for its factors exactly, as the library's
-    ``recalculate_user`` does. No score for items nobody liked, nor for profiles that like none of the others.
+    ``recalculate_user`` does. No score for items without likes, nor for profiles that like none of the others.
 
     References
     ----------
@@ -43,7 +40,7 @@ class ImplicitALS(FoldedLikes):
     >>> ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 2, 3], [1] * 4, n_users=2, n_items=4, scale=used)
     >>> params = ImplicitALS.Params(factors=2, alpha=40)
     >>> model = ImplicitALS.fit(ratings, params, rng=np.random.default_rng(0))
-    >>> best = model.score(Profiles.one([0], [1], n_items=4, scale=used))[0]
+    >>> best = model.score(Profiles.single([0], [1], n_items=4, scale=used))[0]
     >>> bool(best[1] > 0.9 and abs(best[2:]).max() < 0.1)
     True
     """
@@ -68,11 +65,6 @@ class ImplicitALS(FoldedLikes):
     params: Params
 
     @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
-
-    @classmethod
     def _fit(
         cls,
         ratings: Ratings,
@@ -81,11 +73,12 @@ class ImplicitALS(FoldedLikes):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Self:
+        from implicit.als import AlternatingLeastSquares
+
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
-        module = lazy.implicit_als()
         # The library asks for one BLAS thread beside its own, and warns of more.
         with threadpool_limits(limits=1, user_api="blas"):
-            learner = module.AlternatingLeastSquares(
+            learner = AlternatingLeastSquares(
                 factors=params.factors,
                 alpha=1.0 + params.alpha,
                 regularization=params.reg,
@@ -102,5 +95,5 @@ class ImplicitALS(FoldedLikes):
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
         """The likes from both sides, and both sides' factors."""
-        taken: int = binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * params.factors * (n_users + n_items)
-        return taken
+        n_bytes: int = binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * params.factors * (n_users + n_items)
+        return n_bytes

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.adapters.folding import silence
 from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
@@ -40,7 +40,7 @@ class ImplicitBPR(Adapter):
     fold-in of its own: a person outside the training data has no vector. Ours lets the stranger's p walk the
     path that training would lead it on average, with all q and b frozen (see `fold_in`); training users are
     scored through the same door, not by their learned vectors, so the two differ by the chance in these. No
-    score for items nobody liked, nor for profiles that like none of the others.
+    score for items without likes, nor for profiles that like none of the others.
 
     References
     ----------
@@ -53,7 +53,7 @@ class ImplicitBPR(Adapter):
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 2, 3], [1] * 4, n_users=2, n_items=4, scale=used)
     >>> model = ImplicitBPR.fit(ratings, ImplicitBPR.Params(factors=2, epochs=2000), rng=np.random.default_rng(0))
-    >>> scores = model.score(Profiles.one([0], [1], n_items=4, scale=used))[0]
+    >>> scores = model.score(Profiles.single([0], [1], n_items=4, scale=used))[0]
     >>> bool(scores[1] > scores[2:].max() + 1)
     True
     """
@@ -81,7 +81,7 @@ class ImplicitBPR(Adapter):
     params: Params
     item_factors: NDArray[np.float32]  # q, shape (n_items, factors)
     item_bias: NDArray[np.float32]  # b, shape (n_items,)
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
+    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
     opponents: NDArray[np.int64]  # shape (m,), the items drawn, rising
     opponent_weights: NDArray[np.float64]  # shape (m,), how often each was
 
@@ -92,17 +92,14 @@ class ImplicitBPR(Adapter):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
+        from implicit.bpr import BayesianPersonalizedRanking
+
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         learned = np.zeros((ratings.n_items, params.factors + 1), dtype=np.float32)
         if liked.nnz:  # the library draws among likes, and needs one
-            learner = lazy.implicit_bpr().BayesianPersonalizedRanking(
+            learner = BayesianPersonalizedRanking(
                 factors=params.factors,
                 learning_rate=params.learning_rate,
                 regularization=params.reg,
@@ -112,8 +109,8 @@ class ImplicitBPR(Adapter):
             )
             learner.fit(int32_matrix(liked), show_progress=False, callback=by_epochs(progress, params.epochs))
             learned = learner.item_factors
-        drawn = rng.choice(liked.indices, DRAWS) if liked.nnz else liked.indices
-        opponents, counts = np.unique(drawn, return_counts=True)
+        sampled = rng.choice(liked.indices, DRAWS) if liked.nnz else liked.indices
+        opponents, counts = np.unique(sampled, return_counts=True)
         return cls._with(
             item_factors=np.ascontiguousarray(learned[:, :-1]),
             item_bias=np.ascontiguousarray(learned[:, -1]),
@@ -127,8 +124,10 @@ class ImplicitBPR(Adapter):
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
         """The likes, and both sides' factors."""
-        taken: int = binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * (params.factors + 1) * (n_users + n_items)
-        return taken
+        n_bytes: int = (
+            binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * (params.factors + 1) * (n_users + n_items)
+        )
+        return n_bytes
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
@@ -139,11 +138,11 @@ class ImplicitBPR(Adapter):
             own = own[self.is_liked[own]]
             is_other = ~np.isin(self.opponents, own)
             if own.size and is_other.any():
-                others, weights = self.opponents[is_other], self.opponent_weights[is_other]
+                opponents, weights = self.opponents[is_other], self.opponent_weights[is_other]
                 folded[row] = fold_in(
                     factors[own],
-                    factors[others],
-                    bias[own][:, np.newaxis] - bias[others],
+                    factors[opponents],
+                    bias[own][:, np.newaxis] - bias[opponents],
                     weights / (own.size * weights.sum()),
                     reg=self.params.reg,
                     duration=self.params.epochs * self.params.learning_rate * own.size,
@@ -153,7 +152,7 @@ class ImplicitBPR(Adapter):
 
 def fold_in(
     own: NDArray[np.float64],
-    others: NDArray[np.float64],
+    opponents: NDArray[np.float64],
     lead: NDArray[np.float64],
     weights: NDArray[np.float64],
     *,
@@ -167,17 +166,17 @@ def fold_in(
     .. math:: \Delta p = \eta\, g(p), \qquad
         g(p) = \sum_{i, j} w_j\, \sigma(-d_{ij})(q_i - q_j) - \lambda p, \qquad d_{ij} = p^\top (q_i - q_j) + b_i - b_j
 
-    So p follows :math:`\dot p = g(p)` for the time epochs · η · likes: someone with five likes is led less far
-    than someone with a hundred, as in training. The path is cut into 8 steps whose ends stand at the
-    squares of 1/8, 2/8, … of the time, each linearly implicit,
-    :math:`p \leftarrow p + (I/h - g'(p))^{-1} g(p)`, which is stable for any length of step: g is the gradient
-    of a concave function, whose maximum is where long paths end.
+    So p follows :math:`\dot p = g(p)` for the time epochs · η · likes: someone with five likes is led less far than
+    someone with a hundred, as in training. The path is cut into 8 steps whose ends stand at the squares of 1/8, 2/8, …
+    of the time, each linearly implicit, :math:`p \leftarrow p + (I/h - g'(p))^{-1} g(p)`, which is stable for any
+    length of step: g is the gradient of a concave function, whose maximum is where long paths end. Returns a float64
+    array, shape (factors,).
 
     Parameters
     ----------
     own : float array, shape (n_own, factors)
         q of the items liked, at least one.
-    others : float array, shape (m, factors)
+    opponents : float array, shape (m, factors)
         q of the items these are held against, at least one.
     lead : float array, shape (n_own, m)
         :math:`b_i - b_j`.
@@ -188,16 +187,12 @@ def fold_in(
     duration : float
         Time, > 0.
 
-    Returns
-    -------
-    float64 array, shape (factors,)
-
     Examples
     --------
     One factor, one pair. The maximum is where σ(−2p) · 2 = p: the long path ends there.
 
-    >>> own, others = np.array([[1.0]]), np.array([[-1.0]])
-    >>> at = fold_in(own, others, np.zeros((1, 1)), np.ones(1), reg=1.0, duration=1e9)[0]
+    >>> own, opponents = np.array([[1.0]]), np.array([[-1.0]])
+    >>> at = fold_in(own, opponents, np.zeros((1, 1)), np.ones(1), reg=1.0, duration=1e9)[0]
     >>> round(float(2 / (1 + np.exp(2 * at)) - at), 9)
     0.0
     """
@@ -205,11 +200,13 @@ def fold_in(
     identity = np.eye(own.shape[1])
     ends = duration * (np.arange(STEPS + 1) / STEPS) ** 2
     for step in np.diff(ends):
-        wrong = 1.0 / (1.0 + np.exp(np.clip((own @ vector)[:, np.newaxis] - others @ vector + lead, -500.0, 500.0)))
+        wrong = 1.0 / (1.0 + np.exp(np.clip((own @ vector)[:, np.newaxis] - opponents @ vector + lead, -500.0, 500.0)))
         pull = wrong * weights
         bend = pull * (1.0 - wrong)
-        gradient = pull.sum(axis=1) @ own - pull.sum(axis=0) @ others - reg * vector
-        crossed = own.T @ (bend @ others)
-        curvature = (own.T * bend.sum(axis=1)) @ own + (others.T * bend.sum(axis=0)) @ others - crossed - crossed.T
+        gradient = pull.sum(axis=1) @ own - pull.sum(axis=0) @ opponents - reg * vector
+        crossed = own.T @ (bend @ opponents)
+        curvature = (
+            (own.T * bend.sum(axis=1)) @ own + (opponents.T * bend.sum(axis=0)) @ opponents - crossed - crossed.T
+        )
         vector = vector + np.linalg.solve(curvature + (reg + 1.0 / step) * identity, gradient)
     return vector

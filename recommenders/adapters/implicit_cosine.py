@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.adapters.folding import silence
 from recommenders.adapters.library import IMPLICIT, Adapter, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
@@ -28,7 +28,7 @@ class ImplicitCosine(Adapter):
     .. math:: \mathrm{score}_{ui} = \sum_{j \in u,\ i \in N_k(j)} \cos(i, j)
 
     where :math:`N_k(j)` are the k items most like j, itself among them. So a score of 0, no neighbour among
-    those kept, is no score; nor is there one for items nobody liked.
+    those kept, is no score; nor is there one for items without likes.
 
     References
     ----------
@@ -43,7 +43,7 @@ class ImplicitCosine(Adapter):
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1], [0, 1, 0], [1] * 3, n_users=2, n_items=3, scale=used)
     >>> model = ImplicitCosine.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [1], n_items=3, scale=used)).round(4).tolist()
+    >>> model.score(Profiles.single([0], [1], n_items=3, scale=used)).round(4).tolist()
     [[1.0, 0.7071, -inf]]
     """
 
@@ -66,29 +66,26 @@ class ImplicitCosine(Adapter):
     indptr: NDArray[np.int64]  # shape (n_items + 1,); with the next two the matrix of kept cosines, one row an item
     indices: NDArray[np.int32]
     similarities: NDArray[np.float64]
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
+    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
+        from implicit.nearest_neighbours import CosineRecommender
+
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         progress(0.1, f"Comparing {ratings.n_items:,} items, which the library does without a break")
-        learner = lazy.implicit_nearest_neighbours().CosineRecommender(K=params.neighbours, num_threads=1)
+        learner = CosineRecommender(K=params.neighbours, num_threads=1)
         with warnings.catch_warnings():
             # The library's own normalised matrix is in a form that the library warns of.
             warnings.filterwarnings("ignore", message="Method expects CSR input")
             learner.fit(int32_matrix(liked), show_progress=False)
-        kept = sparse.csr_array(learner.similarity).sorted_indices()
+        similarities = sparse.csr_array(learner.similarity).sorted_indices()
         return cls._with(
-            indptr=kept.indptr.astype(np.int64),
-            indices=kept.indices.astype(np.int32),
-            similarities=kept.data.astype(np.float64),
+            indptr=similarities.indptr.astype(np.int64),
+            indices=similarities.indices.astype(np.int32),
+            similarities=similarities.data.astype(np.float64),
             is_liked=liked_items(liked),
         )
 
@@ -97,12 +94,16 @@ class ImplicitCosine(Adapter):
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
         """The likes from both sides, and the neighbours kept."""
-        taken: int = binary_bytes(n_users, n_ratings) + 36 * n_ratings + 48 * n_items * min(params.neighbours, n_items)
-        return taken
+        n_bytes: int = (
+            binary_bytes(n_users, n_ratings) + 36 * n_ratings + 48 * n_items * min(params.neighbours, n_items)
+        )
+        return n_bytes
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
-        kept = sparse.csr_array((self.similarities, self.indices, self.indptr), shape=(self.n_items, self.n_items))
-        scores = (profiles @ kept).toarray()
+        similarities = sparse.csr_array(
+            (self.similarities, self.indices, self.indptr), shape=(self.n_items, self.n_items)
+        )
+        scores = (profiles @ similarities).toarray()
         scores[scores <= 0.0] = -np.inf
         return silence(scores, profiles, self.is_liked)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.adapters.folding import FoldedLikes
 from recommenders.adapters.lenskit_data import frame_bytes, lenskit_dataset
 from recommenders.adapters.library import LENSKIT, Adapter
@@ -28,7 +28,7 @@ class LensKitALS(FoldedLikes):
 
     The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1; LensKit
     learns in float32 from factors drawn at random, by Cholesky's decomposition. A profile is folded in by the
-    same equation, as LensKit does with a query's history. No score for items nobody liked, nor for profiles
+    same equation, as LensKit does with a query's history. No score for items without likes, nor for profiles
     that like none of the others.
 
     References
@@ -41,7 +41,7 @@ class LensKitALS(FoldedLikes):
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 2, 3], [1] * 4, n_users=2, n_items=4, scale=used)
     >>> model = LensKitALS.fit(ratings, LensKitALS.Params(factors=2), rng=np.random.default_rng(0))
-    >>> best = model.score(Profiles.one([0], [1], n_items=4, scale=used))[0]
+    >>> best = model.score(Profiles.single([0], [1], n_items=4, scale=used))[0]
     >>> bool(best[1] > 0.9 and abs(best[2:]).max() < 0.1)
     True
     """
@@ -66,28 +66,21 @@ class LensKitALS(FoldedLikes):
     params: Params
 
     @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
-
-    @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
+        from lenskit.als import ImplicitMFScorer
+        from lenskit.training import TrainingOptions
+
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         is_liked = liked_items(liked)
         factors = np.zeros((ratings.n_items, params.factors), dtype=np.float32)
         if liked.nnz:
-            learner = lazy.lenskit("als").ImplicitMFScorer(
+            learner = ImplicitMFScorer(
                 embedding_size=params.factors, epochs=params.epochs, regularization=params.reg, weight=params.alpha
             )
             progress(0.1, "Solving for factors, which the library does without a break")
-            options = lazy.lenskit("training").TrainingOptions(rng=int(rng.integers(2**31)))
+            options = TrainingOptions(rng=int(rng.integers(2**31)))
             learner.train(lenskit_dataset(liked), options)
             factors[is_liked] = learner.item_embeddings[is_liked]
         return cls._with(item_factors=factors, is_liked=is_liked)
@@ -97,8 +90,8 @@ class LensKitALS(FoldedLikes):
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
         """LensKit's own copies of the data, and both sides' factors."""
-        taken: int = frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
-        return taken
+        n_bytes: int = frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
+        return n_bytes
 
 
 class LensKitBiasedMF(Adapter):
@@ -108,7 +101,7 @@ class LensKitBiasedMF(Adapter):
 
     with b and q as LensKit learns them. A profile is folded in as LensKit folds a query's history:
     :math:`b_u = \sum_j (r_{uj} - \mu - b_j) / (n + \beta)` and
-    :math:`p = (Q_u^\top Q_u + \lambda n I)^{-1} Q_u^\top (r_u - \mu - b - b_u)` over its n items that somebody
+    :math:`p = (Q_u^\top Q_u + \lambda n I)^{-1} Q_u^\top (r_u - \mu - b - b_u)` over its n items
     rated in training. No score for other items, nor for profiles that have none.
 
     References
@@ -117,14 +110,14 @@ class LensKitBiasedMF(Adapter):
 
     Examples
     --------
-    Nothing is left for the factors where everybody's ratings are their item's mean.
+    The factors have nothing to learn where every rating equals its item's mean.
 
     >>> from recommenders.data import Profiles, Scale
     >>> scale = Scale(1, 5, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [5, 1, 5, 1], n_users=2, n_items=2, scale=scale)
     >>> params = LensKitBiasedMF.Params(factors=1, damping=0)
     >>> model = LensKitBiasedMF.fit(ratings, params, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [5], n_items=2, scale=scale)).round(6).tolist()
+    >>> model.score(Profiles.single([0], [5], n_items=2, scale=scale)).round(6).tolist()
     [[5.0, 1.0]]
     """
 
@@ -159,18 +152,16 @@ class LensKitBiasedMF(Adapter):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
-        learner = lazy.lenskit("als").BiasedMFScorer(
+        from lenskit.als import BiasedMFScorer
+        from lenskit.training import TrainingOptions
+
+        learner = BiasedMFScorer(
             embedding_size=params.factors, epochs=params.epochs, regularization=params.reg, damping=params.damping
         )
         progress(0.1, "Solving for factors, which the library does without a break")
-        options = lazy.lenskit("training").TrainingOptions(rng=int(rng.integers(2**31)))
+        options = TrainingOptions(rng=int(rng.integers(2**31)))
         learner.train(lenskit_dataset(ratings.user_items), options)
         return cls._with(
             mean=np.array([learner.bias.global_bias], dtype=np.float64),
@@ -183,8 +174,8 @@ class LensKitBiasedMF(Adapter):
         cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
     ) -> int:
         """LensKit's own copies of the data, and both sides' factors."""
-        taken: int = frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
-        return taken
+        n_bytes: int = frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
+        return n_bytes
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         factors, bias = self.item_factors.astype(np.float64), self.mean + self.item_bias.astype(np.float64)

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from recommenders import lazy
-
 __all__ = ["frame_bytes", "lenskit_dataset"]
 
 
@@ -20,11 +18,14 @@ def lenskit_dataset(user_items: sparse.csr_array) -> Any:
     user_items : sparse float array, shape (n_users, n_items)
         Ratings, or 1 for each like; rows and columns may be empty, and are users and items all the same.
     """
+    import pandas as pd
+    from lenskit.data import DatasetBuilder
+
     n_users, n_items = user_items.shape
-    builder = lazy.lenskit("data").DatasetBuilder()
+    builder = DatasetBuilder()
     builder.add_entities("user", np.arange(n_users))
     builder.add_entities("item", np.arange(n_items))
-    frame = lazy.pandas().DataFrame(
+    frame = pd.DataFrame(
         {
             "user_id": np.repeat(np.arange(n_users), np.diff(user_items.indptr)),
             "item_id": user_items.indices,

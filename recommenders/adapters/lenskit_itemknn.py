@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders import lazy
 from recommenders.adapters.folding import silence
 from recommenders.adapters.lenskit_data import frame_bytes, lenskit_dataset
 from recommenders.adapters.library import LENSKIT, Adapter
@@ -28,7 +28,7 @@ class LensKitItemKNN(Adapter):
     .. math:: \mathrm{score}_{ui} = \sum_{j \in D^k(u; i)} \cos(i, j)
 
     over the k items of the profile most like i, similarities below a threshold left out. Where there is none,
-    there is no score; nor for items nobody liked.
+    there is no score; nor for items without likes.
 
     References
     ----------
@@ -42,7 +42,7 @@ class LensKitItemKNN(Adapter):
     >>> used = Scale(1, 1, 1)
     >>> ratings = Ratings.from_triples([0, 0, 1], [0, 1, 0], [1] * 3, n_users=2, n_items=3, scale=used)
     >>> model = LensKitItemKNN.fit(ratings, rng=np.random.default_rng(0))
-    >>> model.score(Profiles.one([0], [1], n_items=3, scale=used)).round(4).tolist()
+    >>> model.score(Profiles.single([0], [1], n_items=3, scale=used)).round(4).tolist()
     [[-inf, 0.7071, -inf]]
     """
 
@@ -67,30 +67,25 @@ class LensKitItemKNN(Adapter):
     indptr: NDArray[np.int64]  # shape (n_items + 1,); with the next two the symmetric matrix of cosines
     indices: NDArray[np.int32]
     similarities: NDArray[np.float32]
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether somebody liked the item
+    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
+        from lenskit.knn import ItemKNNScorer
+
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
-        kept = sparse.csr_array((ratings.n_items, ratings.n_items), dtype=np.float32)
+        similarities = sparse.csr_array((ratings.n_items, ratings.n_items), dtype=np.float32)
         if liked.nnz:
             progress(0.1, f"Comparing {ratings.n_items:,} items, which the library does without a break")
-            learner = lazy.lenskit("knn").ItemKNNScorer(
-                max_nbrs=params.neighbours, min_sim=params.min_similarity, feedback="implicit"
-            )
+            learner = ItemKNNScorer(max_nbrs=params.neighbours, min_sim=params.min_similarity, feedback="implicit")
             learner.train(lenskit_dataset(liked))
-            kept = sparse.csr_array(learner.sim_matrix.to_scipy()).sorted_indices()
+            similarities = sparse.csr_array(learner.sim_matrix.to_scipy()).sorted_indices()
         return cls._with(
-            indptr=kept.indptr.astype(np.int64),
-            indices=kept.indices.astype(np.int32),
-            similarities=kept.data.astype(np.float32),
+            indptr=similarities.indptr.astype(np.int64),
+            indices=similarities.indices.astype(np.int32),
+            similarities=similarities.data.astype(np.float32),
             is_liked=liked_items(liked),
         )
 

@@ -51,14 +51,9 @@ class Adapter(Algorithm):
     from them here, in float64, by the equations that the library folds strangers in by. So a stored model is
     served alike by whatever version of the library is installed, and the version that learned it is part of its
     recipe.
-
-    Attributes
-    ----------
-    library : Library
-        Whose code it is.
     """
 
-    library: ClassVar[Library]
+    library: ClassVar[Library]  # whose code it is
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -67,7 +62,7 @@ class Adapter(Algorithm):
 
     @classmethod
     def refusal(cls) -> ParameterError:
-        """What to say to whoever asks for the algorithm where its library is not installed."""
+        """The error for a request of the algorithm while its library is not installed."""
         return ParameterError(
             f"The algorithm {cls.key!r} is that of the library {cls.library.package}, which is not installed; "
             f"install version {cls.library.tested} with: {cls.library.how_to_install()}"

@@ -1,4 +1,4 @@
-"""Compiled loops of the conditional probabilities; import them through `recommenders.lazy` only.
+"""Compiled loops of the conditional probabilities.
 
 Single-threaded and in one fixed order, so that results do not depend on batches.
 """
@@ -39,10 +39,10 @@ def aggregate(
         total[:] = -np.inf
         left[:] = 1.0
         for s in range(profile_indptr[row], profile_indptr[row + 1]):
-            given = profile_items[s]
-            for t in range(indptr[given], indptr[given + 1]):
+            rated = profile_items[s]
+            for t in range(indptr[rated], indptr[rated + 1]):
                 j = items[t]
-                share = common[t] / counts[given]
+                share = common[t] / counts[rated]
                 if how == LARGEST:
                     total[j] = max(total[j], share)
                 elif how == TOTAL:

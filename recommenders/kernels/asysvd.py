@@ -1,4 +1,4 @@
-"""Compiled loops of AsySVD; import them through `recommenders.lazy` only.
+"""Compiled loops of AsySVD.
 
 Single-threaded: racing updates would be faster still and never twice the same. With ``NUMBA_DISABLE_JIT=1``
 these are the plain Python functions they look like.
@@ -85,7 +85,7 @@ def descend(
             squares += residuals[s] * residuals[s]
         pull = (squares + n) / n  # how far the folded profile moves when x and y move by one step
         gathered[:] = 0.0
-        kept = 1.0
+        decay = 1.0
         for s in range(first, last):
             i = items[s]
             error = residuals[s]
@@ -97,13 +97,13 @@ def descend(
                 item_factors[i, f] = keep * item_factors[i, f] + step * profile[f]
                 profile[f] = keep * profile[f] + pull * moved
                 gathered[f] = keep * gathered[f] + moved
-            kept *= keep
+            decay *= keep
         for s in range(first, last):
             j = items[s]
             scaled = norm * residuals[s]
             for f in range(n_factors):
-                explicit[j, f] = kept * explicit[j, f] + scaled * gathered[f]
-                implicit[j, f] = kept * implicit[j, f] + norm * gathered[f]
+                explicit[j, f] = decay * explicit[j, f] + scaled * gathered[f]
+                implicit[j, f] = decay * implicit[j, f] + norm * gathered[f]
 
 
 @numba.njit(

@@ -1,4 +1,4 @@
-"""Compiled loops of implicit alternating least squares; import them through `recommenders.lazy` only.
+"""Compiled loops of implicit alternating least squares.
 
 Each row's equations are built and solved by themselves in one fixed order, so that a row does not depend on its
 company. Products and Cholesky's decomposition are the linear algebra library's.
@@ -30,7 +30,7 @@ def solve_rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     gram: NDArray[np.float64],
-    others: NDArray[np.float64],
+    column_factors: NDArray[np.float64],
     alpha: float,
     out: NDArray[np.float64],
 ) -> None:
@@ -52,7 +52,7 @@ def solve_rows(
             stop = min(start + TOGETHER, indptr[row + 1])
             few = gathered[: stop - start]
             for s in range(start, stop):
-                y, copied = others[indices[s]], gathered[s - start]
+                y, copied = column_factors[indices[s]], gathered[s - start]
                 for a in range(size):
                     copied[a] = y[a]
                     right[a] += (1.0 + alpha) * y[a]

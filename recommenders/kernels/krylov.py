@@ -1,4 +1,4 @@
-"""Compiled product of a sparse matrix with four vectors at once; import it through `recommenders.lazy` only.
+"""Compiled product of a sparse matrix with four vectors at once.
 
 Every row is added up by itself in one fixed order, so results do not depend on how rows are shared out.
 """

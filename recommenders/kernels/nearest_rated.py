@@ -1,7 +1,7 @@
-"""Compiled sums over the nearest of a profile's own items; import them through `recommenders.lazy` only.
+"""Compiled sums over the nearest of a profile's own items.
 
 Two steps, each for many at once. Which items are the k nearest is found for 64 profiles together: an item's
-neighbours are walked, most similar first, and a bit of a machine word stands for each profile, in counters that are
+neighbours are walked, most similar first, and each profile has a bit of a machine word, in counters that are
 sliced by bit. What they add up to is found for 64 items together, whose similarities are laid out densely for that
 time. Every loop is single-threaded and adds in the order of the profile, so a profile's sums depend neither on its
 company nor on the cut. With ``NUMBA_DISABLE_JIT=1`` these are the plain Python functions they look like.
@@ -143,7 +143,7 @@ def _add_near(
     profile_items: NDArray[np.int32],
     signals: NDArray[np.float64],
     similar: NDArray[np.float64],
-    places: NDArray[np.int32],
+    ranks: NDArray[np.int32],
     cuts: NDArray[np.int32],
     totals: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -153,7 +153,7 @@ def _add_near(
     while s + 2 <= last:
         v0, v1 = signals[s], signals[s + 1]
         d0, d1 = similar[profile_items[s]], similar[profile_items[s + 1]]
-        r0, r1 = places[profile_items[s]], places[profile_items[s + 1]]
+        r0, r1 = ranks[profile_items[s]], ranks[profile_items[s + 1]]
         for x in range(WIDTH):
             q0 = d0[x] if r0[x] <= cuts[x] else 0.0
             q1 = d1[x] if r1[x] <= cuts[x] else 0.0
@@ -161,7 +161,7 @@ def _add_near(
             totals[x] = totals[x] + q0 * v0 + q1 * v1
         s += 2
     while s < last:
-        v0, d0, r0 = signals[s], similar[profile_items[s]], places[profile_items[s]]
+        v0, d0, r0 = signals[s], similar[profile_items[s]], ranks[profile_items[s]]
         for x in range(WIDTH):
             q0 = d0[x] if r0[x] <= cuts[x] else 0.0
             weights[x] += q0
@@ -200,7 +200,7 @@ def nearest_sums(
         n_high += 1
     high = np.empty(n_high, dtype=np.uint64)
     similar = np.empty((n_items, WIDTH))
-    places = np.zeros((n_items, WIDTH), dtype=np.int32)
+    ranks = np.zeros((n_items, WIDTH), dtype=np.int32)
     cuts = np.zeros((WIDTH, LANES), dtype=np.int32)
     totals, weights = np.empty(WIDTH), np.empty(WIDTH)
     for start in range(0, n_items, WIDTH):
@@ -210,7 +210,7 @@ def nearest_sums(
             first = indptr[start + x]
             for t in range(first, indptr[start + x + 1]):
                 similar[items[t], x] = similarities[t]
-                places[items[t], x] = t - first
+                ranks[items[t], x] = t - first
         for at in range(short.shape[0] + long.shape[0]):
             totals[:] = 0.0
             weights[:] = 0.0
@@ -229,7 +229,7 @@ def nearest_sums(
                         _cuts(word, items[indptr[start + x] : indptr[start + x + 1]], k, high, cuts[x])
                 _add_near(
                     profile_indptr[row], profile_indptr[row + 1],
-                    profile_indptr, profile_items, signals, similar, places, cuts[:, lane].copy(), totals, weights,
+                    profile_indptr, profile_items, signals, similar, ranks, cuts[:, lane].copy(), totals, weights,
                 )  # fmt: skip
             for x in range(width):
                 if weights[x] == 0.0:

@@ -1,4 +1,4 @@
-"""Compiled loops of the item-item models; import them through `recommenders.lazy` only.
+"""Compiled loops of the item-item models.
 
 Every loop is single-threaded and adds in one fixed order, so results do not depend on blocks or batches. With
 ``NUMBA_DISABLE_JIT=1`` these are the plain Python functions they look like.
@@ -164,16 +164,15 @@ def unpack_sorted(
         for t in range(first, last):
             item = np.int32(keys[t] & np.uint64(0xFFFFFFFF))
             similarity = scratch[item]
-            place = t
-            while place > first and (
-                similarities[place - 1] < similarity
-                or (similarities[place - 1] == similarity and items[place - 1] > item)
+            at = t
+            while at > first and (
+                similarities[at - 1] < similarity or (similarities[at - 1] == similarity and items[at - 1] > item)
             ):
-                similarities[place] = similarities[place - 1]
-                items[place] = items[place - 1]
-                place -= 1
-            similarities[place] = similarity
-            items[place] = item
+                similarities[at] = similarities[at - 1]
+                items[at] = items[at - 1]
+                at -= 1
+            similarities[at] = similarity
+            items[at] = item
 
 
 @numba.njit(numba.void(float64[::1], float64[::1]), cache=True, nogil=True)
@@ -231,6 +230,6 @@ def scatter_sums(
         if is_mean:
             _finish(total, weights)
         else:
-            for place in range(total.shape[0]):
-                if total[place] == 0.0 and math.copysign(1.0, total[place]) < 0.0:
-                    total[place] = -np.inf
+            for at in range(total.shape[0]):
+                if total[at] == 0.0 and math.copysign(1.0, total[at]) < 0.0:
+                    total[at] = -np.inf

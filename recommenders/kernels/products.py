@@ -1,4 +1,4 @@
-"""Compiled loops that add up products of items over their common raters; import them through `recommenders.lazy` only.
+"""Compiled loops that add up products of items over their common raters.
 
 Users come in chunks that fit in a core's cache together with one row of sums; within a chunk, the row of one item
 is added to from all its raters before the next item's turn. The few users who rated most are multiplied as dense
@@ -55,7 +55,7 @@ def arrange(
     is_half: bool,
     starts: NDArray[np.int64],
     work: NDArray[np.int64],
-    places: NDArray[np.uint32],
+    positions: NDArray[np.uint32],
     begins: NDArray[np.uint32],
     ends: NDArray[np.uint32],
 ) -> None:
@@ -78,15 +78,15 @@ def arrange(
         if not is_busy[user]:
             stop = indptr[user + 1]
             for t in range(indptr[user], stop):
-                # The beginnings move to the ends while places are given out, and are moved back below.
+                # The starts advance while slots are assigned, and are moved back below.
                 i = items[t]
-                place = starts[i]
+                slot = starts[i]
                 starts[i] += 1
                 begin = t if is_half else indptr[user]
                 work[i] += stop - begin
-                places[place] = t
-                begins[place] = begin
-                ends[place] = stop
+                positions[slot] = t
+                begins[slot] = begin
+                ends[slot] = stop
     for i in range(n_items, 0, -1):
         starts[i] = starts[i - 1]
     starts[0] = offset
@@ -98,17 +98,17 @@ def spread(
     indptr: NDArray[np.int64],
     packed: NDArray[np.uint32],
     code_bits: int,
-    ones: NDArray[np.float32],
+    indicators: NDArray[np.float32],
     codes: NDArray[np.float32],
 ) -> None:
     """Write the rows of some users densely: 1 where there is a rating, and the codes; `packed` as in `add_dots`."""
     mask = uint32((uint32(1) << code_bits) - uint32(1))
-    ones[:, :] = 0.0
+    indicators[:, :] = 0.0
     codes[:, :] = 0.0
     for row in range(users.shape[0]):
         for t in range(indptr[users[row]], indptr[users[row] + 1]):
             word = packed[t]
-            ones[row, word >> code_bits] = 1.0
+            indicators[row, word >> code_bits] = 1.0
             codes[row, word >> code_bits] = float32(word & mask)
 
 
@@ -125,8 +125,8 @@ def merge_dots(common: NDArray[np.float32], dots: NDArray[np.float32], shift: in
 )
 def merge_moments(
     common: NDArray[np.float32],
-    others: NDArray[np.float32],
-    own: NDArray[np.float32],
+    right_sums: NDArray[np.float32],
+    left_sums: NDArray[np.float32],
     dots: NDArray[np.float32],
     bits: int,
     low_bits: int,
@@ -136,12 +136,12 @@ def merge_moments(
 ) -> None:
     """Add the six sums of the pairs i <= j of some rows, as `add_moments` packs them.
 
-    `others` has y above yy, which has so many `bits`, and `own` x above xx.
+    `right_sums` has y above yy, which has `bits` bits, and `left_sums` x above xx.
     """
     mask = (uint64(1) << uint64(bits)) - uint64(1)
     for i in range(common.shape[0]):
         for j in range(i, common.shape[1]):
-            y, x = uint64(others[i, j]), uint64(own[i, j])
+            y, x = uint64(right_sums[i, j]), uint64(left_sums[i, j])
             left[i, j] += (uint64(common[i, j]) << uint64(high_bits)) + ((y >> uint64(bits)) << uint64(low_bits))
             left[i, j] += y & mask
             right[i, j] += ((x >> uint64(bits)) << uint64(high_bits)) + ((x & mask) << uint64(low_bits))
@@ -169,7 +169,7 @@ def add_dots(
     first: int,
     last: int,
     starts: NDArray[np.int64],
-    places: NDArray[np.uint32],
+    positions: NDArray[np.uint32],
     begins: NDArray[np.uint32],
     ends: NDArray[np.uint32],
     packed: NDArray[np.uint32],
@@ -182,15 +182,15 @@ def add_dots(
     `packed` holds each rating's item above its code of `code_bits` bits.
     """
     mask = uint32((uint32(1) << code_bits) - uint32(1))
-    one = uint64(1) << uint64(shift)
+    count_unit = uint64(1) << uint64(shift)
     for c in range(starts.shape[0]):
         for i in range(first, last):
             row = out[i - first]
             for s in range(starts[c, i], starts[c, i + 1]):
-                x = uint64(packed[places[s]] & mask)
+                x = uint64(packed[positions[s]] & mask)
                 for t in range(uint64(begins[s]), uint64(ends[s])):
                     word = packed[t]
-                    row[word >> code_bits] += x * uint64(word & mask) + one
+                    row[word >> code_bits] += x * uint64(word & mask) + count_unit
 
 
 @numba.njit(numba.void(int64, int64, STARTS, READ_U32, READ_U32, READ_U32, uint32[:, ::1]), cache=True, nogil=True)
@@ -223,11 +223,11 @@ def add_moments(
     first: int,
     last: int,
     starts: NDArray[np.int64],
-    places: NDArray[np.uint32],
+    positions: NDArray[np.uint32],
     begins: NDArray[np.uint32],
     ends: NDArray[np.uint32],
     packed: NDArray[np.uint32],
-    others: NDArray[np.uint64],
+    terms: NDArray[np.uint64],
     code_bits: int,
     low_bits: int,
     high_bits: int,
@@ -236,7 +236,7 @@ def add_moments(
 ) -> None:
     """Add, for items first..last, the six sums of a correlation.
 
-    Left, from the highest bits down: the number of common raters, y and yy, which `others` holds for every code y;
+    Left, from the highest bits down: the number of common raters, y and yy, which `terms` holds for every code y;
     right: x, xx and xy. The lowest sum has `low_bits` bits, the one above it `high_bits` less those.
     """
     mask = uint32((uint32(1) << code_bits) - uint32(1))
@@ -244,10 +244,10 @@ def add_moments(
         for i in range(first, last):
             row, own = left[i - first], right[i - first]
             for s in range(starts[c, i], starts[c, i + 1]):
-                x = uint64(packed[places[s]] & mask)
+                x = uint64(packed[positions[s]] & mask)
                 alone = (x << uint64(high_bits)) + ((x * x) << uint64(low_bits))
                 for t in range(uint64(begins[s]), uint64(ends[s])):
                     word = packed[t]
                     j, y = word >> code_bits, uint64(word & mask)
-                    row[j] += others[y]
+                    row[j] += terms[y]
                     own[j] += x * y + alone

@@ -1,4 +1,4 @@
-"""Compiled selection of the best items of rows of scores; import it through `recommenders.lazy` only."""
+"""Compiled selection of the best items of rows of scores."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ NOTHING = -(2**63)
 
 
 @numba.njit(boolean(float64, int64, int64, float64, int64, int64), cache=True, nogil=True, inline="always")
-def _is_before(score: float, count: int, item: int, other: float, other_count: int, other_item: int) -> bool:
+def _is_before(score: float, count: int, item: int, score_b: float, count_b: int, item_b: int) -> bool:
     """Whether an item stands before another: by score, then popularity, then number."""
-    if score != other:
-        return score > other
-    if count != other_count:
-        return count > other_count
-    return item < other_item
+    if score != score_b:
+        return score > score_b
+    if count != count_b:
+        return count > count_b
+    return item < item_b
 
 
 @numba.njit(
@@ -74,29 +74,29 @@ def best(
                 if score < cut or is_own[i]:
                     continue
                 if np.isnan(score):
-                    place: int = row * n_items + i
-                    return place
+                    at: int = row * n_items + i
+                    return at
                 if used == n:
                     worst = listed[n - 1]
                     if not _is_before(score, popularity[i], i, cut, popularity[worst], worst):
                         continue
-                    place = n - 1
+                    at = n - 1
                 else:
-                    place = used
+                    at = used
                     used += 1
-                while place > 0 and _is_before(
-                    score, popularity[i], i, listed_scores[place - 1], popularity[listed[place - 1]], listed[place - 1]
+                while at > 0 and _is_before(
+                    score, popularity[i], i, listed_scores[at - 1], popularity[listed[at - 1]], listed[at - 1]
                 ):
-                    listed[place] = listed[place - 1]
-                    listed_scores[place] = listed_scores[place - 1]
-                    place -= 1
-                listed[place] = i
-                listed_scores[place] = score
+                    listed[at] = listed[at - 1]
+                    listed_scores[at] = listed_scores[at - 1]
+                    at -= 1
+                listed[at] = i
+                listed_scores[at] = score
                 if used == n:
                     cut = listed_scores[n - 1]
-        for place in range(used, n):
-            listed[place] = -1
-            listed_scores[place] = -np.inf
+        for at in range(used, n):
+            listed[at] = -1
+            listed_scores[at] = -np.inf
         for s in range(own_indptr[row], own_indptr[row + 1]):
             is_own[own_items[s]] = False
     return -1
@@ -159,8 +159,8 @@ def answer(
     """Write one person's best items by an item neighbourhood, from the profile to the list in one go.
 
     The sums are those of `Baseline` and of `recommenders.kernels.neighbours.scatter_sums`, term by term in the same
-    order, so the list and its scores are the same to the last bit. Returns False, with nothing written, for a
-    profile that is not right; whoever asked finds out what is wrong. Sorts `items` and `ratings` in place.
+    order, so the list and its scores are the same to the last bit. Returns False, with nothing written, for an
+    invalid profile; the caller finds the reason. Sorts `items` and `ratings` in place.
     """
     n, n_items = items.shape[0], popularity.shape[0]
     for s in range(n):
@@ -168,13 +168,13 @@ def answer(
         code = (float64(rating) - low) / step
         if item < 0 or item >= n_items or not -1e-4 <= code <= highest + 1e-4:
             return False
-        place = s
-        while place > 0 and items[place - 1] > item:
-            items[place], ratings[place] = items[place - 1], ratings[place - 1]
-            place -= 1
-        if place > 0 and items[place - 1] == item:
+        at = s
+        while at > 0 and items[at - 1] > item:
+            items[at], ratings[at] = items[at - 1], ratings[at - 1]
+            at -= 1
+        if at > 0 and items[at - 1] == item:
             return False
-        items[place], ratings[place] = item, rating
+        items[at], ratings[at] = item, rating
     bias = 0.0
     for s in range(n):
         bias += float64(ratings[s]) - mean - item_bias[items[s]]
@@ -186,10 +186,10 @@ def answer(
         if not is_of_ratings:
             signal = signal - (mean + bias + item_bias[j]) + 0.0
         for t in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
-            other = np.uint32(neighbours[t])
+            neighbour = np.uint32(neighbours[t])
             if is_mean:
-                weights[other] += similarities[t]
-            total[other] += similarities[t] * signal
+                weights[neighbour] += similarities[t]
+            total[neighbour] += similarities[t] * signal
     level = mean + bias
     if is_mean:
         for i in range(n_items):

@@ -1,4 +1,4 @@
-"""Compiled loops from sums to similarities, and to keys that sort them; import them through `recommenders.lazy` only.
+"""Compiled loops from sums to similarities, and to keys that sort them.
 
 The sums are those of `recommenders.kernels.products`, packed in 64-bit words.
 """
@@ -66,12 +66,12 @@ def cosines(
             for i in range(top, bottom):
                 start, stop = max(edge, i) if is_half else edge, min(edge + TILE, n_items)
                 row = out[i - offset, start:stop]
-                own, others = words[i - offset, start:stop], norms[start:stop]
+                own, column_norms = words[i - offset, start:stop], norms[start:stop]
                 for t in range(stop - start):
                     common = float64(own[t] >> uint64(shift))
                     dot = float64(own[t] & low) * unit
-                    # An item nobody rated has the norm 0 and the product 0: no neighbour of anything.
-                    size = norms[i] * others[t]
+                    # An unrated item has the norm 0 and the product 0: no neighbour of anything.
+                    size = norms[i] * column_norms[t]
                     row[t] = common / max(common + shrinkage, 1.0) * (dot / (size if size > 0.0 else 1.0))
             _turn_over(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
 
@@ -161,12 +161,12 @@ def unpack_rows(
         for t in range(first, bounds[row + 1]):
             item = int32(keys[t] & uint64(0xFFFFFFFF))
             similarity = similarities[row, item]
-            place = t
-            while place > first and (
-                values[place - 1] < similarity or (values[place - 1] == similarity and items[place - 1] > item)
+            at = t
+            while at > first and (
+                values[at - 1] < similarity or (values[at - 1] == similarity and items[at - 1] > item)
             ):
-                values[place] = values[place - 1]
-                items[place] = items[place - 1]
-                place -= 1
-            values[place] = similarity
-            items[place] = item
+                values[at] = values[at - 1]
+                items[at] = items[at - 1]
+                at -= 1
+            values[at] = similarity
+            items[at] = item

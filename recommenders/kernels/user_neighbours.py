@@ -1,4 +1,4 @@
-"""Compiled loops of the user neighbourhoods; import them through `recommenders.lazy` only.
+"""Compiled loops of the user neighbourhoods.
 
 Profile by profile, single-threaded, in one fixed order, so that results do not depend on batches.
 """
@@ -136,34 +136,34 @@ def predict(
     still lacks neighbours. Either way an item's neighbours are added up in the same order.
     """
     n_items = out.shape[0]
-    found = np.zeros(n_items, dtype=np.int64)
+    n_found = np.zeros(n_items, dtype=np.int64)
     total = np.zeros(n_items)
     divisor = np.zeros(n_items)
-    everybody = 0.0
+    total_weight = 0.0
     last = order.shape[0] if is_among_raters else min(neighbours, order.shape[0])
     to_walk, to_look_up = 0, np.sum(popularity)
-    for place in range(last):
-        to_walk += user_indptr[order[place] + 1] - user_indptr[order[place]]
+    for at in range(last):
+        to_walk += user_indptr[order[at] + 1] - user_indptr[order[at]]
     walked = 0
     while walked < last and (not is_among_raters or LOOKUP_COST * to_look_up >= to_walk):
         user = order[walked]
-        everybody += abs(weights[user])
+        total_weight += abs(weights[user])
         for t in range(user_indptr[user], user_indptr[user + 1]):
             j = user_items[t]
-            if found[j] < neighbours:
-                found[j] += 1
+            if n_found[j] < neighbours:
+                n_found[j] += 1
                 total[j] += weights[user] * (user_ratings[t] - offsets[user])
                 divisor[j] += abs(weights[user])
-                if found[j] == neighbours:
+                if n_found[j] == neighbours:
                     to_look_up -= popularity[j]
         to_walk -= user_indptr[user + 1] - user_indptr[user]
         walked += 1
     if walked < last:
         rank = np.full(offsets.shape[0], -1)
-        for place in range(walked, last):
-            rank[order[place]] = place
+        for at in range(walked, last):
+            rank[order[at]] = at
         for j in range(n_items):
-            if found[j] < neighbours:
+            if n_found[j] < neighbours:
                 first, n_raters = item_indptr[j], item_indptr[j + 1] - item_indptr[j]
                 keys = np.empty(n_raters, dtype=np.int64)
                 n_left = 0
@@ -172,17 +172,17 @@ def predict(
                         keys[n_left] = rank[item_users[first + s]] * n_raters + s
                         n_left += 1
                 nearest = np.sort(keys[:n_left])
-                for s in range(min(n_left, neighbours - found[j])):
+                for s in range(min(n_left, neighbours - n_found[j])):
                     t = first + nearest[s] % n_raters
                     user = item_users[t]
                     total[j] += weights[user] * (item_ratings[t] - offsets[user])
                     divisor[j] += abs(weights[user])
-                found[j] += n_left
-    is_whole = is_missing_zero and not is_among_raters and everybody > 0.0
+                n_found[j] += n_left
+    is_whole = is_missing_zero and not is_among_raters and total_weight > 0.0
     for j in range(n_items):
         if is_whole and popularity[j] > 0:
-            out[j] = total[j] / everybody
-        elif found[j] > 0:
+            out[j] = total[j] / total_weight
+        elif n_found[j] > 0:
             out[j] = total[j] / divisor[j]
         else:
             out[j] = -np.inf

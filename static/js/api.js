@@ -1,20 +1,20 @@
-// The page that shows the interface for programs: it asks as whoever is signed in.
+// The REST API page; requests use the session of the signed-in account.
 "use strict";
 
-const place = document.getElementById("api");
+const container = document.getElementById("api");
 SwaggerUIBundle({
-  url: place.dataset.schema,
-  domNode: place,
+  url: container.dataset.schema,
+  domNode: container,
   validatorUrl: null,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   presets: [SwaggerUIBundle.presets.apis],
   // A page has one main part, and this is within it.
-  onComplete: () => place.querySelectorAll("main").forEach((part) => part.setAttribute("role", "presentation")),
+  onComplete: () => { for (const part of container.querySelectorAll("main")) part.setAttribute("role", "presentation"); },
   requestInterceptor: (request) => {
     if (new URL(request.url, location.href).origin === location.origin) {
-      request.headers["X-CSRFToken"] = place.dataset.csrf;
+      request.headers["X-CSRFToken"] = container.dataset.csrf;
     }
     return request;
   },

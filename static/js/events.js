@@ -77,7 +77,7 @@
       });
       // What the server will never take is not sent for ever: only a fault that may pass is tried again.
       if (!reply.ok && (reply.status >= 500 || reply.status === 408 || reply.status === 429)) throw new Error(String(reply.status));
-      events.forEach((event) => store.removeItem(TOLD + event.id));
+      for (const event of events) store.removeItem(TOLD + event.id);
       waits = TICK;
       if (keysOf(TOLD).length) later(0);
     } catch {
@@ -87,7 +87,7 @@
       isSending = false;
     }
   };
-  /* At the end of a page nobody waits for an answer: what is not acknowledged goes again with the next page. */
+  /* At the end of a page no response is awaited: unacknowledged events are sent again with the next page. */
   const sendLast = () => {
     const events = batch();
     if (events.length) navigator.sendBeacon(url, new Blob([JSON.stringify({ events })], { type: "application/json" }));

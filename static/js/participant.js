@@ -25,9 +25,9 @@
   });
   if (sheet) sheet.addEventListener("close", () => { if (opener && opener.isConnected) opener.focus(); });
 
-  /* A question or wording that depends on an earlier answer shows only then; the server looks at it again.
-     data-when: conditions joined by "&": name (answered), name=value, name!=value. data-condition: the same as
-     JSON, nested by all, any and not. What is hidden itself counts as not answered. */
+  /* A question or wording that depends on an earlier answer shows only then; the server checks again. data-condition
+     is JSON, see conditions.js. A hidden question counts as not answered. */
+  const { holds, number } = window.parallaxConditions;
   const named = (form, name) => [...form.querySelectorAll("[name]")].filter((control) => control.type !== "hidden"
     && (control.name === name || control.name.startsWith(`${name}.`)));
   const given = (form, name) => {
@@ -38,34 +38,10 @@
       .filter((control) => ["radio", "checkbox"].includes(control.type) ? control.checked : control.value.trim())
       .map((control) => control.value.trim()).filter((value) => value && value !== "--declined");
   };
-  const holds = (form, condition) => {
-    const [, name, sign, value] = condition.match(/^([^!=]+)(!?=)?(.*)$/);
-    const values = given(form, name);
-    return !sign ? values.length > 0 : values.includes(value) === (sign === "=");
-  };
-  const number = (text) => Number(String(text).replace(",", "."));
-  const relations = {
-    equals: (a, b) => a === b || (a !== "" && number(a) === number(b)), differs: (a, b) => !relations.equals(a, b),
-    one_of: (a, b) => b.some((one) => relations.equals(a, one)), below: (a, b) => number(a) < number(b),
-    at_most: (a, b) => number(a) <= number(b), above: (a, b) => number(a) > number(b),
-    at_least: (a, b) => number(a) >= number(b),
-  };
-  const fits = (form, node) => {
-    if (typeof node === "boolean") return node;
-    if ("all" in node) return node.all.every((part) => fits(form, part));
-    if ("any" in node) return node.any.some((part) => fits(form, part));
-    if ("not" in node) return !fits(form, node.not);
-    const values = given(form, node.q);
-    if (node.is === "answered") return (values.length > 0) === (node.v === "yes");
-    if (node.is === "includes") return values.includes(node.v);
-    return values.length > 0 && relations[node.is](values[0], node.v);
-  };
-  const showDependants = () => document.querySelectorAll("[data-when], [data-condition]").forEach((part) => {
+  const showDependants = () => document.querySelectorAll("[data-condition]").forEach((part) => {
     const form = part.closest("form");
-    const { when, condition } = part.dataset;
-    part.hidden = !((!when || when.split("&").every((one) => holds(form, one)))
-      && (!condition || fits(form, JSON.parse(condition))));
-    if (part.matches(".own-words")) part.control.disabled = part.hidden; // words of an answer taken back are not sent
+    part.hidden = !holds(JSON.parse(part.dataset.condition), (name) => given(form, name));
+    if (part.matches(".own-words")) part.control.disabled = part.hidden; // words of a cleared answer are not sent
   });
   document.addEventListener("input", showDependants);
   showDependants();
@@ -104,7 +80,7 @@
         && ("exclusive" in control.dataset || "exclusive" in other.dataset));
       if (goes) other.checked = false;
     });
-    if (isDeclining) question.querySelectorAll("[data-slider] [type=text]").forEach((field) => field.dispatchEvent(new Event("input")));
+    if (isDeclining) for (const field of question.querySelectorAll("[data-slider] [type=text]")) field.dispatchEvent(new Event("input"));
   }, true);
   document.addEventListener("change", showDependants, true); // before the form is sent, and after what it takes back
 
@@ -120,12 +96,12 @@
   });
 
   /* A form that is sent as a page says all that it holds: an answer to what was sent by itself before, which comes
-     late, leads nowhere else. Whoever stops the page and changes something is stored answer by answer again. */
+     late, changes nothing. After a stopped page load, changed answers are stored one by one again. */
   let leaving = null;
   document.addEventListener("submit", (event) => { if (!event.defaultPrevented) leaving = event.target; });
-  ["htmx:beforeRequest", "htmx:beforeOnLoad"].forEach((name) => document.addEventListener(name, (event) => {
+  for (const name of ["htmx:beforeRequest", "htmx:beforeOnLoad"]) document.addEventListener(name, (event) => {
     if (leaving && event.detail.elt === leaving) event.preventDefault();
-  }));
+  });
   document.addEventListener("input", () => { leaving = null; }, true);
 
   /* A form that came back wanting an answer begins at the first that is missing. */

@@ -1,4 +1,4 @@
-"""What the owners of a study are told without having asked, and whom it has reached."""
+"""Notices to the owners of a study, and their delivery."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studies.models.study import RESEARCHER, Study
 
 
 class Notice(models.Model):
-    """One thing that happened to a study; `key` names the happening, so that it is told once."""
+    """An event in a study that its owners are notified of; `key` identifies the event and prevents duplicates."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="notices")
     kind = models.CharField(max_length=20, choices=NoticeKind)
@@ -26,7 +26,7 @@ class Notice(models.Model):
 
 
 class NoticeReceipt(models.Model):
-    """A notice in one researcher's list: when they read it, and when it was sent to them by e-mail."""
+    """A notice in one researcher's list, with the times it was read and e-mailed."""
 
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="receipts")
     researcher = models.ForeignKey(RESEARCHER, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""The participant, the slot they took, and the log by which the allocation can be replayed."""
+"""Participants, their slots, and the allocation log."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from studies.models.study import Condition, ConsentVersion, Study, StudyVersion
 
 
 class Participant(TimeStampedModel):
-    """Someone on their way through a study; the row exists since consent.
+    """A participant of a study; the row is created at consent.
 
-    The link's token is kept as its SHA-256 alone. A simulated participant stands on a user reserved from
-    every model of the run, named in `source_user`.
+    Only the SHA-256 of the link's token is stored. A simulated participant uses the ratings of `source_user`, a
+    user reserved from every model of the run.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participants")
     version = models.ForeignKey(StudyVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    code = models.CharField(max_length=16)  # shown to people and in logs: never the token
+    code = models.CharField(max_length=16)  # shown on pages and in logs instead of the token
     token_digest = models.CharField(max_length=64, unique=True)
-    entry_key = models.CharField(max_length=64)  # digest of the consent form's own token: a double press is one row
+    entry_key = models.CharField(max_length=64)  # digest of the consent form's token: submitting twice creates one row
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.LIVE)
     entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
     status = models.CharField(max_length=20, choices=ParticipantStatus, default=ParticipantStatus.CONSENTED)
-    step = models.CharField(max_length=20, default="about")  # see studies.flow
+    step = models.CharField(max_length=20, default="about")  # see studies.instrument.flow
     item_rank = models.PositiveSmallIntegerField(default=0)  # of the item in question, in the step "items"
     condition = models.ForeignKey(
         Condition, null=True, blank=True, on_delete=models.PROTECT, related_name="participants"
     )
     stratum = models.CharField(max_length=120, blank=True)
-    place = models.PositiveIntegerField(null=True, blank=True)  # in the stratum's sequence, while the slot is held
+    place = models.PositiveIntegerField(null=True, blank=True)  # in the stratum's sequence; null without a slot
     language = models.CharField(max_length=8, default="en")
     shown_orders = models.JSONField(default=dict)  # block to the random orders in which it was shown
-    # What they said yes to: the text, and the language it was read in. They may have changed the pages' since.
+    # The consent text and the language it was read in; the language of the pages may have changed since.
     consent_version = models.ForeignKey(
         ConsentVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="participants"
     )
     consent_language = models.CharField(max_length=8, blank=True)
-    parameters = models.JSONField(default=dict)  # the link's query parameters, as they came
+    parameters = models.JSONField(default=dict)  # the link's query parameters, unchanged
     source_user = models.CharField(max_length=100, blank=True)
     completion_code = models.CharField(max_length=16, blank=True)
     consented_at = models.DateTimeField()
     assigned_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField()
-    erased_at = models.DateTimeField(null=True, blank=True)  # when the answers were erased, by wish or by retention
+    erased_at = models.DateTimeField(null=True, blank=True)  # when the answers were erased, on request or by retention
 
     class Meta:
         ordering = ["id"]
@@ -69,11 +69,11 @@ class Participant(TimeStampedModel):
 
 
 class Allocation(models.Model):
-    """One line of the allocation log: append-only, in order, enough to replay the assignment.
+    """One line of the append-only allocation log, from which the assignment can be replayed.
 
-    A place is used up once, by an assignment or by a skip. When it is given back, or its condition has room
-    again, taking it is logged as retaken, by the same participant or another. Methods without blocks number
-    their decisions: each full condition that was passed over has a place, and so has the assignment after it.
+    Each place in a stratum's sequence is used once, by an assignment or a skip. If a released or skipped place is
+    assigned later, the line is logged as retaken, for any participant. Methods without blocks number their
+    decisions: every full condition that was passed over has a place, and so does the assignment that follows.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="allocations")
@@ -86,7 +86,7 @@ class Allocation(models.Model):
     participant = models.ForeignKey(
         Participant, null=True, blank=True, on_delete=models.SET_NULL, related_name="allocations"
     )
-    targets = models.JSONField(null=True)  # of all conditions when the line was written: a target can be raised
+    targets = models.JSONField(null=True)  # of all conditions when the line was written; targets can be raised later
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

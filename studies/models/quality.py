@@ -1,21 +1,22 @@
-"""What stands beside the answers: exclusions, external ids, and exports that a worker makes."""
+"""Exclusions, external ids and export jobs."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from core.models import Leased, TimeStampedModel
+from core.models import TimeStampedModel
+from jobs.models import JobModel
 from studies.enums import ExportStatus
 from studies.models.participant import Participant
 from studies.models.study import RESEARCHER, Study
 
 
 class Exclusion(models.Model):
-    """A researcher's decision to leave a participant out of analyses; undone, it stays in the record."""
+    """A researcher's decision to exclude a participant from analyses; it stays on record after it is undone."""
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="exclusions")
     reason = models.TextField()
-    flags = models.JSONField(default=list)  # keys of the quality flags the participant had at that moment
+    flags = models.JSONField(default=list)  # keys of the participant's quality flags at that time
     excluded_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     excluded_at = models.DateTimeField(auto_now_add=True)
     undone_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
@@ -35,11 +36,11 @@ class Exclusion(models.Model):
 
 
 class ExternalId(models.Model):
-    """An id by which another site knows a participant, apart from the answers; the study's owner alone reads it."""
+    """A participant's id on another site, stored apart from the answers; visible to the study's owner only."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="external_ids")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="external_ids")
-    name = models.CharField(max_length=80)  # the parameter it came in: PROLIFIC_PID, workerId, …
+    name = models.CharField(max_length=80)  # query parameter: PROLIFIC_PID, workerId, …
     value = models.CharField(max_length=500)
 
     class Meta:
@@ -51,8 +52,8 @@ class ExternalId(models.Model):
         return f"{self.name} of {self.participant}"
 
 
-class ExportJob(TimeStampedModel, Leased):
-    """An export that a worker makes under a lease; its archive lies in the default storage until it is cleaned up."""
+class ExportJob(TimeStampedModel, JobModel):
+    """An export created by a worker under a lease; the archive is in the default storage until cleanup."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="export_jobs")
     kind = models.CharField(max_length=20)

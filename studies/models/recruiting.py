@@ -1,4 +1,4 @@
-"""How people come to a study: its panel and exits, personal links, guests, interviews, a panel's submissions."""
+"""Recruitment: panel and exit links, personal links, guest list, interviews and panel submissions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from studies.models.study import RESEARCHER, Condition, Study
 
 
 class Recruiting(TimeStampedModel):
-    """How a study recruits. It is no part of the frozen design: a code or a panel may change while it runs, logged."""
+    """Recruitment settings of a study; not part of the frozen design, so changes while it runs are logged."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="recruiting")
-    panel = models.CharField(max_length=20, default="none")  # see studies.recruiting.registry
+    panel = models.CharField(max_length=20, default="none")  # see studies.recruitment.panels.registry
     names = models.JSONField(default=dict)  # the generic panel's parameters
     entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
-    exits = models.JSONField(default=dict)  # outcome to studies.recruiting.exits.Exit
+    exits = models.JSONField(default=dict)  # outcome to studies.recruitment.panels.exits.Exit
     excluded_studies = models.JSONField(default=list)  # keys of studies whose participants are not admitted
-    longest_gap_minutes = models.PositiveIntegerField(null=True, blank=True)  # None: however long
-    # See studies.services.entry_limits; None: the number that it computes.
+    longest_gap_minutes = models.PositiveIntegerField(null=True, blank=True)  # None: no limit
+    # See studies.participation.services.entry_limits; None: the computed default.
     most_per_network = models.PositiveIntegerField(null=True, blank=True)
     pause_at = models.PositiveIntegerField(null=True, blank=True)
 
@@ -29,16 +29,16 @@ class Recruiting(TimeStampedModel):
 
 
 class PersonalLink(models.Model):
-    """A link that enrols one participant once. Of its key the digest is kept, as of the participant who used it."""
+    """A single-use link that enrols one participant; only the digest of its key is stored."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="personal_links")
     digest = models.CharField(max_length=64, unique=True)  # equals `entry_key` of the participant who used it
-    label = models.CharField(max_length=200, blank=True)  # for whom it is, in the researcher's words
+    label = models.CharField(max_length=200, blank=True)  # recipient, as noted by the researcher
     made_at = models.DateTimeField(auto_now_add=True)
     made_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    closed_at = models.DateTimeField(null=True, blank=True)  # unused, and not to be used any more
-    # Digest of the random key of the browser that it handed over to; empty until then, and where that was before links
-    # handed over once.
+    closed_at = models.DateTimeField(null=True, blank=True)  # closed without having been used
+    # Digest of the random key of the browser that opened the link; empty before, and for links opened before links
+    # were bound to one browser.
     browser_digest = models.CharField(max_length=64, blank=True)
 
     class Meta:
@@ -49,7 +49,7 @@ class PersonalLink(models.Model):
 
 
 class Guest(models.Model):
-    """An id that may enter where only guests do."""
+    """An external id on the guest list."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="guests")
     value = models.CharField(max_length=500)
@@ -63,7 +63,7 @@ class Guest(models.Model):
 
 
 class Interview(models.Model):
-    """A session that an interviewer started, with what they noted. The number is the interviewer's in this study."""
+    """A session started by an interviewer, with notes; `number` counts per interviewer and study."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="interviews")
     link = models.OneToOneField(PersonalLink, on_delete=models.CASCADE, related_name="interview")
@@ -72,7 +72,7 @@ class Interview(models.Model):
     )
     interviewer = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     number = models.PositiveIntegerField()
-    # Where interviewers are nested: the one condition that they start participants in.
+    # With interviewers nested in conditions: the condition of the interviewer's participants.
     condition = models.ForeignKey(Condition, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     place = models.CharField(max_length=200, blank=True)
     label = models.CharField(max_length=200, blank=True)  # may name a person
@@ -86,19 +86,19 @@ class Interview(models.Model):
 
 
 class Submission(models.Model):
-    """What a panel's list said last of one submission; it names people, so the study's owner alone reads it."""
+    """The latest state of one submission in a panel's list; identifies people, so only the study's owner sees it."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="submissions")
-    key = models.CharField(max_length=600)  # see studies.recruiting.submissions
+    key = models.CharField(max_length=600)  # see studies.recruitment.panels.submissions
     participant = models.ForeignKey(
         Participant, null=True, blank=True, on_delete=models.CASCADE, related_name="submissions"
     )
     person = models.CharField(max_length=500)
     submission = models.CharField(max_length=500, blank=True)
     state = models.CharField(max_length=20)
-    told = models.CharField(max_length=500, blank=True)  # the panel's own word
+    told = models.CharField(max_length=500, blank=True)  # state in the panel's own words
     code = models.CharField(max_length=500, blank=True)
-    loaded_at = models.DateTimeField()  # when what is told here was first read
+    loaded_at = models.DateTimeField()  # when this state was first loaded
 
     class Meta:
         ordering = ["id"]

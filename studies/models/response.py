@@ -1,4 +1,4 @@
-"""What participants gave and got: answers, ratings, recommendations, events."""
+"""Answers, ratings, recommendations and events of participants."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from studies.models.participant import Participant
 
 
 class Response(models.Model):
-    """One answer, stored the moment it is given; a changed answer replaces it.
+    """One answer, saved as soon as it is submitted; a changed answer replaces it.
 
-    `rank` is 0 for questions about the person or the whole list, else the rank of the recommended item.
+    `rank` is the rank of the recommended item, or 0 for questions about the participant or the whole list.
     """
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="responses")
@@ -33,7 +33,7 @@ class Response(models.Model):
 
 
 class ProfileRating(models.Model):
-    """A rating the participant gave to an item they know, on the study's 1..5."""
+    """A participant's rating of a known item, on the study's 1..5 scale."""
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="profile")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
@@ -52,7 +52,7 @@ class ProfileRating(models.Model):
 
 
 class RecommendationList(models.Model):
-    """The list a participant got: computed once, stored, never computed again for them."""
+    """A participant's recommendations, computed once and never again."""
 
     participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="recommendation_list")
     model_digest = models.CharField(max_length=64)
@@ -64,16 +64,16 @@ class RecommendationList(models.Model):
 
 
 class RecommendedItem(models.Model):
-    """One slot of the list. `is_filled` marks what popularity filled because the algorithm had no score.
+    """One slot of the list. `is_filled` marks items added by popularity because the algorithm had no score.
 
-    `has_trailer` is what the item had when the list was made, None where that is not known: without one it is asked
-    about by its details.
+    `has_trailer` records whether the item had a trailer when the list was created, None if unknown. For items without
+    a trailer the questions refer to the details instead.
     """
 
     recommendation_list = models.ForeignKey(RecommendationList, on_delete=models.CASCADE, related_name="slots")
     rank = models.PositiveSmallIntegerField()
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
-    score = models.FloatField(null=True)  # None where popularity filled the slot
+    score = models.FloatField(null=True)  # None if popularity filled the slot
     is_filled = models.BooleanField(default=False)
     has_trailer = models.BooleanField(null=True)
 
@@ -89,19 +89,19 @@ class RecommendedItem(models.Model):
 
 
 class Event(models.Model):
-    """Something that happened on a page: a view, a search, details or a trailer opened.
+    """An event on a page: a view, a search, opened details or an opened trailer.
 
-    What the server notes by itself has no `key`. What a browser tells has one that the browser made: told twice, it
-    is stored once. `at` is the server's clock, `client_at` the browser's.
+    Events recorded by the server have no `key`. Events sent by a browser have a key created by the browser, so that
+    events sent twice are stored once. `at` is the server's time, `client_at` the browser's.
     """
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40)
     key = models.CharField(max_length=36, blank=True)
-    page = models.CharField(max_length=20, blank=True)  # a step of studies.flow
-    rank = models.PositiveSmallIntegerField(default=0)  # of the item in question, in the step "items"
-    seconds = models.FloatField(null=True, blank=True)  # the page was in sight, where a browser tells
-    hidden_seconds = models.FloatField(null=True, blank=True)  # it was open and out of sight before that
+    page = models.CharField(max_length=20, blank=True)  # a step of studies.instrument.flow
+    rank = models.PositiveSmallIntegerField(default=0)  # rank of the item, in the step "items"
+    seconds = models.FloatField(null=True, blank=True)  # time the page was visible, if the browser reports it
+    hidden_seconds = models.FloatField(null=True, blank=True)  # time it was open but hidden before that
     facts = models.JSONField(default=dict)
     at = models.DateTimeField(auto_now_add=True)
     client_at = models.DateTimeField(null=True, blank=True)

@@ -1,4 +1,4 @@
-"""The study, its frozen versions, its conditions and who works on it."""
+"""Studies, their frozen versions, conditions and members."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
 from studies.enums import NoticeMail, Role, StudyStatus
 
-RESEARCHER = settings.AUTH_USER_MODEL  # by its own name: a study has a field `settings`
+RESEARCHER = settings.AUTH_USER_MODEL  # named here because `settings` is a field of Study
 
 
 def new_salt() -> str:
-    """A secret of the study's own, for the ids that its exports print."""
+    """Return a secret salt for the participant ids in exports."""
     return secrets.token_hex(32)
 
 
 def new_assignment_seed() -> str:
-    """128 bits from the operating system, in hexadecimal."""
+    """Return 128 random bits from the operating system, in hexadecimal."""
     return secrets.token_hex(16)
 
 
-COUNTS = frozenset({"n_opened", "n_declined"})  # raised by every visitor, and read by no participant's page
+COUNTS = frozenset({"n_opened", "n_declined"})  # changed by every visitor, not shown on participants' pages
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
-    """Studies; what is written to them moves `updated_at`, by which processes know that theirs is out of date."""
+    """Studies; every update sets `updated_at`, which other processes use to invalidate their caches."""
 
     def update(self, **changes: Any) -> int:
-        """Write `changes`, and when."""
+        """Write `changes` and the time of the update."""
         if not COUNTS.issuperset(changes):
             changes.setdefault("updated_at", timezone.now())
         return super().update(**changes)
@@ -48,12 +48,13 @@ class Study(TimeStampedModel):
     title = models.CharField(max_length=200)
     status = models.CharField(max_length=20, choices=StudyStatus, default=StudyStatus.DRAFT)
     template = models.CharField(max_length=80)
+    template_version = models.PositiveSmallIntegerField(default=1, editable=False)
     dataset_version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="studies")
     run = models.ForeignKey(EvaluationRun, on_delete=models.PROTECT, related_name="studies")
-    seed = models.BigIntegerField()  # of page orders, resampling and simulated participants; public
-    # Of people's assignment: 128 bits in hexadecimal, secret until the close. Empty where `seed`, a known one, decides.
+    seed = models.BigIntegerField()  # for page orders, resampling and simulated participants; public
+    # For the assignment of people: 128 bits in hexadecimal, secret until the close. Empty if `seed` is used instead.
     assignment_seed = models.CharField(max_length=32, blank=True, editable=False)
-    # Of each earlier wave: how many lines of people's allocation log came before the next one, and its revealed seed.
+    # For each earlier wave: the number of allocation lines of people at its end, and its revealed seed.
     earlier_seeds = models.JSONField(default=list, blank=True, editable=False)
     settings = models.JSONField(default=dict)  # see studies/presets: ratings_asked, list_length, strata, ages, …
     questionnaire = models.JSONField(default=dict)  # blocks of questions, as the preset's YAML
@@ -61,16 +62,16 @@ class Study(TimeStampedModel):
     design_hash = models.CharField(max_length=64, blank=True)  # empty until launched
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
-    reopened_at = models.DateTimeField(null=True, blank=True)  # the last time after a close; the log has every one
+    reopened_at = models.DateTimeField(null=True, blank=True)  # latest reopening; the log has all of them
     export_salt = models.CharField(max_length=64, default=new_salt, editable=False)
-    n_opened = models.PositiveIntegerField(default=0)  # times the consent page was shown; 0 where nobody counts
+    n_opened = models.PositiveIntegerField(default=0)  # views of the consent page; 0 if views are not counted
     n_declined = models.PositiveIntegerField(default=0)
-    # Not part of the design: a promise about data may be tightened at any time. Days after the close; None: kept.
+    # Not part of the design, since retention may be shortened at any time. Days after the close; None: no limit.
     external_ids_kept_days = models.PositiveIntegerField(null=True, blank=True)
     answers_kept_days = models.PositiveIntegerField(null=True, blank=True)
-    outcomes_opened_at = models.DateTimeField(null=True, blank=True)  # before the close; the log says by whom and why
-    archived_at = models.DateTimeField(null=True, blank=True)  # put away: read-only, and out of the list
-    flags_looked_at = models.DateTimeField(null=True, blank=True)  # for notices; see studies.services.notices
+    outcomes_opened_at = models.DateTimeField(null=True, blank=True)  # unblinded early; reason and person in the log
+    archived_at = models.DateTimeField(null=True, blank=True)  # archived studies are read-only and not listed
+    flags_looked_at = models.DateTimeField(null=True, blank=True)  # see studies.team.services.notices
 
     objects = StudyQuerySet.as_manager()
     researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(
@@ -85,19 +86,19 @@ class Study(TimeStampedModel):
         return self.title
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Write the row, and always when it changed."""
+        """Save the row; always updates `updated_at`."""
         if kwargs.get("update_fields") is not None:
             kwargs["update_fields"] = {*kwargs["update_fields"], "updated_at"}
         super().save(*args, **kwargs)
 
 
 class StudyMembership(models.Model):
-    """A researcher's role in a study; without one the study does not exist for them."""
+    """A researcher's role in a study; studies are invisible to non-members."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
     researcher = models.ForeignKey(RESEARCHER, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role, default=Role.OWNER)
-    # Where interviewers are nested in conditions: the one that this interviewer starts participants in.
+    # With interviewers nested in conditions: the condition of this interviewer's participants.
     condition = models.ForeignKey("Condition", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     notices_by_mail = models.CharField(max_length=12, choices=NoticeMail, default=NoticeMail.DAILY)
 
@@ -109,7 +110,7 @@ class StudyMembership(models.Model):
 
 
 class StudyVersion(models.Model):
-    """The design as it was frozen: everything that `design_hash` is over."""
+    """A frozen design: everything covered by `design_hash`."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
@@ -128,11 +129,11 @@ class StudyVersion(models.Model):
 
 
 class ConsentVersion(models.Model):
-    """A consent text as participants were shown it; the next one follows when it is changed after the launch."""
+    """A consent text as shown to participants; changes after the launch create a new version."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="consent_versions")
     number = models.PositiveIntegerField()
-    texts = models.JSONField()  # by language: the text in Markdown and the boxes to tick
+    texts = models.JSONField()  # by language: the Markdown text and the checkboxes
     digest = models.CharField(max_length=64)
     made_at = models.DateTimeField(auto_now_add=True)
     made_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
@@ -147,7 +148,7 @@ class ConsentVersion(models.Model):
 
 
 class Condition(models.Model):
-    """One trained model, pinned by digest, and the number of participants it is to have."""
+    """A condition: a trained model, pinned by digest, and its target number of participants."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="conditions")
     position = models.PositiveSmallIntegerField()
@@ -165,10 +166,10 @@ class Condition(models.Model):
 
 
 class DeclinedForm(models.Model):
-    """A consent form that was declined, so that it counts once. Nothing of a person: neither who, nor by which link."""
+    """A declined consent form, stored so that it counts once; contains no data about the person or their link."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="declined_forms")
-    digest = models.CharField(max_length=64, unique=True)  # of the form's key; unlike that of a personal link
+    digest = models.CharField(max_length=64, unique=True)  # of the form's key, which differs from a personal link's key
     declined_on = models.DateField()
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Questions as HTML. But for what somebody wrote they are the same for many, so they are kept."""
+"""Questions as HTML, cached since those without typed text are the same for many participants."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from studies.selectors.asking import Asked
+from studies.participation.selectors.question_presenter import Asked
 
-QUESTIONS_KEPT = 4096
+QUESTIONS_CACHED = 4096
 
 register = template.Library()
 
 
 @register.simple_tag
-def drawn(question: Asked) -> SafeString:
-    """A question with the answer it has."""
+def show_question(question: Asked) -> SafeString:
+    """A question with its stored answer."""
     if question.is_group and question.own_words is None:
-        return _kept(question, get_language())
-    return _rendered(question)  # what is written in a field stays nowhere but in the database
+        return _cached_html(question, get_language())
+    return _rendered(question)  # typed text is stored only in the database
 
 
-@lru_cache(maxsize=QUESTIONS_KEPT)
-def _kept(question: Asked, _language: str | None) -> SafeString:
+@lru_cache(maxsize=QUESTIONS_CACHED)
+def _cached_html(question: Asked, _language: str | None) -> SafeString:
     return _rendered(question)
 
 
 def _rendered(question: Asked) -> SafeString:
-    return render_to_string("participant/parts/question.html", {"question": question})
+    controls = f"participant/questions/{question.layout}.html"
+    return render_to_string("participant/parts/question.html", {"question": question, "controls": controls})

@@ -1,4 +1,4 @@
-"""What stands around every page of a participant. It is the same for many, so it is kept."""
+"""The frame of participant pages, cached since it is the same for many participants."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from studies.selectors.pages import Way
+from studies.participation.selectors.pages import Progress
 
 register = template.Library()
 
 
 @register.simple_tag
-def steps(way: Way) -> SafeString:
-    """The bar of steps."""
-    return _kept(way, get_language())
+def steps(progress: Progress) -> SafeString:
+    """The progress bar."""
+    return _cached_html(progress, get_language())
 
 
 @lru_cache(maxsize=64)
-def _kept(way: Way, _language: str | None) -> SafeString:
-    return render_to_string("participant/parts/steps.html", {"way": way})
+def _cached_html(progress: Progress, _language: str | None) -> SafeString:
+    return render_to_string("participant/parts/steps.html", {"progress": progress})

@@ -163,7 +163,7 @@ def test_the_page_makes_a_token_and_shows_it_once(signed_in: Client, researcher:
     assert signed_in.get(ME, **bearer(shown[1])).json()["token"]["name"] == "R script"
     assert "never</td>" not in signed_in.get(reverse("accounts:tokens")).text
     endless = signed_in.post(reverse("accounts:tokens"), {"name": "server", "scope": "read", "days": ""})
-    assert "no end" in endless.text
+    assert "no expiry" in endless.text
     for wrong in ({"name": "", "scope": "read", "days": "30"}, {"name": "x", "scope": "all", "days": "30"},
                   {"name": "x", "scope": "read", "days": "31"}):  # fmt: skip
         assert "errorlist" in signed_in.post(reverse("accounts:tokens"), wrong).text
@@ -192,7 +192,7 @@ def test_the_command_prints_a_token_once(client: Client, researcher: User, capsy
     call_command("create_token", "ada@example.org", "--name", "builds", "--scope", "report")
     assert "until it is revoked" in capsys.readouterr().out
     assert Token.objects.get(name="builds").scope == Scope.REPORT
-    with pytest.raises(CommandError, match="Nobody has an account"):
+    with pytest.raises(CommandError, match="No active account"):
         call_command("create_token", "nobody@example.org", "--name", "x")
     with pytest.raises(CommandError, match="1 to 3650 days"):
         call_command("create_token", "ada@example.org", "--name", "x", "--days", "0")
@@ -224,7 +224,7 @@ def test_a_new_password_ends_every_token_and_every_other_session(signed_in: Clie
     token.refresh_from_db()
     assert token.revoked_at is not None
     entry = LogEntry.objects.get(kind="accounts.token", object_id=token.pk, to_status="revoked")
-    assert (entry.actor, entry.reason) == (researcher, "Token ended by a new password.")
+    assert (entry.actor, entry.reason) == (researcher, "Token revoked by a new password.")
     assert not LogEntry.objects.filter(object_id=other.pk, to_status="revoked").exists()
 
 

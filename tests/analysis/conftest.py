@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from celery import current_app
 
+from analysis.models import Report
+from analysis.services import build_report
 from studies.models import Study
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
@@ -27,6 +29,14 @@ def planted(study: Study) -> Study:
     """People find TopPop best by far, and the two others alike."""
     plant(study, PLANTED)
     return study
+
+
+@pytest.fixture(scope="module")
+def stored_report(module_database: None) -> Report:
+    """A report on the planted study, for all tests of a file: its rows are as new in each of them."""
+    study = make_study(slug="stored-films", run=make_run_at("succeeded", algorithms=ALGORITHMS))
+    plant(study, PLANTED)
+    return build_report(study=study)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def build(folder: Path) -> None:
     from analysis.services import build_report
     from studies.enums import Mode, Provenance
     from studies.models import Participant, Study
-    from studies.services.quality import exclude
+    from studies.monitoring.services.exclusions import exclude
     from tests.factories.analysis import planted_person
     from tests.factories.evaluation import make_run_at
     from tests.factories.studies import make_study

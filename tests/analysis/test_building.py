@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from django.template.loader import render_to_string
 
 from analysis.enums import Metric
-from analysis.exports.document import document_of
 from analysis.exports.files import report_html, report_json
 from analysis.models import Report
 from analysis.selectors.inputs import Measured
 from analysis.services import build_report
-from analysis.services.objective import study_measured
+from analysis.services.objective import metric_intervals, study_measured
 from core.errors import ParallaxError
 from core.models import LogEntry
 from evaluation.selectors.results import table, user_values
 from inference.anova import one_way
+from inference.results import Undefined
+from studies.design.services.design import change_design
+from studies.design.services.launch import launch_study
 from studies.enums import Mode, Provenance
-from studies.models import Study
-from studies.selectors.frames import participants_frame
+from studies.models import Response, Study
+from studies.monitoring.selectors.quality import flags_by_participant
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import plant, planted_person
+from tests.factories.analysis import page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
@@ -40,8 +42,7 @@ def variable(report: Report, key: str) -> dict[str, Any]:
 def assert_readable(report: Report) -> None:
     """No number is missing its words: JSON refuses NaN, and no text spells one."""
     assert json.loads(report_json(report))["results"] == report.results
-    # Pictures take seconds to draw; what little data do to them has a test of its own.
-    page = render_to_string("analysis/parts/_body.html", {"document": document_of(report)})
+    page = page_without_pictures(report)  # what little data do to pictures has a test of its own
     text = re.sub(r"<script.*?</script>|<[^>]+>", " ", page, flags=re.S)
     assert not re.search(r"\b([nN]a[nN]|inf|Infinity|None|undefined|null)\b", text)
 
@@ -68,12 +69,14 @@ def test_equal_novelty_of_all_is_said_not_computed(planted: Study) -> None:
     assert fon["orders"]["tukey"]["is_empty"]
 
 
-def test_anova_equals_the_one_on_the_studys_own_frame(planted: Study) -> None:
-    frame = participants_frame(planted)
-    groups = {
-        name: [Fraction(int(row.accuracy_sum), int(row.n_items)) for row in rows.itertuples()]
-        for name, rows in frame.groupby("condition")
-    }
+def test_anova_equals_the_one_on_the_studys_own_ratings(planted: Study) -> None:
+    ratings = defaultdict(list)
+    rows = Response.objects.filter(participant__study=planted, participant__status="completed", question="rating")
+    for row in rows.select_related("participant__condition"):
+        ratings[row.participant].append(int(row.value))
+    groups = defaultdict(list)
+    for participant, values in ratings.items():
+        groups[participant.condition.label].append(Fraction(sum(values), len(values)))
     expected = one_way(groups)
     found = variable(build_report(study=planted), "accuracy")["anova"]
     assert (found["f"], found["p"], found["df_within"]) == (expected.f, expected.p, expected.df_within)
@@ -102,6 +105,7 @@ def test_primary_pair_is_the_plans_and_outside_the_corrected_family(planted: Stu
     assert sum(found[0]["orders"]["counts"].values()) == 3
 
 
+@pytest.mark.slow
 def test_same_inputs_give_the_same_report(planted: Study) -> None:
     first = build_report(study=planted)
     assert build_report(study=planted) == first
@@ -174,10 +178,11 @@ def test_opening_outcomes_is_logged_with_who_and_whose(planted: Study) -> None:
     researcher = UserFactory()
     build_report(study=planted, made_by=researcher)
     build_report(study=planted, made_by=researcher)
-    entry = LogEntry.objects.get(reason="A report opened the outcomes.")
+    entry = LogEntry.objects.get(reason="A report unblinded the outcomes.")
     assert (entry.actor, entry.facts) == (researcher, {"report": 1, "mode": "live", "n": 15})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answers",
     [
@@ -231,5 +236,41 @@ def test_resampled_recall_weighs_users_by_their_cases() -> None:
     drawn = rankings[Metric("recall", 0, 1)].resampled
     assert drawn is not None
     assert set(drawn[:, 0].round(12)) == {0.0, 0.1, 1.0}
-    assert result["table"][0]["intervals"] == {"recall": [0.0, 1.0], "fallout": None, "precision": None, "f": None}
-    assert not result["fallout"]["sign_tests"]["is_defined"]
+    assert result.table[0].intervals == {"recall": (0.0, 1.0), "fallout": None, "precision": None, "f": None}
+    assert isinstance(result.fallout.sign_tests, Undefined)
+
+
+def test_intervals_of_precision_and_f_follow_from_recall_fallout_and_generality() -> None:
+    """With recall .5, fallout .25 and a fifth of the cases relevant, .1 of .3 retrieved cases are relevant."""
+    values = {kind: {"A": 0.5} for kind in ("recall", "fallout", "precision", "f")}
+    measured = Measured(0, ("A",), values, {}, {}, {}, {})
+    resampled = {"recall": np.full((9, 1), 0.5), "fallout": np.full((9, 1), 0.25)}
+    found = metric_intervals(measured, resampled, 0.2)["A"]
+    assert found["recall"] == (0.5, 0.5)
+    assert found["precision"] == pytest.approx((1 / 3, 1 / 3))
+    assert found["f"] == pytest.approx((0.4, 0.4))
+    nothing = {"recall": np.zeros((9, 1)), "fallout": np.zeros((9, 1))}
+    found = metric_intervals(measured, nothing, 0.2)["A"]
+    assert (found["precision"], found["f"]) == (None, (0.0, 0.0))
+    assert metric_intervals(measured, resampled, None)["A"]["precision"] is None
+    other_users = {"recall": resampled["recall"], "fallout": resampled["fallout"][:5]}
+    assert metric_intervals(measured, other_users, 0.2)["A"]["f"] is None
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_flags_are_gathered_once_where_the_plan_has_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4")
+    study = make_study(run=run, status="draft")
+    change_design(study=study, settings={"plan": {"exclude": ["all_ratings_alike"]}})
+    launch_study(study=study)
+    plant(study, {"TopPop": [4, 5], "CorNgr": [2, 1], "PureSVD4": [1, 2]})
+    calls = []
+
+    def counted(*args: Any) -> Any:
+        calls.append(args)
+        return flags_by_participant(*args)
+
+    monkeypatch.setattr("studies.monitoring.selectors.exclusions.flags_by_participant", counted)
+    build_report(study=study)
+    assert len(calls) == 1

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 @pytest.mark.parametrize(
     ("negatives", "said", "stored"),
     [
-        (1000, "among 25 (1,000 were asked for) items", {"fewest": 25, "most": 25, "asked": 1000}),
+        (1000, "among 25 (1,000 requested) items", {"fewest": 25, "most": 25, "asked": 1000}),
         (20, "among 20 items", None),
     ],
 )

@@ -7,7 +7,6 @@ import json
 import math
 import re
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,20 @@ import pytest
 from django.test import Client
 
 from analysis.models import Report
-from analysis.package import write_report
+from analysis.package import files_of
+from analysis.results.codec import encode
+from analysis.results.objective import ProfileLength
 from analysis.selectors.inputs import Measured
 from analysis.services import build_report
 from analysis.services.objective import study_measured
 from analysis.services.plans import Overrides
+from analysis.services.report_cache import cached_document
 from core.errors import ParallaxError
+from inference.results import Undefined
+from studies.design.services.design import change_design
+from studies.design.services.launch import launch_study
 from studies.models import Condition, Participant, Study, StudyMembership
-from studies.services.design import change_design
-from studies.services.launch import launch_study
-from studies.services.quality import exclude
+from studies.monitoring.services.exclusions import exclude
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -51,97 +54,98 @@ def finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def whole_report(report: Report, folder: Path, client: Client) -> str:
-    """Build everything of a report, check that it can be read, and give the words of its page."""
+def whole_report(report: Report, client: Client) -> str:
+    """Check that page, charts, numbers and tables of a report can be read, and give the words of its page."""
     client.force_login(StudyMembership.objects.filter(study=report.study)[0].researcher)
     response = client.get(report.get_absolute_url())
     assert response.status_code == 200
     page = words_of(response.content.decode())
-    written = write_report(report=report, folder=folder, progress=lambda words: None)
-    assert finite(json.loads((folder / "report.json").read_text(), parse_constant=lambda name: math.nan))
+    files = files_of(report, lambda: cached_document(report))
+    assert finite(json.loads(files["report.json"].make(), parse_constant=lambda name: math.nan))
     specs = re.findall(
         r'<script id="chart-[^"]+" type="application/json">(.*?)</script>', response.content.decode(), re.S
     )
     assert all(finite(json.loads(spec, parse_constant=lambda name: math.nan)) for spec in specs)
-    for text in (page, words_of((folder / "report.html").read_text())):
-        assert not UNREADABLE.search(text), UNREADABLE.search(text)
-        assert "Plan and deviations" in text
-    tables = [path for path in written if path.suffix == ".csv"]
+    assert not UNREADABLE.search(page), UNREADABLE.search(page)
+    assert "Plan and deviations" in page
+    tables = [file for file in files.values() if file.suffix == "csv"]
     assert tables
-    for path in tables:
-        for row in csv.reader(path.read_text().splitlines()):
-            assert not any(UNREADABLE.fullmatch(cell) for cell in row), (path, row)
-    for path in written:
-        if path.suffix == ".svg":
-            assert not UNREADABLE.search(words_of(path.read_text())), path
+    for table in tables:
+        for row in csv.reader(table.make().decode().splitlines()):
+            assert not any(UNREADABLE.fullmatch(cell) for cell in row), (table.name, row)
     return page
 
 
-def test_nobody_has_finished(study: Study, tmp_path: Path, client: Client) -> None:
-    page = whole_report(build_report(study=study), tmp_path, client)
-    assert "Nobody has finished yet, so there is nothing to compare" in page
+def test_nobody_has_finished(study: Study, client: Client) -> None:
+    page = whole_report(build_report(study=study), client)
+    assert "No participant has completed the study yet, so there is nothing to compare" in page
     assert "0 participants are analysed; the plan has 6" in page
 
 
-def test_one_condition(study: Study, tmp_path: Path, client: Client) -> None:
+@pytest.mark.slow
+def test_one_condition(study: Study, client: Client) -> None:
     """The launch refuses such a study; one whose other conditions are gone still reads."""
     plant(study, {"TopPop": [3, 4, 5]})
     Condition.objects.filter(study=study).exclude(label="TopPop").delete()
-    page = whole_report(build_report(study=study), tmp_path, client)
-    assert "The study has one condition: there is nothing to compare it with." in page
+    page = whole_report(build_report(study=study), client)
+    assert "The study has one condition, so there is nothing to compare it with." in page
     assert "There is no analysis of variance of perceived accuracy." in page
     assert "There is no rank correlation of perceived accuracy with recall at 5." in page
 
 
-def test_one_participant_in_a_condition(study: Study, tmp_path: Path, client: Client) -> None:
+def test_one_participant_in_a_condition(study: Study, client: Client) -> None:
     plant(study, {"TopPop": [3, 4, 5], "CorNgr": [2], "PureSVD4": [1, 2, 1]})
-    page = whole_report(build_report(study=study), tmp_path, client)
-    assert "One participant alone has finished with CorNgr: no test takes it in." in page
-    assert "CorNgr took no part, with fewer than two participants." in page
+    page = whole_report(build_report(study=study), client)
+    assert "Only one participant has completed the study with CorNgr, so no test includes it." in page
+    assert "The test leaves out CorNgr, with fewer than two participants." in page
 
 
-def test_no_variance_anywhere(study: Study, tmp_path: Path, client: Client) -> None:
+def test_no_variance_anywhere(study: Study, client: Client) -> None:
     plant(study, ALIKE)
     report = build_report(study=study)
-    page = whole_report(report, tmp_path, client)
+    page = whole_report(report, client)
     assert all(not one["anova"]["is_defined"] for one in report.results["variables"])
     assert page.count("There is no analysis of variance of") == 4
     assert page.count("No order can be claimed.") >= 4
     assert "There is no rank correlation of perceived accuracy with recall at 5." in page
 
 
-def test_no_variance_within_and_means_apart(study: Study, tmp_path: Path, client: Client) -> None:
+@pytest.mark.slow
+def test_no_variance_within_and_means_apart(study: Study, client: Client) -> None:
     plant(study, {"TopPop": [5, 5, 5], "CorNgr": [1, 1, 1], "PureSVD4": [3, 3, 3]})
     report = build_report(study=study)
-    page = whole_report(report, tmp_path, client)
+    page = whole_report(report, client)
     accuracy = report.results["variables"][0]
     assert not accuracy["anova"]["is_defined"]
     assert accuracy["anova"]["reason"] in page
     assert accuracy["described"]["TopPop"]["mean"] == 5
 
 
-def test_a_condition_all_alike(study: Study, tmp_path: Path, client: Client) -> None:
+@pytest.mark.slow
+def test_a_condition_all_alike(study: Study, client: Client) -> None:
     plant(study, {**SPREAD, "TopPop": [5, 5, 5, 5]})
-    page = whole_report(build_report(study=study), tmp_path, client)
+    page = whole_report(build_report(study=study), client)
     assert "TopPop has no variance." in page
     assert "Welch's ANOVA without TopPop (no variance)" in page
 
 
-def test_all_excluded(study: Study, tmp_path: Path, client: Client) -> None:
+@pytest.mark.slow
+def test_all_excluded(study: Study, client: Client) -> None:
     plant(study, SPREAD)
     for participant in Participant.objects.order_by("pk"):
         exclude(participant=participant, reason="The server mixed up the lists")
     report = build_report(study=study)
     assert (report.results["flow"]["analysed"], report.results["flow"]["excluded"]) == (0, 12)
-    page = whole_report(report, tmp_path, client)
-    assert "Nobody has finished yet" not in page
-    assert "Everybody who finished is left out, so there is nothing to compare" in page
-    assert "0 of the 12 who answered everything are analysed." in page
+    page = whole_report(report, client)
+    assert "No participant has completed the study yet" not in page
+    assert "All participants who completed the study are excluded, so there is nothing to compare" in page
+    assert "0 of the 12 participants who completed the study are analysed." in page
     assert "The server mixed up the lists" in page
     assert report.results["exclusions"]["variables"][0]["everybody"]["anova"]["is_defined"]
 
 
-def test_all_left_out_by_the_rule(tmp_path: Path, client: Client) -> None:
+@pytest.mark.slow
+def test_all_left_out_by_the_rule(client: Client) -> None:
     run = make_run_at("succeeded", algorithms=ALGORITHMS)
     study = make_study(run=run, status="draft")
     change_design(study=study, settings={"plan": {"exclude": ["too_fast"]}})
@@ -149,11 +153,12 @@ def test_all_left_out_by_the_rule(tmp_path: Path, client: Client) -> None:
     plant(study, SPREAD)  # planted people take no time at all
     report = build_report(study=study)
     assert report.results["flow"]["excluded_for"] == [{"how": "rule", "reason": "Too fast", "n": 12}]
-    page = whole_report(report, tmp_path, client)
-    assert "The plan's rule left out 12: 12 too fast." in page
+    page = whole_report(report, client)
+    assert "The plan's rule excluded 12: 12 too fast." in page
 
 
-def test_a_run_without_disliked_cases(tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_a_run_without_disliked_cases(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has hidden what they disliked, so that fallout, precision and F have no value."""
     protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 3.0, "irrelevant": 1.0}
     split = {"name": "probe", "share": 0.01}
@@ -161,11 +166,11 @@ def test_a_run_without_disliked_cases(tmp_path: Path, client: Client, monkeypatc
     assert run.n_relevant
     assert not run.n_irrelevant
     # Launched by a version that did not check whether the primary metric has a case.
-    monkeypatch.setattr("studies.services.launch.launch_problems", lambda study: [])
+    monkeypatch.setattr("studies.design.services.launch.launch_problems", lambda study: [])
     study = make_study(run=run, settings={"primary": {"perceived": "accuracy", "objective": "fallout"}})
     plant(study, SPREAD)
     report = build_report(study=study)
-    page = whole_report(report, tmp_path, client)
+    page = whole_report(report, client)
     lengths = report.results["objective"]["lengths"]
     assert all(line["fallout"] is None for one in lengths for line in one["table"])
     assert not report.results["comparisons"][0]["tau"]["is_defined"]
@@ -191,31 +196,33 @@ def test_a_run_without_users_is_refused_before_it_could_be_reported_and_has_reas
         digests={"A": "", "B": ""},
     )
     result, rankings = study_measured(empty, 5, None, np.random.default_rng(1))
-    assert finite(json.loads(json.dumps(result)))
-    assert not result["recall"]["sign_tests"]["is_defined"]
-    assert result["recall"]["bootstrap"]["reason"] == "There is nothing to resample."
+    assert finite(json.loads(json.dumps(encode(ProfileLength, result))))
+    assert isinstance(result.recall.sign_tests, Undefined)
+    assert result.recall.bootstrap.draws == Undefined("There is nothing to resample.")
     assert all(ranking.values == {} for ranking in rankings.values())
 
 
-def test_the_primary_metric_is_missing_from_the_run(tmp_path: Path, client: Client) -> None:
+@pytest.mark.slow
+def test_the_primary_metric_is_missing_from_the_run(client: Client) -> None:
     """Another run of the same models, measured on whole profiles alone."""
     run = make_run_at("succeeded", algorithms=ALGORITHMS, profile_lengths=(5,))
     study = make_study(run=run, settings={"primary": {"perceived": "accuracy", "objective": "recall@profile5"}})
     other = make_run_at("succeeded", version=run.version, algorithms=ALGORITHMS, profile_lengths=())
     plant(study, SPREAD)
     report = build_report(study=study, run=other)
-    page = whole_report(report, tmp_path, client)
+    page = whole_report(report, client)
     assert not any(one["is_primary"] for one in report.results["comparisons"])
     assert all(one["p_holm"] is not None for one in report.results["comparisons"] if one["tau"]["is_defined"])
     assert "The primary pair is missing: the run did not measure recall at 5, with profiles of 5 ratings" in page
-    assert "It has short profiles of no length where the plan has 5." in page
-    assert "The plan names a pair of measures that this report does not have" in page
+    assert "Its length of short profiles is none instead of 5." in page
+    assert "The planned pair of measures is missing from this report" in page
 
 
-def test_the_primary_variable_is_left_out(study: Study, tmp_path: Path, client: Client) -> None:
+@pytest.mark.slow
+def test_the_primary_variable_is_left_out(study: Study, client: Client) -> None:
     plant(study, SPREAD)
     report = build_report(study=study, overrides=Overrides(leave_out=("accuracy", "fon", "son")))
-    page = whole_report(report, tmp_path, client)
+    page = whole_report(report, client)
     assert [one["key"] for one in report.results["variables"]] == ["satisfaction"]
-    assert "The primary pair is missing: perceived accuracy was left out" in page
-    assert "Planned and left out here: perceived accuracy, first-order novelty and second-order novelty." in page
+    assert "The primary pair is missing: perceived accuracy was not tested" in page
+    assert "Planned but not tested: perceived accuracy, first-order novelty and second-order novelty." in page

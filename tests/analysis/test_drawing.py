@@ -10,17 +10,16 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.exports import document as arranging
-from analysis.exports.document import document_of
+from analysis.exports.document import document_from, document_of
 from analysis.exports.formats import Outputs
-from analysis.exports.plain import document_from, plain_of
 from analysis.models import Drawing, Report
 from analysis.package import PACKAGE, files_of
-from analysis.services import build_report, drawing, give_file
-from analysis.services.drawing import document_kept, page_of
+from analysis.services import build_report, download, report_cache
+from analysis.services.report_cache import cached_document, page_of
 from studies.models import Study, StudyMembership
 from tests.factories.analysis import planted_person
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.django_db]
 
 
 @pytest.fixture
@@ -45,33 +44,33 @@ def arranged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(report.pk)
         return document_of(report)
 
-    monkeypatch.setattr(drawing, "document_of", noted)
+    monkeypatch.setattr(report_cache, "document_of", noted)
     return found
 
 
 def test_a_document_comes_back_from_json_as_it_was(report: Report) -> None:
     document = document_of(report)
-    assert document_from(json.loads(json.dumps(plain_of(document))), report) == document
+    assert document_from(json.loads(json.dumps(document.as_plain())), report) == document
     assert document.lead is not None
     assert len(document.figures()) > 10
 
 
 def test_every_file_of_a_kept_document_is_the_one_that_is_drawn_anew(report: Report) -> None:
     anew = {file.name: file.make() for file in Outputs(report).files()}
-    document_kept(report)
-    kept = {file.name: file.make() for file in Outputs(report, lambda: document_kept(report)).files()}
+    cached_document(report)
+    kept = {file.name: file.make() for file in Outputs(report, lambda: cached_document(report)).files()}
     assert list(kept) == list(anew)
     assert [name for name in anew if kept[name] != anew[name]] == []
     for name in ("report.html", "report.pdf"):
-        assert give_file(report=report, name=name).content == anew[name]
-        assert give_file(report=report, name=name).content == anew[name]
+        assert download(report=report, name=name).content == anew[name]
+        assert download(report=report, name=name).content == anew[name]
 
 
 def test_a_report_is_arranged_once_for_its_page_and_its_files(
     owner: Client, report: Report, arranged: list[int]
 ) -> None:
     first = owner.get(report.get_absolute_url())
-    assert give_file(report=report, name="report.html")  # as a worker draws it
+    assert download(report=report, name="report.html")  # as a worker draws it
     for name in ("figures/box-accuracy.svg", "tables/flow.csv", "report.html", "report.qmd"):
         assert owner.get(f"{report.get_absolute_url()}{name}").content
     second = owner.get(report.get_absolute_url())
@@ -90,7 +89,7 @@ def test_a_page_that_is_kept_costs_few_queries_and_draws_nothing(
     def refused(*given: Any) -> None:
         raise AssertionError("It was drawn again.")
 
-    monkeypatch.setattr(drawing, "_page", refused)
+    monkeypatch.setattr(report_cache, "_page", refused)
     with django_assert_num_queries(4):
         assert "Table 1. Partial order" in owner.get(report.get_absolute_url()).text
 
@@ -99,9 +98,9 @@ def test_other_code_draws_again_and_keeps_nothing_of_the_old(
     owner: Client, report: Report, arranged: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner.get(report.get_absolute_url())
-    Drawing.objects.filter(name=drawing.PAGE).update(content=b"of other code")
+    Drawing.objects.filter(name=report_cache.PAGE).update(content=b"of other code")
     n = Drawing.objects.count()
-    monkeypatch.setattr(drawing, "drawing_version", lambda: "an upgrade")
+    monkeypatch.setattr(report_cache, "drawing_version", lambda: "an upgrade")
     assert "Table 1. Partial order" in owner.get(report.get_absolute_url()).text
     assert arranged == [report.pk, report.pk]
     assert Drawing.objects.count() == n

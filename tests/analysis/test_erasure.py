@@ -12,14 +12,14 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.models import Drawing, Report
-from analysis.services import build_report, give_file
-from analysis.services.drawing import page_of
+from analysis.services import build_report, download
+from analysis.services.report_cache import page_of
 from core.models import LogEntry
+from studies.data.services.retention import erase_expired, set_retention
+from studies.design.services.launch import close_study
 from studies.models import Notice, Participant, Study
-from studies.services.launch import close_study
-from studies.services.privacy import withdraw
-from studies.services.quality import exclude
-from studies.services.retention import erase_expired, set_retention
+from studies.monitoring.services.exclusions import exclude
+from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.studies import make_study
@@ -59,6 +59,7 @@ def _erase(study: Study, person: Participant, how: str) -> None:
         erase_expired(now=timezone.now() + timedelta(days=2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["withdrawal", "retention"])
 def test_scores_and_words_go_with_the_answers_and_the_report_stays(study: Study, owner: Any, how: str) -> None:
     report = Report.objects.get()
@@ -84,7 +85,7 @@ def test_scores_and_words_go_with_the_answers_and_the_report_stays(study: Study,
     client.force_login(owner)
     page = client.get(after.get_absolute_url()).content.decode()
     assert "Individual scores were erased with the answers of a participant" in page
-    assert b"Individual scores were erased" in give_file(report=after, name="report.html").content
+    assert b"Individual scores were erased" in download(report=after, name="report.html").content
 
 
 @pytest.mark.parametrize("how", ["withdrawal", "retention"])

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from analysis.services import build_report
-from studies.exports import Options, write_export
+from studies.data.exports import Options, write_export
 from studies.models import Participant, Study
-from studies.services.quality import exclude
+from studies.monitoring.services.exclusions import exclude
 from tests.factories.analysis import planted_person
 
 pytestmark = pytest.mark.integration

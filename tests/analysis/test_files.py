@@ -12,17 +12,23 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.template.loader import render_to_string
 
 from analysis.exports.document import document_of
-from analysis.exports.files import report_html, table_csv
-from analysis.package import write_report
+from analysis.exports.files import report_html
+from analysis.exports.formats import Outputs
+from analysis.models import Report
+from analysis.results.perceived import PerceivedVariable
 from analysis.services import build_report
-from analysis.tables.cells import Cell, Column, Row, Table, decimal, interval, text
+from analysis.tables.cells import decimal, interval
 from analysis.tables.perceived import table_1
 from analysis.templatetags.typeset import typeset
+from documents.delimited import table_csv
+from documents.tables import Cell, Column, Row, Table, text
 from studies.enums import Mode, Provenance
 from studies.models import Study
 from tests.factories.analysis import plant
+from tests.factories.results import partial
 
 PLANTED = {"TopPop": [4, 5, 4, 5, 4], "CorNgr": [2, 1, 2, 1, 1], "PureSVD4": [2, 1, 1, 2, 2]}
 
@@ -48,9 +54,14 @@ class Links(HTMLParser):
                 self.ids.append(str(value))
 
 
+@pytest.fixture(scope="module")
+def page(stored_report: Report) -> str:
+    """The report as one file."""
+    return report_html(stored_report)
+
+
 @pytest.mark.integration
-def test_html_needs_nothing_else(planted: Study) -> None:
-    page = report_html(build_report(study=planted))
+def test_html_needs_nothing_else(page: str) -> None:
     links = Links()
     links.feed(page)
     assert links.fetched == []
@@ -71,29 +82,31 @@ def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> No
     measured = {key for key in badges if key.startswith(MEASURED)}
     assert {badges[key] for key in measured} == {"Synthetic ratings"}
     assert {badges[key] for key in set(badges) - measured} == {"Simulated participants"}
-    assert document.notice.endswith("0 % are true, from the users' own ratings, and 100 % are modelled.")
-    page = report_html(report)
+    assert document.notice.endswith("0% are the users' own ratings and 100% are modelled.")
+    undrawn = document.with_drawings(lambda spec, width: "")
+    page = render_to_string("analysis/file.html", {"document": undrawn, "styles": ""})
     body = page[page.index("<h1>") :]
     assert body.index("Simulated participants") < body.index("headline")
     assert len(re.findall(r'<figcaption><span class="badge">', page)) == len(document.figures())
 
 
 @pytest.mark.integration
-def test_peoples_figures_wear_none(planted: Study) -> None:
-    assert "Simulated" not in report_html(build_report(study=planted))
+def test_peoples_figures_wear_none(page: str) -> None:
+    assert "Simulated" not in page
 
 
 @pytest.mark.integration
+@pytest.mark.slow
 def test_command_writes_every_file_and_the_same_bytes_again(
     planted: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("report", planted.slug, out=tmp_path / "one")
     printed = capsys.readouterr().out
-    assert "Nothing has changed" not in printed
+    assert "have not changed" not in printed
     assert "TopPop" in printed
     assert "Report 1 of good-films" in printed
     call_command("report", planted.slug, out=tmp_path / "two")
-    assert "Nothing has changed" in capsys.readouterr().out
+    assert "The inputs of this report have not changed" in capsys.readouterr().out
     files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
     assert {Path("report.html"), Path("report.json"), Path("figures/box-accuracy.svg")} <= set(files)
     assert Path("tables/table-1.csv") in files
@@ -117,17 +130,14 @@ def test_command_refuses_in_sentences(planted: Study) -> None:
 
 
 @pytest.mark.integration
-def test_tables_hold_what_the_results_hold(planted: Study, tmp_path: Path) -> None:
-    report = build_report(study=planted)
-    write_report(report=report, folder=tmp_path, progress=lambda words: None)
-    with (tmp_path / "tables/table-2.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    lines = report.results["objective"]["lengths"][0]["table"]
+def test_tables_hold_what_the_results_hold(stored_report: Report) -> None:
+    files = {file.name: file for file in Outputs(stored_report).files()}
+    rows = list(csv.DictReader(io.StringIO(files["tables/table-2.csv"].make().decode())))
+    lines = stored_report.results["objective"]["lengths"][0]["table"]
     assert [float(row["Recall"]) for row in rows] == [line["recall"] for line in lines]
-    with (tmp_path / "tables/accuracy-pairs.csv").open() as file:
-        pairs = list(csv.DictReader(file))
-    tukey = report.results["variables"][0]["tests"]["tukey"]["pairs"]
-    assert [float(row["Simultaneous 95 % CI, low"]) for row in pairs] == [pair["ci_low"] for pair in tukey]
+    pairs = list(csv.DictReader(io.StringIO(files["tables/accuracy-pairs.csv"].make().decode())))
+    tukey = stored_report.results["variables"][0]["tests"]["tukey"]["pairs"]
+    assert [float(row["Simultaneous 95% CI, low"]) for row in pairs] == [pair["ci_low"] for pair in tukey]
     assert [float(row["p, Tukey"]) for row in pairs] == [pair["p"] for pair in tukey]
 
 
@@ -153,13 +163,14 @@ def test_csv_defuses_formulas_and_splits_intervals() -> None:
 
 @pytest.mark.unit
 def test_table_1_marks_the_unordered_and_splits_novelty_where_orders_differ() -> None:
-    def variable(key: str, middle: list[str], unordered: list[str]) -> dict[str, object]:
+    def variable(key: str, middle: list[str], unordered: list[str]) -> PerceivedVariable:
         rows = [
             {"tier": "maximal", "names": ["A"], "unordered": []},
             {"tier": "intermediate", "names": middle, "unordered": unordered},
             {"tier": "minimal", "names": [], "unordered": []},
         ]
-        return {"key": key, "orders": {"tukey": {"rows": rows}}}
+        found: PerceivedVariable = partial(PerceivedVariable, {"key": key, "orders": {"tukey": {"rows": rows}}})
+        return found
 
     variables = [variable(key, ["B", "C"], ["C"]) for key in ("accuracy", "fon", "son", "satisfaction")]
     one = table_1(variables, is_one_novelty=True)
@@ -178,7 +189,7 @@ def test_table_1_marks_the_unordered_and_splits_novelty_where_orders_differ() ->
         ("p, Holm", "<i>p</i>, Holm"),
         ("τ_b = .14", "<i>τ<sub>b</sub></i>\u00a0=\u00a0.14"),
         ("<b>M</b> of Up", "&lt;b&gt;M&lt;/b&gt; of Up"),
-        ("95 % of LSA", "95\u00a0% of LSA"),
+        ("95% CI", "95% CI"),
     ],
 )
 def test_statistics_are_typeset_and_everything_else_escaped(written: str, expected: str) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.exports.files import report_html
-from analysis.selectors.answering import flow_of, read_answers
+from analysis.results.flow import Interviews
+from analysis.selectors.responses import flow_of, read_answers
 from analysis.services import build_report
 from studies.enums import Mode, Role
 from studies.models import Interview, Participant, PersonalLink, Study
-from studies.narrative.interviewers import interviewed_sentence
-from studies.services import consenting, enrolment
-from studies.services.interviews import start_interview
-from studies.services.members import add_member
+from studies.participation.services import consenting, enrolment
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.interviews import start_interview
+from studies.recruitment.interviewer_text import interviewed_sentence
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
+from tests.factories.analysis import page_without_pictures
 from tests.factories.studies import ABOUT, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -21,30 +23,31 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 def _interviewed(study: Study) -> Participant:
     started = start_interview(study=study, interviewer=study.memberships.get(role=Role.INTERVIEWER).researcher)
-    entry = consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43)
+    entry = consenting.consent(EntryAttempt(study=study, entry_key=started.key, browser_key="b" * 43))
     return enrolment.accept_about(participant=entry.participant, answers=ABOUT)
 
 
-@pytest.mark.parametrize(("how", "told"), [("crossed", "one more trait"), ("nested", "cannot be told apart")])
+@pytest.mark.parametrize(("how", "told"), [("crossed", "additional stratification trait"), ("nested", "confounded")])
 def test_the_flow_holds_who_was_interviewed_and_how(how: str, told: str) -> None:
     study = make_study(settings={"interviewers": how})
-    assert "interviews" not in flow_of(study, Mode.LIVE, read_answers(study, Mode.LIVE, {}))
+    assert flow_of(study, Mode.LIVE, read_answers(study, Mode.LIVE, {})).interviews is None
     user = UserFactory()
     add_member(study=study, email=user.email, role=Role.INTERVIEWER, condition=study.conditions.first())
     _interviewed(study)
     _interviewed(study)
-    found = flow_of(study, Mode.LIVE, read_answers(study, Mode.LIVE, {}))["interviews"]
-    assert found == {"n": 2, "interviewers": 1, "is_nested": how == "nested"}
-    sentence = interviewed_sentence(found["n"], found["interviewers"], found["is_nested"])
+    found = flow_of(study, Mode.LIVE, read_answers(study, Mode.LIVE, {})).interviews
+    assert found == Interviews(n=2, interviewers=1, is_nested=how == "nested")
+    sentence = interviewed_sentence(found.n, found.interviewers, found.is_nested)
     assert sentence.startswith("2 participants were started by interviewers, 1 in all.")
     assert told in sentence
 
 
+@pytest.mark.slow
 def test_the_report_says_it_where_people_were_interviewed(planted: Study) -> None:
-    assert "started by interviewers" not in report_html(build_report(study=planted))
+    assert "started by interviewers" not in page_without_pictures(build_report(study=planted))
     for number, person in enumerate(planted.participants.order_by("pk")[:3]):
         link = PersonalLink.objects.create(study=planted, digest=str(number))
         Interview.objects.create(study=planted, link=link, participant=person, number=1 + number % 2)
-    page = report_html(build_report(study=planted))
+    page = page_without_pictures(build_report(study=planted))
     assert "3 participants were started by interviewers, 2 in all." in page
-    assert "one more trait of the stratum" in page
+    assert "additional stratification trait" in page

@@ -17,10 +17,10 @@ from analysis.models import Report, ReportRequest
 from analysis.services import requests
 from analysis.services.leases import REQUESTS, lease_request
 from analysis.services.requests import cancel_request, make_requested, request_report, sweep
-from core import leases
 from core.errors import NotAllowedInState, ParallaxError
-from core.heartbeat import LeaseLost
 from core.models import LogEntry
+from jobs import leases
+from jobs.heartbeat import LeaseLost
 from studies.models import Study, StudyMembership
 from tests.factories.accounts import UserFactory
 
@@ -69,6 +69,7 @@ def test_a_request_that_is_gone_is_no_fault(asked: ReportRequest) -> None:
     assert make_requested(request_id=asked.pk or 0) is False
 
 
+@pytest.mark.slow
 def test_one_whose_worker_is_gone_goes_back_and_is_made_by_another(asked: ReportRequest, sent: list[int]) -> None:
     gone = taken(asked)
     assert sweep() == 0  # its lease lives
@@ -87,6 +88,7 @@ def test_one_whose_worker_is_gone_goes_back_and_is_made_by_another(asked: Report
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_message_alone_takes_what_a_dead_worker_held(asked: ReportRequest) -> None:
     taken(asked)
     die(asked)
@@ -121,7 +123,7 @@ def test_a_waiting_request_is_told_of_again_after_a_while_and_not_before(asked: 
     assert sent == [asked.pk, asked.pk]
 
 
-@pytest.mark.parametrize("words", ["Reading what participants answered", "Comparing both sides", "Storing the report"])
+@pytest.mark.parametrize("words", ["Reading the answers", "Comparing both sides", "Storing the report"])
 def test_cancelled_at_any_step_it_writes_nothing(
     asked: ReportRequest, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
@@ -205,8 +207,8 @@ def test_a_fault_gives_it_back_or_fails_it(
 
 def test_a_request_given_back_twice_is_given_back_once(asked: ReportRequest) -> None:
     held = taken(asked)
-    assert REQUESTS.give_back(held) is True
-    assert REQUESTS.give_back(held) is False
+    assert REQUESTS.release(held) is True
+    assert REQUESTS.release(held) is False
 
 
 def test_what_is_over_can_become_nothing_else() -> None:

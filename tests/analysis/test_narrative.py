@@ -7,6 +7,11 @@ from typing import Any
 import pytest
 
 from analysis.narrative import agreement, figures, objective, perceived, verdict
+from analysis.results.comparison import Comparison
+from analysis.results.objective import ProfileLength
+from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable
+from analysis.results.report import Results
+from tests.factories.results import partial
 
 pytestmark = pytest.mark.unit
 
@@ -16,7 +21,7 @@ TAU = {
 }  # fmt: skip
 
 
-def comparison(**changes: Any) -> dict[str, Any]:
+def plain_comparison(**changes: Any) -> dict[str, Any]:
     return {
         "variable": "accuracy", "metric": "recall", "kind": "recall", "profile_length": 0, "is_primary": True,
         "p_holm": None, "conditions": list("ABCDEFG"), "tau": TAU,
@@ -29,18 +34,25 @@ def comparison(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def results(*comparisons: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    return {
+def comparison(**changes: Any) -> Comparison:
+    found: Comparison = partial(Comparison, plain_comparison(**changes))
+    return found
+
+
+def results(*comparisons: Comparison, **changes: Any) -> Results:
+    plain = {
         "mode": "live",
         "flow": {"analysed": 210},
         "objective": {"n": 5},
-        "comparisons": list(comparisons),
         "conditions": [{"label": name, "n": 30} for name in "ABCDEFG"],
         **changes,
     }
+    found: Results = partial(Results, plain)
+    object.__setattr__(found, "comparisons", comparisons)
+    return found
 
 
-def headline(found: dict[str, Any]) -> str:
+def headline(found: Results) -> str:
     return "".join(run.text for run in verdict.headline(found))
 
 
@@ -48,15 +60,13 @@ def test_verdict_without_significance_never_says_unrelated() -> None:
     found = results(comparison(), comparison(is_primary=False, metric="fallout", kind="fallout", p_holm=1.0))
     assert headline(found) == "No evidence that recall ranks the algorithms as perceived accuracy does"
     assert verdict.paragraph(found) == (
-        "Recall at 5 orders the seven algorithms with τ_b = .14 to perceived accuracy (exact p = .773; "
-        "95 % of resamples "
-        "−.43 to .62). With seven algorithms only |τ_b| ≥ .71 could have been told from chance: this "
-        "does not show that "
-        "the two are unrelated. In 12 of 21 pairs of algorithms recall points the way participants do (one-sided "
-        "permutation p = .386). Of the one exploratory pair of a variable and a metric none falls below "
-        ".05 after Holm's "
-        "correction. Neither recall at 5 nor fallout at 5 was significantly correlated with perceived accuracy; no "
-        "other metric was compared."
+        "The rankings of the seven algorithms by recall at 5 and by perceived accuracy were not significantly "
+        "correlated, τ_b = .14, exact p = .773, between −.43 and .62 in 95% of resamples (its stability, not a "
+        "confidence interval). With seven algorithms, only |τ_b| ≥ .71 could have been significant: "
+        "this result does not show that the two are unrelated. Recall and participants "
+        "ordered 12 of 21 pairs of algorithms in the same direction. The one "
+        "exploratory correlation was not significant at α = .05 after Holm's correction. Neither recall at 5 nor "
+        "fallout at 5 was significantly correlated with perceived accuracy; no other metric was compared."
     )
 
 
@@ -79,11 +89,16 @@ def test_headline_colours_each_side_once() -> None:
 def test_verdict_when_no_order_could_reach_significance() -> None:
     tau = TAU | {"n": 3, "p": 1 / 3, "coefficient": 1.0, "smallest_detectable": None}
     said = verdict.paragraph(results(comparison(tau=tau, conditions=list("ABC"))))
-    assert "With three algorithms and these ties no order at all could have been told from chance" in said
+    assert "With three algorithms no correlation could have been significant" in said
+    tau = TAU | {"n": 5, "p": 0.1, "coefficient": 1.0, "smallest_detectable": None}
+    said = verdict.paragraph(results(comparison(tau=tau, conditions=list("ABCDE"))))
+    assert "With five algorithms and these ties no correlation could have been significant" in said
 
 
 def test_verdict_without_participants() -> None:
-    assert headline(results(comparison(), flow={"analysed": 0})).startswith("Nobody has finished yet")
+    assert headline(results(comparison(), flow={"analysed": 0})).startswith(
+        "No participant has completed the study yet"
+    )
 
 
 def test_exploratory_findings_are_named_with_corrected_p() -> None:
@@ -96,14 +111,15 @@ def test_exploratory_findings_are_named_with_corrected_p() -> None:
 
 def test_contradictions_are_said_in_words() -> None:
     assert agreement.contradictions(comparison(), 5) == [
-        "Participants find TopPop more accurate than NNCosNgr, p = .004; recall at 5 says the opposite, p = .020."
+        "Participants found TopPop more accurate than NNCosNgr, p = .004; the difference in recall at 5 was in the "
+        "opposite direction, p = .020."
     ]
 
 
 def test_agreement_counts_every_pair() -> None:
-    assert agreement.agreement(comparison(), 5) == (
-        "Of 21 pairs of algorithms, 1 are told apart by both sides alike, 1 in opposite directions, 2 by participants "
-        "only, 12 by recall only, and 5 by neither."
+    assert agreement.agreement(comparison()) == (
+        "Of 21 pairs of algorithms, 1 differed significantly in the same direction on both sides, 1 in opposite "
+        "directions, 2 for participants only, 12 in recall only, and 5 on neither side."
     )
 
 
@@ -111,7 +127,7 @@ def test_simulated_notice_gives_the_shares() -> None:
     found = results(comparison(), mode="simulated", answers={"n": 200, "n_true": 50, "n_modelled": 150})
     said = verdict.simulated_notice(found)
     assert said.startswith("These participants are simulated")
-    assert said.endswith("Of their 200 answers 25 % are true, from the users' own ratings, and 75 % are modelled.")
+    assert said.endswith("Of their 200 answers, 25% are the users' own ratings and 75% are modelled.")
     assert verdict.simulated_notice(results(comparison())) == ""
 
 
@@ -123,51 +139,57 @@ def anova(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def variable(**plain: Any) -> PerceivedVariable:
+    found: PerceivedVariable = partial(PerceivedVariable, plain)
+    return found
+
+
 def test_anova_sentence_follows_apa() -> None:
-    assert perceived.anova({"key": "accuracy", "anova": anova()}) == (
-        "Perceived accuracy differs between the algorithms, F(6, 203) = 7.41, p < .001, η² = .18, 95 % CI [.08, .26], "
-        "ω² = .15."
+    assert perceived.anova(variable(key="accuracy", anova=anova())) == (
+        "Perceived accuracy differed significantly between the algorithms, F(6, 203) = 7.41, p < .001, η² = .18, "
+        "95% CI [.08, .26], ω² = .15."
     )
 
 
 def test_anova_sentence_names_what_is_special() -> None:
     said = perceived.anova(
-        {"key": "son", "anova": anova(p=0.4, omega_squared=-0.01, left_out=["LSA"], constant=["TopPop"])}
+        variable(key="son", anova=anova(p=0.4, omega_squared=-0.01, left_out=["LSA"], constant=["TopPop"]))
     )
-    assert said.startswith("The algorithms could not be shown to differ in second-order novelty")
-    assert said.endswith("ω² = .00. LSA took no part, with fewer than two participants. TopPop has no variance.")
+    assert said.startswith("We found no significant difference in second-order novelty between the algorithms")
+    assert said.endswith("ω² = .00. The test leaves out LSA, with fewer than two participants. TopPop has no variance.")
 
 
-def order_of(tiers: dict[str, str], pairs: list[bool], **changes: Any) -> dict[str, Any]:
-    return {
+def order_of(tiers: dict[str, str], pairs: list[bool], **changes: Any) -> PerceivedVariable:
+    plain = {
         "key": "accuracy",
         "anova": anova(),
         "tests": {"tukey": {"is_defined": True, "pairs": [{"is_significant": one} for one in pairs]}},
         "orders": {"tukey": {"best_first": list(tiers), "tiers": tiers}},
-        "smallest_told_apart": [0.5312, 0.5312],
+        "detectable_difference": [0.5312, 0.5312],
         **changes,
     }
+    return variable(**plain)
 
 
 def test_no_order_is_claimed_and_what_could_have_been_seen_is_said() -> None:
     assert perceived.order(order_of({"A": "unordered", "B": "unordered", "C": "unordered"}, [False] * 3)) == (
-        "Tukey's test tells none of the 3 pairs apart: no order can be claimed. With these numbers and this spread, "
-        "means 0.53 apart would have been told apart."
+        "Tukey's HSD found no significant difference in any of the 3 pairs. With these sample sizes and variances, the "
+        "difference detectable with 80% power is 0.53. The result is no evidence that smaller differences do not exist."
     )
 
 
 def test_one_pair_and_a_share_that_is_the_same_read_well() -> None:
     said = perceived.order(order_of({"A": "unordered", "B": "unordered"}, [False]))
-    assert said.startswith("Tukey's test does not tell the one pair apart: no order can be claimed.")
-    liking = [{"n_watched": 1, "n_not_watched": 4, "share_watched": 0.2}] * 2
-    assert perceived.liking(liking).endswith("The share watched is the same by every algorithm.")
+    assert said.startswith("Tukey's HSD found no significant difference in the only pair.")
+    liking = [partial(Liking, {"n_watched": 1, "n_not_watched": 4, "share_watched": 0.2})] * 2
+    assert perceived.liking(liking).endswith("The share watched is 20% for every algorithm, to the nearest percent.")
 
 
 def test_order_names_maximal_and_minimal_and_a_surprise() -> None:
     found = order_of({"A": "maximal", "B": "unordered", "C": "minimal"}, [True, False, False], anova=anova(p=0.06))
     assert perceived.order(found) == (
-        "Tukey's test tells 1 of 3 pairs apart. Maximal in perceived accuracy: A; minimal: C. It controls its error by "
-        "itself, so these pairs stand although the analysis of variance does not."
+        "Tukey's HSD found significant differences in 1 of 3 pairs. Maximal in perceived accuracy: A; minimal: C. The "
+        "test controls its own error rate, so these differences hold without a significant F."
     )
 
 
@@ -189,72 +211,70 @@ def test_robust_tests_that_disagree_are_named() -> None:
         },
         "brown_forsythe": {"is_defined": True, "p": 0.003},
     }
-    assert perceived.robustness(found) == (
-        "Welch's analysis of variance finds none (p = .080), other than the classical test. "
-        "Games-Howell does not confirm "
-        "A over B. The spread differs between algorithms (Brown-Forsythe, p = .003), which Tukey's test "
-        "assumes it does "
-        "not: read Games-Howell beside it."
+    assert perceived.robustness(variable(**found)) == (
+        "Welch's analysis of variance was not significant (p = .080), unlike the classical test. Games-Howell does "
+        "not confirm A over B. The variances differed significantly between algorithms (Brown-Forsythe, p = .003), "
+        "which violates an assumption of Tukey's HSD: see Games-Howell."
     )
 
 
 def test_few_items_and_filled_slots_are_warned_of() -> None:
-    said = perceived.items(
-        [{"condition": "TopPop", "is_carried_by_few": True, "n_distinct": 8, "n_slots": 150, "share_of_most_shown": 0.9,
-          "n_filled": 3}]
-    )  # fmt: skip
+    plain = {"condition": "TopPop", "is_carried_by_few": True, "n_distinct": 8, "n_slots": 150,
+             "share_of_most_shown": 0.9, "n_filled": 3}  # fmt: skip
+    said = perceived.items([partial(ItemsOfCondition, plain)])
     assert said[0].startswith(
-        "TopPop is judged by few items: 8 distinct items fill its 150 slots, and the most shown make up 90 %"
+        "TopPop recommended few items: 8 distinct items fill its 150 slots, and the most frequent make up 90% of them."
     )
-    assert said[1].startswith("Of the slots of TopPop, 3 of 150 were filled by popularity")
+    assert said[1] == "TopPop had no score for enough items: 3 of its 150 slots were filled by popularity."
 
 
 def test_order_at_the_participants_length_is_compared() -> None:
-    def measured(length: int, **recall: float) -> dict[str, Any]:
-        return {
-            "profile_length": length,
-            "table": [{"condition": name, "recall": value} for name, value in recall.items()],
-        }
+    def at(length: int, **recall: float) -> ProfileLength:
+        return measured(recall, None, length)
 
-    whole = measured(0, A=0.3, B=0.2)
-    assert objective.shorter(whole, measured(5, A=0.1, B=0.2)).endswith(
-        "the order by recall becomes B, A; with whole profiles it is A, B."
+    whole = at(0, A=0.3, B=0.2)
+    assert objective.shorter(whole, at(5, A=0.1, B=0.2)).endswith(
+        "the ranking by recall is B, A; with whole profiles it is A, B."
     )
-    assert objective.shorter(whole, measured(5, A=0.2, B=0.1)).endswith("the order by recall stays A, B.")
+    assert objective.shorter(whole, at(5, A=0.2, B=0.1)).endswith("the ranking by recall remains A, B.")
 
 
 def test_verdict_names_the_metrics_that_were_compared_where_none_predicts() -> None:
     nothing = "Recall at 5 was not significantly correlated with perceived accuracy; no other metric was compared."
-    assert verdict.predicts(results(comparison())) == nothing
+    assert verdict.prediction(results(comparison())) == nothing
     others = [
         comparison(is_primary=False, p_holm=1.0, kind=kind, profile_length=length, variable=variable)
         for kind in ("recall", "fallout")
         for length in (0, 5)
         for variable in ("accuracy", "son")
     ]
-    assert verdict.predicts(results(comparison(), *others)) == (
+    assert verdict.prediction(results(comparison(), *others)) == (
         "Neither recall at 5 nor fallout at 5, with whole profiles or with profiles of 5 ratings, was significantly "
         "correlated with perceived accuracy or second-order novelty; no other metric was compared."
     )
     undefined = {"is_defined": False, "reason": "Nobody differs."}
-    assert verdict.predicts(results(comparison(tau=undefined))) == ""
-    near = comparison(tau=TAU | {"coefficient": 0.7, "p": 0.03})
-    assert verdict.predicts(results(near)) == ""
-    assert verdict.predicts(results(near | {"alpha": 0.01})).startswith("Recall at 5 was not significantly")
-    assert verdict.predicts(results(comparison(tau=TAU | {"coefficient": 0.9, "p": 0.003}))) == ""
+    assert verdict.prediction(results(comparison(tau=undefined))) == ""
+    near_tau = TAU | {"coefficient": 0.7, "p": 0.03}
+    assert verdict.prediction(results(comparison(tau=near_tau))) == ""
+    assert verdict.prediction(results(comparison(tau=near_tau, alpha=0.01))).startswith(
+        "Recall at 5 was not significantly"
+    )
+    assert verdict.prediction(results(comparison(tau=TAU | {"coefficient": 0.9, "p": 0.003}))) == ""
 
 
 def test_a_negative_correlation_is_said_with_its_sign_and_meaning() -> None:
     against = comparison(variable="fon", tau=TAU | {"coefficient": -0.9, "p": 0.003})
     said = verdict.paragraph(results(against))
     assert "Algorithms with higher recall at 5 had lower first-order novelty." in said
-    assert verdict.predicts(results(against)) == "No significant correlation was positive."
+    assert verdict.prediction(results(against)) == "No significant correlation was positive."
     assert "against" not in said
-    turned = comparison(is_primary=False, kind="fallout", variable="fon", p_holm=0.003, tau=against["tau"])
+    turned = comparison(
+        is_primary=False, kind="fallout", variable="fon", p_holm=0.003, tau=TAU | {"coefficient": -0.9, "p": 0.003}
+    )
     both = verdict.paragraph(results(comparison(), turned))
     assert "algorithms with lower fallout at 5 had lower first-order novelty" in both
     assert agreement.scatter_title(against, 5) == (
-        "First-order novelty is negatively correlated with recall at 5 (τ = −.90, exact p = .003)"
+        "First-order novelty is negatively correlated with recall at 5 (τ_b = −.90, exact p = .003)"
     )
 
 
@@ -266,43 +286,50 @@ def test_pairs_alike_and_pairs_turned_round_are_named() -> None:
         directions={"is_defined": True, "same": 2, "opposite": 1, "tied": 0, "n_pairs": 3, "p": 0.5},
         orders={"counts": {}, "pairs": [{"a": "A", "b": "C", "verdict": "agreed"}]},
     )
-    assert agreement.alike(found) == "One pair is told apart by both sides in one direction: A over C."
-    assert agreement.pointing(found) == (
-        "Significant or not, recall points the way participants do in 2 of 3 pairs (one-sided permutation p = .500; "
-        "the pairs hang together, so none of them is a test of its own). It turns round: A over B."
+    assert agreement.same_direction(found) == (
+        "One pair differed significantly in the same direction on both sides: A over C."
+    )
+    assert agreement.directions(found) == (
+        "Regardless of significance, recall and participants ordered 2 of 3 pairs in the same direction; the "
+        "pairs are not independent, which the permutation test of τ_b takes into account. Recall reverses the "
+        "participants' order of A over B."
     )
 
 
 def test_strip_title_names_the_first_and_its_rivals() -> None:
-    def found(**best: float) -> dict[str, Any]:
-        return {"conditions": list(best), "ranks_resampled": {"perceived": {"best": best}}}
+    def found(**best: float) -> Comparison:
+        return comparison(conditions=list(best), ranks_resampled={"perceived": {"best": best}})
 
     assert figures.strip_title(found(A=0.55, B=0.41, C=0.04), "perceived") == (
-        "A comes first in 55 % of resamples, B in 41 %"
+        "A ranks first in 55% of resamples, B in 41%"
     )
-    assert figures.strip_title(found(A=0.998, B=0.002), "perceived") == "A comes first in over 99 % of resamples"
+    assert figures.strip_title(found(A=0.998, B=0.002), "perceived") == "A ranks first in over 99% of resamples"
     assert figures.strip_title(found(A=0.4, B=0.2, C=0.2, D=0.2), "perceived") == (
-        "A comes first in 40 % of resamples, B in 20 %, C in 20 % and one more in 5 % or more"
+        "A ranks first in 40% of resamples, B in 20%, C in 20% and one more in 5% or more"
     )
 
 
-def measured(recall: dict[str, float], served: dict[str, float] | None) -> dict[str, Any]:
-    return {
-        "profile_length": 0,
+def measured(recall: dict[str, float], served: dict[str, float] | None, length: int = 0) -> ProfileLength:
+    plain = {
+        "profile_length": length,
         "conditions": list(recall),
         "table": [{"condition": name, "recall": value} for name, value in recall.items()],
         "served": {"recall": served} if served else {},
     }
+    found: ProfileLength = partial(ProfileLength, plain)
+    return found
 
 
 def test_recall_as_served_is_told_where_the_run_has_it() -> None:
-    words = "As served, with ties and empty slots as participants meet them, with whole profiles"
+    words = "In the lists as served, with ties and empty slots as shown, with whole profiles"
     recall = {"A": 0.2, "B": 0.19}
     assert objective.served(measured(recall, None)) == ""
-    assert objective.served(measured(recall, recall)) == f"{words}, recall is the same."
+    assert objective.served(measured(recall, recall)) == (
+        f"{words}, recall differs by less than .0005 for every algorithm."
+    )
     assert objective.served(measured(recall, {"A": 0.18, "B": 0.19})) == (
-        f"{words}, recall turns A and B round; it changes most for A, by .020."
+        f"{words}, recall reverses A and B; it changes most for A, by .020."
     )
     assert objective.served(measured(recall, {"A": 0.21, "B": 0.19})).startswith(
-        f"{words}, recall keeps the order of the algorithms"
+        f"{words}, recall ranks the algorithms in the same order"
     )

@@ -17,12 +17,12 @@ from analysis.exports.formats import Outputs
 from analysis.models import Report
 from analysis.package import PACKAGE, files_of, write_report
 from analysis.selectors.reports import reports_of, studies_to_report
-from analysis.services import build_report, give_file
+from analysis.services import build_report, download
 from core.errors import ParallaxError
+from studies.design.services.design import change_design
+from studies.design.services.launch import launch_study
 from studies.enums import Mode
 from studies.models import Study
-from studies.services.design import change_design
-from studies.services.launch import launch_study
 from tests.analysis.conftest import ALGORITHMS, PLANTED
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
@@ -74,6 +74,7 @@ def test_draft_has_no_report_on_people(draft: Study) -> None:
     assert refused.value.code == "report.not_launched"
 
 
+@pytest.mark.slow
 def test_every_file_of_a_pilot_says_so(pilot: Report, tmp_path: Path) -> None:
     written = write_report(report=pilot, folder=tmp_path, progress=lambda words: None)
     assert PACKAGE not in files_of(pilot)
@@ -102,11 +103,13 @@ def test_every_file_of_a_pilot_says_so(pilot: Report, tmp_path: Path) -> None:
     assert told["results"]["is_pilot"] is True
 
 
+@pytest.mark.slow
 def test_files_of_a_pilot_are_saved_under_its_name(pilot: Report) -> None:
-    assert give_file(report=pilot, name="report.json").filename.endswith("-pilot-report-1.json")
-    assert "pilot-report-1-tables" in give_file(report=pilot, name="tables/table-1.csv").filename
+    assert download(report=pilot, name="report.json").filename.endswith("-pilot-report-1.json")
+    assert "pilot-report-1-tables" in download(report=pilot, name="tables/table-1.csv").filename
 
 
+@pytest.mark.slow
 def test_page_and_list_of_a_pilot_are_marked(draft: Study, pilot: Report, client: Client) -> None:
     client.force_login(draft.memberships.get().researcher)
     page = client.get(pilot.get_absolute_url()).content.decode()
@@ -123,10 +126,11 @@ def test_pilot_is_out_of_date_once_the_draft_is_changed(draft: Study, pilot: Rep
     assert [one.is_out_of_date for one in listed(draft)] == [False]
     change_design(study=draft, per_condition=31)
     assert [one.is_out_of_date for one in listed(draft)] == [True]
-    with pytest.raises(ParallaxError, match="let simulated participants walk it first"):
+    with pytest.raises(ParallaxError, match="run simulated participants first"):
         build_report(study=draft)
 
 
+@pytest.mark.slow
 def test_pilot_is_out_of_date_once_the_study_is_launched_and_never_taken_for_its_report(
     draft: Study, pilot: Report, client: Client
 ) -> None:
@@ -141,6 +145,7 @@ def test_pilot_is_out_of_date_once_the_study_is_launched_and_never_taken_for_its
     assert not any("Pilot" in figure.spec["usermeta"]["title"] for figure in Outputs(report).document.figures())
 
 
+@pytest.mark.slow
 def test_command_pilots_a_draft(draft: Study, tmp_path: Path) -> None:
     out = io.StringIO()
     call_command("report", draft.slug, "--out", str(tmp_path), stdout=out)
@@ -150,6 +155,7 @@ def test_command_pilots_a_draft(draft: Study, tmp_path: Path) -> None:
         call_command("report", draft.slug, "--mode", "live", stdout=out)
 
 
+@pytest.mark.slow
 def test_api_says_which_report_is_a_pilot(draft: Study, pilot: Report, client: Client) -> None:
     client.force_login(draft.memberships.get().researcher)
     told = client.get(f"/api/v1/reports/{pilot.pk}/").json()

@@ -17,25 +17,26 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.exports.files import report_html
 from analysis.models import Report
+from analysis.narrative import deviations
 from analysis.narrative import plan as of_plan
+from analysis.narrative import words as wording
 from analysis.selectors.plans import frozen_plan
 from analysis.services import build_report
 from analysis.services.plans import Overrides
-from analysis.tables import levels
+from analysis.tables import cells, levels
 from core.errors import ParallaxError, ParameterError
 from core.models import LogEntry
 from core.provenance import digest_of
 from studies import plans
+from studies.design.services.amending import extend_targets, reword_questionnaire
+from studies.design.services.design import change_design
+from studies.design.services.launch import design_snapshot, launch_study
+from studies.instrument.questionnaires.document import write_document
 from studies.models import Participant, Study, StudyMembership, StudyVersion
+from studies.monitoring.services.exclusions import exclude
 from studies.plans import AnalysisPlan, plan_from
-from studies.questionnaires.document import write_document
-from studies.services.amending import extend_targets, reword_questionnaire
-from studies.services.design import change_design
-from studies.services.launch import design_snapshot, launch_study
-from studies.services.quality import exclude
-from tests.factories.analysis import plant, planted_person
+from tests.factories.analysis import page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
@@ -45,7 +46,9 @@ ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 
 
 def sentences(report: Report) -> list[str]:
-    return of_plan.deviations(report.results)
+    results = report.read_results()
+    assert results.planned is not None
+    return of_plan.deviations(results, results.planned)
 
 
 def read(html: str) -> str:
@@ -68,9 +71,9 @@ def full(db: None) -> Study:
 def test_nothing_deviates_where_the_plan_is_carried_out(full: Study) -> None:
     report = build_report(study=full)
     assert report.results["planned"]["deviations"] == []
-    assert sentences(report) == ["Nothing deviates from the plan."]
+    assert sentences(report) == ["The analysis follows the preregistered plan."]
     assert report.results["exclusions"] is None
-    html = report_html(report)
+    html = page_without_pictures(report)
     assert "This plan was frozen with the design when the study was launched." in html
     assert "With and without exclusions" not in html
 
@@ -90,9 +93,9 @@ def test_the_frozen_plan_is_in_the_hashed_design_and_its_level_is_used(db: None)
     report = build_report(study=study)
     assert [one["key"] for one in report.results["variables"]] == ["accuracy", "satisfaction"]
     assert "alpha" not in kinds(report)
-    html = read(report_html(report))
+    html = read(page_without_pictures(report))
     assert "Tests are two-sided at α = .01." in html
-    assert "Simultaneous 99 % CI" in html
+    assert "Simultaneous 99% CI" in html
     assert "below .05" not in html
 
 
@@ -110,7 +113,10 @@ def test_a_study_launched_before_plans_is_reported_under_the_default_and_says_so
     assert found.plan["alpha"] == 0.05
     report = build_report(study=full)
     assert report.results["planned"]["deviations"] == []
-    assert "launched before plans were frozen" in of_plan.frozen(report.results)[0]
+    results = report.read_results()
+    assert results.planned is not None
+    assert "launched before plans were frozen" in of_plan.frozen(results, results.planned)[0]
+    assert sentences(report) == ["The analysis follows the plan."]
 
 
 def test_another_level_changes_tests_and_orders_and_is_recorded(study: Study) -> None:
@@ -128,7 +134,7 @@ def test_another_level_changes_tests_and_orders_and_is_recorded(study: Study) ->
     assert wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]
     assert sum(map(len, by_level[0.05]["orders"]["tukey"]["dominates"].values())) > 0
     assert sum(map(len, by_level[0.001]["orders"]["tukey"]["dominates"].values())) == 0
-    assert "The tests are at α = .001; the plan says .05." in sentences(strict)
+    assert "The tests use α = .001; the plan says .05." in sentences(strict)
     assert all(one["alpha"] == 0.001 for one in strict.results["comparisons"])
     assert all(one["alpha"] == 0.001 for one in strict.results["objective"]["lengths"])
     with pytest.raises(ParallaxError) as refused:
@@ -158,11 +164,11 @@ def test_exclusions_stand_beside_everybody_with_reasons_and_never_who(study: Stu
     everybody = build_report(study=study, overrides=Overrides(by_hand=False))
     assert everybody.results["exclusions"] is None
     assert everybody.results["variables"][0]["anova"]["f"] == accuracy["everybody"]["anova"]["f"]
-    assert "Participants excluded by hand are taken in." in sentences(everybody)
+    assert "Participants excluded by hand are included." in sentences(everybody)
     assert "3 participants were excluded by hand, for reasons that the plan does not name." in sentences(report)
-    html = report_html(report)
+    html = page_without_pictures(report)
     assert "With and without exclusions" in html
-    assert "only without them is TopPop above CorNgr and TopPop above PureSVD4" in html
+    assert "TopPop above CorNgr and TopPop above PureSVD4 only with exclusions" in html
     whole = json.dumps([report.results, report.provenance, report.plan]) + html
     assert not any(participant.code in whole for participant in out)
 
@@ -189,7 +195,7 @@ def test_a_rule_of_the_plan_leaves_out_whoever_has_the_flag(db: None) -> None:
     assert "whether it covers the reasons given below is for the reader to judge" in sentences(report)[0]
     other = build_report(study=study, overrides=Overrides(exclude=()))
     assert other.results["flow"]["analysed"] == 7
-    said = "Left out by rule is nobody; the plan says that is whoever has the flag all ratings alike."
+    said = "The rule applied excludes no participants; the plan excludes participants with the flag all ratings alike."
     assert said in sentences(other)
 
 
@@ -204,29 +210,30 @@ def test_too_few_participants_another_run_and_other_software_are_deviations(full
     participants, run, software = sentences(report)
     assert participants.startswith("5 participants are analysed; the plan has 6 (CorNgr 1 of 2).")
     assert "of the same models" in run
-    assert "lists of 3 where the plan has 5" in run
+    assert "Its list length is 3 instead of 5." in run
     assert "(then 1.0.0)" in software
 
 
+@pytest.mark.slow
 def test_the_command_and_the_form_record_what_was_chosen(full: Study, client: Client, tmp_path: Path) -> None:
     out = io.StringIO()
     call_command("report", full.slug, "--alpha", "0.01", "--leave-out", "fon", "son", stdout=out)
-    assert "The tests are at α = .01; the plan says .05." in out.getvalue()
+    assert "The tests use α = .01; the plan says .05." in out.getvalue()
     assert Report.objects.get().plan["variables"] == ["accuracy", "satisfaction"]
     with pytest.raises(CommandError, match="The level α is from"):
         call_command("report", full.slug, "--alpha", "2", stdout=out)
     client.force_login(StudyMembership.objects.get(study=full).researcher)
     page = client.get(reverse("analysis:new"), {"study": full.slug}).content.decode()
-    assert "Otherwise than planned" in page
+    assert "Deviations from the plan" in page
     assert "<details open" not in page
     given: dict[str, Any] = {"study": full.slug, "mode": "", "exclusions": "flags", "alpha": "0.1"}
     refused = client.post(reverse("analysis:new"), given)
     assert refused.status_code == 400
-    assert "Tick flags where they decide" in refused.content.decode()
+    assert "Select flags if they decide the exclusions" in refused.content.decode()
     assert "<details open" in refused.content.decode()
     made = client.post(reverse("analysis:new"), {**given, "exclude": ["straight_lined"]}, follow=True)
     page = read(made.content.decode())
-    assert "The tests are at α = .10; the plan says .05." in page
+    assert "The tests use α = .10; the plan says .05." in page
     assert Report.objects.order_by("-number")[0].plan["exclude"] == ["straight_lined"]
 
 
@@ -265,13 +272,13 @@ def test_a_report_that_is_older_than_plans_can_still_be_read(full: Study) -> Non
         del report.results[key]
     for one in (*report.results["variables"], *report.results["comparisons"], *report.results["objective"]["lengths"]):
         del one["alpha"]
-    page = read(report_html(report))
+    page = read(page_without_pictures(report))
     assert "Tests are two-sided at α = .05." in page
     assert "Plan and deviations" not in page
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("module", [levels, plans])
+@pytest.mark.parametrize("module", [cells, deviations, levels, plans, wording])
 def test_examples_in_docstrings(module: Any) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0
@@ -297,12 +304,13 @@ def test_targets_that_grew_are_told_from_those_of_the_launch(full: Study) -> Non
         (2, "Ada Bell", "Fewer spread out than expected."), (3, "", "One more"),
     ]  # fmt: skip
     assert sentences(report)[0] == (
-        "7 participants are analysed; the plan of the launch has 6, extended to 10 since (TopPop 3 of 2, extended to 5 "
-        "and CorNgr 2 of 2, extended to 3). Version 2 of the design, made by Ada Bell on 4 March 2026, extended TopPop "
-        "from 2 to 4 and CorNgr from 2 to 3: “Fewer spread out than expected”. Version 3 of the design, made on "
+        "7 participants are analysed; the plan at launch had 6, since extended to 10 (TopPop 3 of 2, extended to 5 "
+        "and CorNgr 2 of 2, extended to 3). Version 2 of the design, created by Ada Bell on 4 March 2026, extended "
+        "TopPop from 2 to 4 and CorNgr from 2 to 3: “Fewer spread out than expected”. Version 3 of the design, created "
+        "on "
         "4 March 2026, extended TopPop from 4 to 5: “One more”."
     )
-    assert "Version 2 of the design, made by Ada Bell on 4 March 2026" in read(report_html(report))
+    assert "Version 2 of the design, created by Ada Bell on 4 March 2026" in read(page_without_pictures(report))
 
 
 def test_reaching_an_extended_target_is_told_though_the_number_of_the_launch_is_met(full: Study) -> None:

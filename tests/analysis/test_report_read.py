@@ -42,7 +42,7 @@ def test_report_is_read_by_everybody(live_server: Any, browser: Any, client: Cli
         assert "undefined" not in said
         assert "NaN" not in said
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "The numbers of this figure"
+        assert page.evaluate("document.activeElement.textContent") == "Data of this figure"
     for width, scheme in ((1280, "light"), (390, "dark"), (340, "light")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)

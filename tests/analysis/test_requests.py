@@ -13,7 +13,7 @@ from analysis.models import Report, ReportRequest
 from analysis.services import requests
 from core.models import LogEntry
 from studies.models import Study, StudyMembership
-from studies.services.blinding import open_outcomes
+from studies.monitoring.services.blinding import open_outcomes
 from tests.factories.accounts import UserFactory
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -56,7 +56,7 @@ def test_a_worker_builds_it_and_the_page_leads_there(
     moves = LogEntry.objects.filter(kind="analysis.reportrequest").order_by("id").values_list("to_status", flat=True)
     assert list(moves) == [RequestStatus.RUNNING, RequestStatus.SUCCEEDED]
     report.delete()
-    assert "has been deleted since" in owner.get(address).content.decode()
+    assert "has been deleted" in owner.get(address).content.decode()
 
 
 def test_what_keeps_it_from_being_built_is_told(

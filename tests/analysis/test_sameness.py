@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ OWN_TO_A_DATABASE = {"study-package.zip"}  # holds ids and times of people, whic
 @pytest.fixture
 def words_as_in_a_dictionary(postgresql_url: str) -> Iterator[str]:
     """A PostgreSQL database that sorts as a dictionary does, unlike SQLite."""
-    name = f"parallax_sameness_{os.getpid()}"
+    name = f"parallax_sameness_{secrets.token_hex(6)}"
     with psycopg.connect(f"{SERVER}/postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE \"{name}\" TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'")
     try:

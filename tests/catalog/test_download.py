@@ -224,7 +224,7 @@ def test_the_command_says_where_it_is_and_under_which_terms(
     call_command("download_dataset", "ml-1m", "--url", f"{server.address}/set.zip", "--dir", str(tmp_path))
     printed = capsys.readouterr().out
     assert str(tmp_path / "set.zip") in printed
-    assert f"right by its MD5 {MD5}" in printed
+    assert f"MD5 {MD5} matches" in printed
     assert "no commercial use" in printed
     assert "import_dataset" in printed
     assert address_of("ml-1m").endswith("/ml-1m.zip")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from catalog.selectors.folding import fold, sort_title, without_article, words
+from catalog.selectors.text_folding import fold, sort_title, without_article, words
 
 pytestmark = pytest.mark.unit
 

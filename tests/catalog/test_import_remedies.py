@@ -18,7 +18,7 @@ from catalog.importers.base import ImportRefused, ParsedDataset, Policy
 from catalog.importers.formats import FORMATS
 from catalog.importers.options import Options
 from catalog.management.flags import FLAGS
-from catalog.services.importing import FORMAT_OPTIONS, POLICY_OPTIONS
+from catalog.services.dataset_import import FORMAT_OPTIONS, POLICY_OPTIONS
 from tests.factories.accounts import UserFactory
 
 N = 3_000

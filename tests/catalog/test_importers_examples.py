@@ -10,7 +10,9 @@ import pytest
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize("name", ["blocks", "download", "ids", "items", "layout", "rows", "titles"])
+@pytest.mark.parametrize(
+    "name", ["download", "ids", "items", "layout", "number_reader", "row_checks", "rows", "titles", "typed_rows"]
+)
 def test_examples_print_what_they_say(name):
     failed, tried = doctest.testmod(importlib.import_module(f"catalog.importers.{name}"))
     assert failed == 0

@@ -143,7 +143,7 @@ def test_bookcrossing_gives_the_zeros_apart_as_usage(tmp_path):
     dataset = parse(books(tmp_path), options=Options(zeros="apart"))
     assert triples(dataset) == [("7", "0002", 1)]
     assert dataset.scale == RatingScale(1, 1, 1)
-    assert dataset.report.scale == "usage: taken or not, nobody rated"
+    assert dataset.report.scale == "usage: taken or not, without ratings"
     assert sum(dataset.report.dropped.values()) == 2
 
 

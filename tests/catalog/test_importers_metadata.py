@@ -86,7 +86,7 @@ def test_a_table_with_a_row_an_item(tmp_path):
     assert set(metadata.items) == {"1"}
     assert metadata.report.rows_kept == 2
     assert metadata.report.warnings == (
-        "Not read, as their names say nothing known: 'id', 'box office'. Name them as kinds to have them read.",
+        "Ignored columns with unknown names: 'id', 'box office'. Name them as kinds to read them.",
     )
 
 
@@ -228,7 +228,7 @@ def test_headers_without_what_is_needed(tmp_path, header, columns, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": {"kind": "a"}}, "both a column of kinds and one of values"),
+        ({"columns": {"kind": "a"}}, "both a column of kinds and a column of values"),
         ({"columns": {"kind": "a", "value": "b", "plot": "c"}}, "kind and value and for plot as well"),
         ({"separator": ""}, "separator"),
         ({"encoding": "klingon"}, "There is no encoding 'klingon'"),
@@ -290,7 +290,7 @@ def test_an_item_has_so_many_facts_and_no_more(tmp_path, monkeypatch):
 
 
 def test_an_open_end_is_said_and_progress_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("catalog.importers.lines.ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr("catalog.importers.line_reader.ROWS_AT_A_TIME", 2)
     monkeypatch.setattr(json_items_module, "ROWS_AT_A_TIME", 1)
     said: list[tuple[str, int]] = []
     metadata = read_metadata(written(tmp_path, FACTS.rstrip("\n")), KNOWN, progress=lambda *now: said.append(now))

@@ -14,7 +14,7 @@ from catalog.importers.base import ImportRefused
 from catalog.importers.layout import Layout, first_line, shown
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, open_source
-from catalog.importers.tables import read_table
+from catalog.importers.table_reader import read_table
 
 pytestmark = pytest.mark.unit
 
@@ -45,7 +45,7 @@ def found(problems: Problems) -> list[tuple[str, int | None, str | None]]:
 
 def test_clean_file_is_swept(tmp_path):
     table, problems = read(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,20\n")
-    assert table.is_swept
+    assert table.is_bulk_read
     assert problems.total == 0
     assert {name: column.tolist() for name, column in table.columns.items()} == {
         "user": ["a", "b"],
@@ -59,7 +59,7 @@ def test_clean_file_is_swept(tmp_path):
 
 def test_double_colons_are_swept(tmp_path):
     table, _ = read(tmp_path, b"1::2::3\n4::5::2.5\n", NUMBERS)
-    assert table.is_swept
+    assert table.is_bulk_read
     assert table.columns["item"].tolist() == [2, 5]
     assert [table.line(row) for row in range(len(table))] == [1, 2]
 
@@ -105,7 +105,7 @@ def test_problems_name_kind_line_and_column(tmp_path):
         b"m,13,4,130\n"
     )
     table, problems = read(tmp_path, content)
-    assert not table.is_swept
+    assert not table.is_bulk_read
     assert found(problems) == [
         ("not a number", 3, "rating"),
         ("not a number", 5, "rating"),
@@ -148,7 +148,7 @@ def test_last_line_without_an_end_is_taken_where_the_layout_allows(tmp_path):
         assert problems.total == 0
         assert table.ends_open
         assert table.columns["time"].tolist() == [10, 20]
-        assert table.is_swept is not by_line
+        assert table.is_bulk_read is not by_line
 
 
 def test_quoted_fields_may_hold_delimiters_quotes_and_line_ends(tmp_path):
@@ -193,7 +193,7 @@ def test_times_are_seconds_or_iso_8601(tmp_path):
     for by_line in (False, True):
         table, problems = read(tmp_path, HEADER + rows, by_line=by_line)
         assert problems.total == 0
-        assert table.is_swept is not by_line
+        assert table.is_bulk_read is not by_line
         assert table.columns["time"].tolist() == [midnight, midnight + 10, midnight, -1]
     mixed = HEADER + b"a,1,4,5\nb,2,4,2020-01-02\n"
     table, problems = read(tmp_path, mixed)
@@ -251,8 +251,8 @@ def test_cut_gzip_is_refused_by_name(tmp_path):
 
 
 def test_progress_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("catalog.importers.sweep.ROWS_AT_A_TIME", 2)
-    monkeypatch.setattr("catalog.importers.lines.ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr("catalog.importers.text_reader.ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr("catalog.importers.line_reader.ROWS_AT_A_TIME", 2)
     content = HEADER + b"a,1,4,1\nb,1,4,1\nc,1,4,1\n"
     told: list[tuple[str, int]] = []
     table, _ = read(tmp_path, content, progress=lambda file, rows: told.append((file, rows)))
@@ -275,7 +275,7 @@ def test_open_quotation_mark_that_a_later_one_closes_swallows_no_row(tmp_path):
     # Taken for what it says, the user is 'a,1,4,1\nb,2,4,1\nc': exact lines show it.
     assert table.columns["item"].tolist() == [3, 4]
     assert [table.line(row) for row in range(len(table))] == [4, 5]
-    assert not table.is_swept
+    assert not table.is_bulk_read
     broken = HEADER + b'"a,1,4,1\nb,2,4,1\nc,3,"4",1\nd,4,4,1\n'
     table, problems = read(tmp_path, broken)
     assert found(problems) == [("unreadable row", 2, None)]
@@ -291,6 +291,17 @@ def test_text_between_double_delimiters_is_seen(tmp_path):
 def test_whole_number_beyond_64_bits_is_no_time(tmp_path):
     _, problems = read(tmp_path, HEADER + b"a,1,4,1\nb,2,4,99999999999999999999\n")
     assert found(problems) == [("not a number", 3, "time")]
+
+
+@pytest.mark.parametrize("text", ["9459101.337764159", "5271435969026.1693", "732721887700.177873"])
+def test_numbers_of_more_than_fifteen_digits_are_read_exactly(tmp_path, text):
+    # Digits divided by a power of ten would be off by one unit in the last place.
+    digits, _, decimals = text.partition(".")
+    assert float(digits + decimals) / 10.0 ** len(decimals) != float(text)
+    layout = Layout(columns=("user", "rating"), kinds={"user": "whole", "rating": "number"})
+    table, problems = read(tmp_path, f"user,rating\n7,{text}\n".encode(), layout)
+    assert problems.total == 0
+    assert table.columns["rating"].tolist() == [float(text)]
 
 
 def test_infinite_rating_is_no_number(tmp_path):

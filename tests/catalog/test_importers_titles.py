@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from catalog.importers.titles import Title, natural, take_apart
+from catalog.importers.titles import Title, natural, parse_title
 
 pytestmark = pytest.mark.unit
 
@@ -71,12 +71,12 @@ def test_natural_puts_the_article_in_front(filed, said):
     ],
 )
 def test_take_apart_finds_title_year_and_aliases(filed, expected):
-    assert take_apart(filed) == expected
+    assert parse_title(filed) == expected
 
 
 def test_take_apart_loses_no_title_of_movielens(movielens_small):
     with (movielens_small / "movies.csv").open(encoding="utf-8", newline="") as file:
-        titles = [take_apart(row["title"]) for row in csv.DictReader(file)]
+        titles = [parse_title(row["title"]) for row in csv.DictReader(file)]
     assert all(title.text for title in titles)
     assert sum(title.year is None for title in titles) == 12
     assert not any(title.text.endswith((", The", ", A", ", La", ", Les", ", L'")) for title in titles)

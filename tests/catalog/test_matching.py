@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from catalog.demo.films import demo_films
-from catalog.selectors.matching import Document, Matcher
+from catalog.selectors.item_matcher import Document, Matcher
 
 pytestmark = pytest.mark.unit
 

@@ -71,18 +71,18 @@ def test_facts_make_the_next_version_and_leave_the_first_as_it_was(tmp_path: Pat
     assert version.report["rows_kept"] == base.report["rows_kept"]
     log = LogEntry.objects.get(object_id=version.pk)
     assert (log.actor, log.reason) == (actor, "Facts of facts.csv added to version 1.")
-    assert said[-1] == ("Keeping items", 40, 40)
+    assert said[-1] == ("Storing items", 40, 40)
 
 
 def test_items_read_back_from_rows_are_the_items_that_were_imported() -> None:
     """The hash of a version follows from its rows alone, so equal content is found however it came about."""
     from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
     from catalog.services.metadata import _items_of
-    from catalog.services.versions import keep_version
+    from catalog.services.versions import store_version
     from core import artefacts
 
     base = make_version()
-    again = keep_version(
+    again = store_version(
         name=base.dataset.name,
         title=None,
         arrays=artefacts.load(ARTEFACT_KIND, base.ratings_digest).arrays,
@@ -97,7 +97,7 @@ def test_items_read_back_from_rows_are_the_items_that_were_imported() -> None:
 
 
 def test_items_without_a_feature_get_their_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalog.importers.lines.ROWS_AT_A_TIME", 1)
+    monkeypatch.setattr("catalog.importers.line_reader.ROWS_AT_A_TIME", 1)
     base = make_version(items=tuple(ParsedItem(str(number), f"Bare {number}") for number in range(1, 9)), per_user=4)
     said: list[tuple[str, int, int | None]] = []
     version = add_metadata(version=base, path=facts(tmp_path), progress=lambda *now: said.append(now))
@@ -125,7 +125,7 @@ def test_the_same_facts_twice_are_one_version_and_nothing_new_is_said(tmp_path: 
     ("text", "options", "code", "message"),
     [
         ("item,kind,value\n1,year,soon\n2,tag,x\n", {}, "import.refused", "facts.csv, line 2, column value: 'soon'"),
-        (FACTS, {"columns": {"kind": "kind"}}, "import.bad_option", "both a column of kinds and one of values"),
+        (FACTS, {"columns": {"kind": "kind"}}, "import.bad_option", "both a column of kinds and a column of values"),
         (FACTS, {"colour": "red"}, "import.bad_option", "no option called colour"),
     ],
 )
@@ -187,7 +187,7 @@ def test_the_command_prints_what_was_added(tmp_path: Path, capsys: pytest.Captur
         newest_version("films").content_hash,
     )
     call_command("add_metadata", "films", str(facts(tmp_path, "item,genres,extra\n1,Noir,1\n", "wide.csv")))
-    assert "Not read, as their names say nothing known: 'extra'" in capsys.readouterr().out
+    assert "Ignored columns with unknown names: 'extra'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_the_page_adds_facts_from_a_file(client: Client) -> None:
     assert f'href="{version.get_absolute_url()}metadata/"' in client.get(version.get_absolute_url()).text
     address = f"{version.get_absolute_url()}metadata/"
     page = client.get(address).text
-    assert "A version never changes." in page
+    assert "Versions never change." in page
     bad = SimpleUploadedFile("facts.csv", b"item,kind,value\n1,year,<soon>\n")
     page = client.post(address, {"file": bad, "on_bad_row": "refuse"}).text
     assert "facts.csv, line 2, column value: &#x27;&lt;soon&gt;&#x27; is no year" in page
@@ -221,9 +221,9 @@ def test_the_page_adds_facts_from_a_file(client: Client) -> None:
     response = client.post(address, {"file": good, "on_bad_row": "drop"}, follow=True)
     assert response.redirect_chain == [("/catalog/small/2/", 302)]
     page = response.text
-    assert "Version 2 has new facts about 3 items." in page
-    assert "Facts added to version 1 from facts.csv" in page
-    assert "Left out: unknown item" in page
+    assert "Version 2 has new metadata for 3 items." in page
+    assert "Metadata added to version 1 from facts.csv" in page
+    assert "Excluded: unknown item" in page
     assert "Replaced: plot" in page
 
 
@@ -243,7 +243,7 @@ def test_the_page_refuses_files_too_large_for_it(client: Client, monkeypatch: py
     monkeypatch.setattr(forms, "MOST_UPLOADED", 10)
     upload = SimpleUploadedFile("facts.csv", FACTS.encode())
     page = client.post(f"{version.get_absolute_url()}metadata/", {"file": upload, "on_bad_row": "drop"}).text
-    assert "Use the command add_metadata for larger ones." in page
+    assert "Use the command add_metadata for larger files." in page
     assert DatasetVersion.objects.count() == 1
 
 
@@ -254,10 +254,10 @@ def test_the_page_is_for_staff_and_the_datasets_owner(client: Client) -> None:
     client.force_login(owner)
     upload = {"file": SimpleUploadedFile("facts.csv", FACTS.encode()), "on_bad_row": "drop"}
     assert client.post(address, upload).status_code == 403
-    assert "Add facts about items" not in client.get(version.get_absolute_url()).text
+    assert "Add item metadata" not in client.get(version.get_absolute_url()).text
     assert DatasetVersion.objects.count() == 1
     version.dataset.owner = owner
     version.dataset.save()
-    assert "File of facts" in client.get(address).text
+    assert "Metadata file" in client.get(address).text
     retire_version(version=version)
     assert client.get(address).status_code == 403

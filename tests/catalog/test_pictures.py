@@ -188,5 +188,5 @@ def test_the_page_takes_an_archive_beside_the_facts(client: Client, tmp_path: Pa
         },
         follow=True,
     )
-    assert "Version 2 has new facts about 1 items." in page.content.decode()
+    assert "Version 2 has new metadata for 1 items." in page.content.decode()
     assert newest_version(base.dataset.name).items.exclude(image="").count() == 1

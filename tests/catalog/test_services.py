@@ -63,7 +63,7 @@ def test_an_import_makes_items_features_and_ratings(tmp_path: Path) -> None:
     assert ratings_of(version).scale == Scale(0.5, 5, 0.5)
     assert timestamps_of(version).tolist() == [100, 101, 102]
     assert version.report["rows_kept"] == 3
-    assert ("Keeping items", 2, 2) in said
+    assert ("Storing items", 2, 2) in said
 
 
 def test_the_same_content_gives_the_same_version_and_other_content_the_next(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_damaged_ratings_are_not_served() -> None:
     values = np.load(folder / "values.npy")
     values[0] = 5 if values[0] != 5 else 4
     np.save(folder / "values.npy", values)
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
     with pytest.raises(ArtefactError, match="no longer matches its digest"):
         item_ids_of(version)
     shutil.rmtree(folder)
@@ -260,13 +260,13 @@ def test_a_catalogue_that_is_kept_whole_is_read_in_four_queries_and_asked_no_mor
     version = services.load_demo_dataset(seed=3)
     items_kept = items_selectors.ITEMS_KEPT
     with django_assert_num_queries(4):
-        items_selectors.keep_all(version)
+        items_selectors.preload_items(version)
     with django_assert_num_queries(0):
-        items_selectors.keep_all(version)
+        items_selectors.preload_items(version)
         (first, last) = items_selectors.items_at(version, [0, version.n_items - 1])
         assert items_selectors.item_with_key(version, last.pk) == last
         assert items_selectors.facts_of_item(version, first)["genre"]
         assert set(items_selectors.headlines_at(version, [0])) == {0}
     version.n_items = items_kept + 1
     with django_assert_num_queries(0):
-        items_selectors.keep_all(version)
+        items_selectors.preload_items(version)

@@ -44,7 +44,7 @@ def test_shape_of_ratings_counted_by_hand() -> None:
 @pytest.mark.unit
 def test_figures_say_their_finding_and_carry_their_numbers() -> None:
     figure = charts.ratings_per_value([(1, 10), (2, 0), (3, 30)])
-    assert figure.title == "The commonest rating is 3: 75 % of all"
+    assert figure.title == "The commonest rating is 3: 75% of all"
     assert figure.rows == (("1", "10", "25.0 %"), ("2", "0", "0.0 %"), ("3", "30", "75.0 %"))
     assert set(figure.specs) == {"light", "dark"}
     tail = charts.tail([8, 1, 1, 0], [(2, 0.5, 0.9)], 1)

@@ -61,7 +61,7 @@ def test_a_version_shows_its_size_its_shape_and_that_it_is_synthetic(console: Cl
     shape = shape_of(version)
     page = console.get("/catalog/small/1/").text
     assert "These ratings are synthetic." in page
-    assert f"{100 * (1 - 900 / 2400):.2f} %" in page
+    assert f"{100 * (1 - 900 / 2400):.2f}%" in page
     assert "1 to 5 in steps of 1, mean" in page
     assert version.content_hash in page
     for value, count in shape.values:
@@ -109,7 +109,7 @@ def test_the_grid_searches_and_filters_by_plain_links(console: Client) -> None:
     assert titles(page) == ["Film 04"]
     assert 'value="1983"' in page
     assert '<option value="Western" selected>' in page
-    assert "Nothing here answers that" in console.get("/catalog/small/1/items/", {"q": "qqqqqq"}).text
+    assert "No items match" in console.get("/catalog/small/1/items/", {"q": "qqqqqq"}).text
 
 
 def test_the_grid_s_pages_hold_every_item_once_and_keep_the_filters(console: Client) -> None:
@@ -131,7 +131,7 @@ def test_the_grid_says_when_it_is_asked_for_what_it_does_not_know(console: Clien
     page = console.get("/catalog/small/1/items/", asked)
     assert page.status_code == 200
     assert titles(page.text) == []
-    assert "These filters are not ones this page knows" in page.text
+    assert "These filters are not valid" in page.text
 
 
 def test_htmx_is_given_the_results_alone_unless_it_restores_history(console: Client) -> None:
@@ -213,7 +213,7 @@ def test_the_owner_retires_a_version_and_others_cannot(console: Client, research
     version.dataset.save()
     assert button in console.get("/catalog/small/1/").text
     page = console.post("/catalog/small/1/retire/", follow=True).text
-    assert "it is offered for nothing new" in page
+    assert "it is not offered for new runs" in page
     assert button not in page
     assert "small" not in console.get("/catalog/").text
 
@@ -238,8 +238,8 @@ def test_usage_without_ratings_has_a_page_that_says_so(console: Client, tmp_path
     (tmp_path / "retail.dat").write_text("1 2 3\n2 3\n3\n")
     import_dataset(path=tmp_path / "retail.dat", name="retail")
     page = console.get("/catalog/retail/1/").text
-    assert "taken or not: nobody rated" in page
-    assert "usage: taken or not, nobody rated" in page
+    assert "taken or not, no ratings" in page
+    assert "usage: taken or not, without ratings" in page
     assert page.count("data-chart=") == 1
     listed = console.get("/catalog/").text
     assert "taken or not" in listed

@@ -98,8 +98,8 @@ DRAWINGS: dict[str, Draw] = {
     ),
     "forest": lambda **options: forest(
         _differences(),
-        title="8 of 21 pairs are told apart in perceived accuracy",
-        x_title="Difference of means in perceived accuracy, with simultaneous 95 % intervals",
+        title="8 of 21 pairs differ significantly in perceived accuracy",
+        x_title="Difference of means in perceived accuracy, with simultaneous 95% CIs",
         **options,
     ),
     "rank_strip": lambda **options: rank_strip(
@@ -131,14 +131,14 @@ DRAWINGS: dict[str, Draw] = {
     "hasse": lambda **options: hasse(
         _around(MEANS, 0.25),
         [("TopPop", "CorNgr"), ("TopPop", "NNCosNgr"), ("PureSVD50", "NNCosNgr")],
-        title="TopPop and PureSVD50 are told apart from two others",
+        title="TopPop and PureSVD50 differ significantly from two others",
         y_title="Perceived accuracy, mean on a scale of 1 to 5",
         **options,
     ),
     "bars": lambda **options: bars(
         {"whole profile": _around(RECALL, 0.01), "profile of five": _around(RECALL, 0.01)},
         title="PureSVD finds twice as much as any other",
-        x_title="Recall at 5, with 95 % intervals over test users",
+        x_title="Recall at 5, with 95% CIs over test users",
         **options,
     ),
     "curves": lambda **options: curves(

@@ -43,6 +43,7 @@ def test_what_is_finished_is_vega_lite(draw: Any, monkeypatch: pytest.MonkeyPatc
     assert len(looked_at) == 1
 
 
+@pytest.mark.slow
 def test_specification_same_whatever_was_drawn_before(all_drawings: Any) -> None:
     forward = {name: json.dumps(draw()) for name, draw in all_drawings.items()}
     backward = {name: json.dumps(all_drawings[name]()) for name in reversed(all_drawings)}
@@ -71,7 +72,7 @@ def test_width_given_leaves_nothing_to_the_element(draw: Any) -> None:
 
 
 def test_width_too_small_refused(draw: Any) -> None:
-    with pytest.raises(ParameterError, match="at least 240 pixels wide; 120"):
+    with pytest.raises(ParameterError, match="at least 240 pixels wide; got 120"):
         draw(width=120)
 
 
@@ -110,3 +111,12 @@ def test_names_on_a_phone_lose_their_second_line(all_drawings: Any) -> None:
 )
 def test_whole_ticks_are_round(low: int, high: int, about: int, expected: list[int]) -> None:
     assert frame.whole_ticks(low, high, about=about) == expected
+
+
+def test_a_stamp_stands_before_title_and_description(draw: Any) -> None:
+    spec = draw()
+    stamped = frame.stamped(spec, "PILOT")
+    assert stamped["usermeta"]["title"] == f"PILOT. {spec['usermeta']['title']}"
+    assert stamped["usermeta"]["description"] == f"PILOT. {spec['usermeta']['description']}"
+    assert "PILOT" in " ".join(words(render.svg(stamped)))
+    assert "PILOT" not in " ".join(words(render.svg(spec)))

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from charting import render
+from charting.consort import Stage
 from charting.marks import (
     Counts,
     bars,
     box_plot,
+    consort,
     curves,
     hasse,
     histogram,
@@ -61,7 +63,7 @@ def rows_of(spec: Spec, mark_type: str, **look: Any) -> list[dict[str, Any]]:
     ],
 )
 def test_number_that_is_not_finite_refused_by_name(attempt: Any, bad: float) -> None:
-    with pytest.raises(DataError, match=r"cannot draw (nan|-?inf) for .*; leave it out"):
+    with pytest.raises(DataError, match=r"cannot draw (nan|-?inf) for .*: omit it"):
         attempt(bad)
 
 
@@ -115,7 +117,7 @@ def test_value_outside_its_interval_refused() -> None:
 
 
 def test_estimate_without_interval_refused() -> None:
-    with pytest.raises(DataError, match="needs a value and two ends; 1 numbers came"):
+    with pytest.raises(DataError, match="needs a value and two ends; got 1 numbers"):
         hasse({"LSA": (3,)}, [], title="t", y_title="y")
 
 
@@ -234,7 +236,7 @@ def test_hasse_of_fallout_has_the_lowest_on_top() -> None:
 
 
 def test_hasse_edge_against_the_scale_refused() -> None:
-    with pytest.raises(DataError, match="LSA is said to dominate TopPop"):
+    with pytest.raises(DataError, match="LSA dominates TopPop"):
         hasse({"LSA": (1, 1, 1), "TopPop": (2, 2, 2)}, [("LSA", "TopPop")], title="t", y_title="y")
 
 
@@ -264,12 +266,12 @@ def test_bars_print_shares_without_a_leading_zero_and_other_numbers_with_it() ->
 
 
 def test_bars_of_more_than_all_refused_as_shares() -> None:
-    with pytest.raises(DataError, match=r"value 1\.5, which no share can have"):
+    with pytest.raises(DataError, match=r"value 1\.5, which is no proportion"):
         bars({"s": {"LSA": (1.5, 1.4, 1.6)}}, title="t", x_title="x")
 
 
 def test_bars_of_three_series_refused() -> None:
-    with pytest.raises(ParameterError, match="one or two series; 3"):
+    with pytest.raises(ParameterError, match="one or two series; got 3"):
         bars(dict.fromkeys("abc", ONE), title="t", x_title="x")
 
 
@@ -295,7 +297,7 @@ def test_curves_names_at_line_ends_stand_apart() -> None:
 def test_curves_of_counts_keep_their_numbers() -> None:
     spec = curves({"LSA": [10.5, 20.5]}, title="t", y_title="Items", is_share=False, decimals=1)
     assert spec["usermeta"]["description"].endswith("At 2: LSA 20.5.")
-    with pytest.raises(DataError, match="no share can have"):
+    with pytest.raises(DataError, match="is no proportion"):
         curves({"LSA": [10.5, 20.5]}, title="t", y_title="Items")
 
 
@@ -305,12 +307,12 @@ def test_curves_of_unequal_length_refused() -> None:
 
 
 def test_curves_lengths_that_do_not_ascend_refused() -> None:
-    with pytest.raises(ParameterError, match="must ascend"):
+    with pytest.raises(ParameterError, match="must be in ascending order"):
         curves({"LSA": [0.1, 0.2]}, title="t", y_title="y", n_values=[5, 5])
 
 
 def test_curves_mark_beyond_the_lengths_refused() -> None:
-    with pytest.raises(ParameterError, match="from 1 to 2; 5"):
+    with pytest.raises(ParameterError, match="are 1 to 2; 5"):
         curves({"LSA": [0.1, 0.2]}, title="t", y_title="y", at_n=5)
 
 
@@ -379,7 +381,7 @@ def test_progress_impossible_counts_refused(counts: Counts, targets: dict[str, i
 
 def test_histogram_orders_values_and_prints_shares() -> None:
     spec = histogram({5: 30, 1: 10}, title="t", x_title="Rating")
-    assert [(row["value"], row["share"]) for row in rows_of(spec, "rect")] == [("1", "25 %"), ("5", "75 %")]
+    assert [(row["value"], row["share"]) for row in rows_of(spec, "rect")] == [("1", "25%"), ("5", "75%")]
 
 
 def test_histogram_negative_count_refused() -> None:
@@ -421,3 +423,33 @@ def test_plane_without_labels_has_no_points():
 def test_plane_refuses_what_cannot_be_drawn(lines, choices, message):
     with pytest.raises(DataError, match=message):
         plane(lines, title="A", x_title="Recall", y_title="Precision", **choices)
+
+
+@pytest.mark.parametrize(
+    ("stages", "match"),
+    [
+        ([], "no step of the flow"),
+        ([Stage("Consented", -1, {})], "Consented of the flow has a count below 0"),
+        ([Stage("Consented", 3, {"Left": -1})], "Consented of the flow has a count below 0"),
+    ],
+)
+def test_a_flow_without_steps_or_with_negative_counts_is_refused(stages: list[Stage], match: str) -> None:
+    with pytest.raises(DataError, match=match):
+        consort(stages, title="Flow")
+
+
+def test_a_flow_of_one_step_is_one_box() -> None:
+    spec = consort([Stage("Consented", 3, {})], title="Flow")
+    assert spec["usermeta"]["description"] == "Flow of participants. Consented: 3."
+    assert "Consented" in render.svg(spec)
+
+
+@pytest.mark.parametrize(("is_from_zero", "bottom"), [(True, 0.0), (False, 0.5)])
+def test_curves_begin_at_zero_unless_told_otherwise(is_from_zero: bool, bottom: float) -> None:
+    spec = curves({"LSA": [0.9, 0.8]}, title="t", y_title="y", is_from_zero=is_from_zero)
+    (low,) = {
+        layer["encoding"]["y"]["scale"]["domain"][0]
+        for layer in spec["layer"]
+        if "domain" in layer.get("encoding", {}).get("y", {}).get("scale", {})
+    }
+    assert low == pytest.approx(0.0) if is_from_zero else low >= bottom

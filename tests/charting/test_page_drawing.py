@@ -22,7 +22,7 @@ document.addEventListener("DOMContentLoaded", async () => {
       const place = document.createElement("figure");
       place.id = name;
       document.body.append(place);
-      await window.vegaEmbed(place, specs[name], OPTIONS);
+      await window.vegaEmbed(place, specs[name], { ast: true, actions: false, renderer: "svg" });
     }
     document.documentElement.dataset.outcome = "drawn";
   } catch (error) {
@@ -46,7 +46,7 @@ def serve(serve_pages: Any) -> Any:
             ),
             "/page.css": ("text/css", "body, figure { margin: 0 } .vega-embed { width: 100% }"),
             "/runtime.js": ("text/javascript", render.page_runtime()),
-            "/draw.js": ("text/javascript", SCRIPT.replace("OPTIONS", json.dumps(render.EMBED_OPTIONS))),
+            "/draw.js": ("text/javascript", SCRIPT),
             "/specs.json": ("application/json", json.dumps(specs)),
         }
         address: str = serve_pages(pages, style_sources)

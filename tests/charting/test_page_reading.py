@@ -91,8 +91,8 @@ def test_values_are_the_datas_own_and_the_ring_stands_on_the_mark(drawn: Any) ->
     drawn.keyboard.press("ArrowDown")
     drawn.keyboard.press("ArrowDown")
     assert said(drawn, "forest") == (
-        "TopPop − AsySVD, difference 0.37, simultaneous 95 % interval −0.08 to 0.82, p = .031, "
-        "verdict not told apart (2 of 21)"
+        "TopPop − AsySVD, difference 0.37, simultaneous 95% CI [−0.08, 0.82], p = .031, "
+        "verdict not significant (2 of 21)"
     )
     drawn.locator("#forest .chart-ring").scroll_into_view_if_needed()
     ring = drawn.locator("#forest .chart-ring").bounding_box()

@@ -24,7 +24,8 @@ def test_lines_are_thinned_named_and_told_apart() -> None:
     lines = {"A": (x, np.sqrt(x)), "B": (x, x), "random": ([0, 1], [0, 1])}
     spec = rates(lines, title="A is best", emphasised=("A",), quiet=("random", "omniscient"))
     assert (
-        spec["usermeta"]["description"] == "Lines, Hit rate against False-alarm rate. At .1: A .32, B .10, random .10."
+        spec["usermeta"]["description"]
+        == "Line chart, Hit rate against False-alarm rate. At .1: A .32, B .10, random .10."
     )
     drawn = svg(spec)
     for name in lines:
@@ -36,8 +37,8 @@ def test_lines_are_thinned_named_and_told_apart() -> None:
     ("lines", "words"),
     [
         ({}, "no line to draw"),
-        ({"A": ([0, 1], [0])}, "one of each a point"),
-        ({"A": ([0, 0.5, 0.4], [0, 1, 1])}, "must not fall"),
+        ({"A": ([0, 1], [0])}, "one of each per point"),
+        ({"A": ([0, 0.5, 0.4], [0, 1, 1])}, "must not decrease"),
         ({"A": ([0, 2], [0, 1])}, "x"),
         ({"A": ([0, 1], [0, float("nan")])}, "y of A"),
     ],

@@ -27,12 +27,14 @@ print(hashlib.sha256(render.svg(spec).encode()).hexdigest(), hashlib.sha256(rend
 """
 
 
+@pytest.mark.slow
 def test_svg_same_bytes_whatever_was_drawn_before(all_drawings: Any) -> None:
     specs = {name: draw() for name, draw in all_drawings.items()}
     forward = {name: render.svg(spec) for name, spec in specs.items()}
     assert {name: render.svg(specs[name]) for name in reversed(specs)} == forward
 
 
+@pytest.mark.slow
 def test_files_same_bytes_in_another_process() -> None:
     runs = {
         subprocess.run([sys.executable, "-c", DIGEST_OF_A_CHART], capture_output=True, check=True).stdout
@@ -98,7 +100,7 @@ def test_png_same_bytes_twice(draw: Any) -> None:
 
 
 def test_png_resolution_out_of_range_refused(all_drawings: Any) -> None:
-    with pytest.raises(ParameterError, match="36 to 1200 dots per inch; 5000"):
+    with pytest.raises(ParameterError, match="36 to 1200 dots per inch; got 5000"):
         render.png(all_drawings["bars"](), ppi=5000)
 
 
@@ -117,3 +119,9 @@ def test_import_leaves_the_drawing_libraries_unloaded() -> None:
     code = "import sys, charting.marks, charting.render; print({'altair', 'vl_convert', 'pandas'} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert answer.stdout.strip() == "set()"
+
+
+def test_the_script_of_pages_draws_and_fetches_nothing() -> None:
+    script = render.page_runtime()
+    assert "vegaEmbed" in script
+    assert len(script) > 500_000

@@ -79,7 +79,7 @@ def test_large_conditions_draw_points_for_several(n: int) -> None:
     assert len(points) == -(-n // per_point) <= MOST_POINTS
     assert max(across for across, _ in points) <= 0.4 + 1e-9
     spec = raincloud({"LSA": [2.0] + [3.0] * (n - 1)}, title="t", x_title="Accuracy", domain=(1, 5))
-    assert ("a point is" in str(spec["title"]["subtitle"])) == (per_point > 1)
+    assert ("each point is" in str(spec["title"]["subtitle"])) == (per_point > 1)
 
 
 # Answers in steps
@@ -91,7 +91,7 @@ def test_pieces_fill_the_bar_in_order() -> None:
     pieces = [one for one in pieces if "start" in one]
     assert [one["n"] for one in pieces] == [1, 2, 7]
     assert [(one["start"], one["end"]) for one in pieces] == [(0.0, 0.1), (0.1, 0.3), (0.3, 1.0)]
-    assert [one["long"] for one in pieces] == ["10 %", "20 %", "70 %"]
+    assert [one["long"] for one in pieces] == ["10%", "20%", "70%"]
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

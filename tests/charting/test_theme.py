@@ -85,7 +85,7 @@ def test_mode_of_a_foreign_specification_refused() -> None:
 
 
 def test_side_unknown_refused() -> None:
-    with pytest.raises(ParameterError, match="'warm' is not known"):
+    with pytest.raises(ParameterError, match="'warm' is unknown"):
         theme.colour_of("warm")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'warm' is not known"):
+    with pytest.raises(ParameterError, match="'warm' is unknown"):
         theme.wash_of("warm")  # type: ignore[arg-type]

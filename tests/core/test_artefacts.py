@@ -22,9 +22,9 @@ def folder(settings, tmp_path: Path) -> Iterator[Path]:  # type: ignore[no-untyp
         **settings.STORAGES,
         "artefacts": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
     }
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
     yield tmp_path
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
 
 
 def test_arrays_come_back_memory_mapped_and_unchanged() -> None:
@@ -119,7 +119,7 @@ def test_a_storage_that_is_not_a_folder_is_fetched_once(monkeypatch: pytest.Monk
     digest = artefacts.store("models", {"a": np.arange(4)}, {"k": "v"})
     assert artefacts.store("models", {"a": np.arange(4)}, {"k": "v"}) == digest
     assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2, 3]
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
     remote.delete(f"models/{digest}/a.npy")
     assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2, 3]
 
@@ -130,6 +130,6 @@ def test_arrays_that_are_let_go_hold_no_memory_and_read_the_same() -> None:
     values = artefacts.load("models", digest).arrays["values"][1:]
     total = values.sum()
     held = psutil.Process().memory_info().rss
-    artefacts.let_go(values, np.arange(3))
+    artefacts.release_memory(values, np.arange(3))
     assert held - psutil.Process().memory_info().rss > 35_000_000
     assert values.sum() == total

@@ -6,11 +6,11 @@ from django.db import transaction
 from accounts.models import User
 from catalog.models import Dataset, DatasetVersion
 from core.errors import NotAllowedInState
-from core.jobs import enqueue_on_commit
 from core.models import LogEntry
 from core.transitions import move, record
 from evaluation.enums import RUN_MOVES, RunStatus
 from evaluation.models import EvaluationRun
+from jobs.queue import enqueue_on_commit
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -49,7 +49,7 @@ def test_of_two_that_try_the_same_move_one_is_refused(run: EvaluationRun) -> Non
     before = run.updated_at
     move(run, to=RunStatus.RUNNING, allowed=RUN_MOVES)
     assert run.updated_at > before
-    with pytest.raises(NotAllowedInState, match="changed by somebody else") as caught:
+    with pytest.raises(NotAllowedInState, match="changed by someone else") as caught:
         move(other, to=RunStatus.RUNNING, allowed=RUN_MOVES)
     assert caught.value.extra["status"] == "queued"
     assert LogEntry.objects.count() == 1

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study
-from studies.recruiting.exits import Exit
-from studies.services import answers, enrolment, finishing, privacy, ratings, recommending
-from studies.services.attention import fail_attention
-from studies.services.entry_links import entry_link
-from studies.services.interviews import start_interview
-from studies.services.launch import close_study, pause_study
-from studies.services.recruiting import set_exits, set_panel
+from studies.participation.services import answers, enrolment, finishing, ratings, recommending, withdrawal
+from studies.participation.services.attention import fail_attention
+from studies.participation.services.interviews import start_interview
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.services.entry_links import entry_link
+from studies.recruitment.services.recruitment import set_exits, set_panel
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import ABOUT, answer_item, enter, items_of, make_study, recruit_on_prolific
 
@@ -164,7 +164,7 @@ def states(language: str) -> dict[str, State]:
     found["details as a page"] = State(f"{details.base}details/{item.pk}/")
     found["page that is not there"] = State(f"{details.base}details/999999/")
     left = way("items")
-    privacy.withdraw(participant=left.participant)
+    withdrawal.withdraw(participant=left.participant)
     found["withdrawn"] = State(left.base)
     outside = way("about")
     enrolment.accept_about(participant=outside.participant, answers={**ABOUT, "age": 70})

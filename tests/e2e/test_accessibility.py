@@ -107,3 +107,27 @@ def test_text_of_twice_the_size_is_all_there(live_server: Any, browser: Browser,
             found.append(f"{name}: {moving} animations though less motion was asked for")
         context.close()
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_long_word_for_close_covers_no_title(live_server: Any, browser: Browser, width: int) -> None:
+    sheet = states("en")["details in the sheet"]
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(live_server.url + sheet.path)
+    assert sheet.do is not None
+    sheet.do(page)
+    is_covered = page.evaluate(
+        """() => {
+          const button = document.querySelector('#sheet .close button');
+          const heading = document.querySelector('#sheet h2');
+          button.textContent = 'Fenster schließen';
+          heading.firstChild.textContent = 'Before Sunrise and after ';
+          const text = document.createRange();
+          text.selectNodeContents(heading);
+          const over = button.getBoundingClientRect();
+          return [...text.getClientRects()].some((line) =>
+            line.left < over.right && line.right > over.left && line.top < over.bottom && line.bottom > over.top);
+        }"""
+    )
+    page.close()
+    assert not is_covered

@@ -15,9 +15,9 @@ from accounts.services import create_token
 from analysis.enums import RequestStatus
 from analysis.models import Report, ReportRequest
 from analysis.services import build_report
+from studies.design.services.amending import extend_targets
 from studies.models import Study
-from studies.services.amending import extend_targets
-from studies.services.quality import exclude
+from studies.monitoring.services.exclusions import exclude
 from tests.e2e.test_accessibility import SCHEMES, SIDEWAYS, violations, with_axe
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
@@ -89,7 +89,7 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
         "versions": (reverse("studies:versions", args=[study.slug]), None),
         "design, unfolded": (reverse("studies:design", args=[draft.slug]), unfolded),
         "tokens": (reverse("accounts:tokens"), None),
-        "interface for programs": (reverse("api:docs"), swagger),
+        "REST API": (reverse("api:docs"), swagger),
     }
 
 

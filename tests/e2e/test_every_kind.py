@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Participant
-from studies.services import answers, finishing
+from studies.participation.services import answers, finishing
 from tests.e2e.states import Way
 from tests.e2e.test_accessibility import CUT_OFF, SCHEMES, SIDEWAYS, WIDTHS, violations, with_axe
 from tests.e2e.test_participant_way import Keyboard, until
@@ -95,7 +95,7 @@ def test_every_kind_is_answered_by_keys_alone(live_server: Any, browser: Browser
     do.fill("[name=nickname]", "Varied")
     do.fill("[name=why]", "Because.")
     until(lambda: stored().get("why") == "Because.", page, "the last answer")
-    expect(page.locator("#saved")).to_have_text("Kept.")
+    expect(page.locator("#saved")).to_have_text("Saved.")
     page.reload()
     expect(page.locator("#mood")).to_have_value("55")
     expect(page.locator("[name='service.other']")).to_have_value("A friend")

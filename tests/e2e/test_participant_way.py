@@ -12,7 +12,7 @@ from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 STEPS = {"about", "rate", "recommendations", "item", "overall", "thanks"}
 
@@ -154,8 +154,8 @@ def consent(page: Page, do: Pointer) -> None:
 
 def about(page: Page, do: Pointer) -> None:
     unsettle(page, lambda: expect(page.locator("h1")).to_have_text("About you"))
-    do.tick("input[name=not_met_before][value=yes]")
-    do.tick("input[name=no_technical_knowledge][value=yes]")
+    do.tick("input[name=first_visit][value=yes]")
+    do.tick("input[name=recommender_experience][value=no]")
     do.fill("input[name=age]", "33")
     do.choose("select[name=gender]", "woman")
     do.choose("select[name=education]", "master")
@@ -235,7 +235,7 @@ def overall(page: Page, do: Pointer) -> None:
     do.tick("input[name=satisfaction][value='4']")
     do.fill("#comment", "Quite good")
     until(lambda: (_answer(0, "satisfaction"), _answer(0, "comment")) == ("4", "Quite good"), page, "overall")
-    expect(page.locator("#saved")).to_have_text("Kept.")
+    expect(page.locator("#saved")).to_have_text("Saved.")
 
     def still_there() -> None:
         expect(page.locator("input[name=satisfaction][value='4']")).to_be_checked()

@@ -10,13 +10,13 @@ from playwright.sync_api import Browser, Page, Route, expect
 from accounts.models import User
 from studies.enums import ParticipantStatus, Role
 from studies.models import ExternalId, Participant
-from studies.recruiting.exits import Exit
-from studies.services.members import add_member
-from studies.services.recruiting import set_exits
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.services.recruitment import set_exits
+from studies.team.services.members import add_member
 from tests.e2e.test_participant_way import Pointer, about, consent, items, overall, rate, recommendations
 from tests.factories.studies import make_study, recruit_on_prolific
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def _led_to(page: Page) -> list[str | None]:

@@ -20,7 +20,7 @@ from studies.models import Participant, ProfileRating, Response
 from tests.e2e.test_participant_way import until
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def agree(page: Page, url: str) -> None:
@@ -32,8 +32,8 @@ def agree(page: Page, url: str) -> None:
 
 
 def tell_about(page: Page) -> None:
-    for name in ("not_met_before", "no_technical_knowledge"):
-        page.locator(f"input[name={name}][value=yes]").check()
+    for name, value in (("first_visit", "yes"), ("recommender_experience", "no")):
+        page.locator(f"input[name={name}][value={value}]").check()
     page.locator("input[name=age]").fill("33")
     for name, value in (("gender", "woman"), ("education", "master"), ("movies_per_month", "3_to_5")):
         page.locator(f"select[name={name}]").select_option(value)
@@ -175,7 +175,7 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     killed()
     expect(page.locator("input[name=age]")).to_have_value("33")
     expect(page.locator("select[name=education]")).to_have_value("master")
-    expect(page.locator("input[name=not_met_before][value=yes]")).to_be_checked()
+    expect(page.locator("input[name=first_visit][value=yes]")).to_be_checked()
     page.locator("form.about button.go").click()
     page.wait_for_url("**/rate/")
 
@@ -258,7 +258,7 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     forms.nth(10).locator("label").nth(4).click()
     expect(second.locator("#tray .count")).to_have_text("5 of 5")
     forms.nth(11).locator("label").nth(4).click()
-    expect(forms.nth(11).locator("[role=alert]")).to_contain_text("take one back first")
+    expect(forms.nth(11).locator("[role=alert]")).to_contain_text("clear a rating first")
     expect(forms.nth(11).locator("input:checked")).to_have_count(0)
 
     # A phone, with no cookie of this browser, in Italian: the same link, the same ratings.

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from celery import current_app
 
-from evaluation.services.worker_lock import lock_file
+from jobs.worker_lock import lock_file
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASET = """

@@ -56,7 +56,7 @@ def test_range_of_candidates_is_given_where_it_varies(uneven: DatasetVersion) ->
     run = work_off(make_run(version=uneven, protocol=ONE_PLUS_RANDOM))
     found = candidate_range(run)
     assert found is not None
-    assert found.in_words == "25 to 30 (1,000 were asked for)"
+    assert found.in_words == "25 to 30 (1,000 requested)"
     assert run_document(run)["candidates"] == {"fewest": 25, "most": 30}
 
 
@@ -81,10 +81,10 @@ def test_command_warns_before_the_run_and_states_the_number_after_it(eager: None
         "--irrelevant", "2", "--negatives", "1000", stdout=out,
     )  # fmt: skip
     said = out.getvalue()
-    warned = said.index("Warning: 1,000 unrated items were asked for beside each hidden rating, and users of this")
-    assert "leave 25 to 30 of its 40 items unrated" in said
+    warned = said.index("Warning: 1,000 candidates were requested per hidden rating, but users of this")
+    assert "have only 25 to 30 of its 40 items unrated" in said
     assert warned < said.index("algorithm ")
-    assert "Each hidden rating was ranked among 25 to 30 (1,000 were asked for) items its user had not rated." in said
+    assert "Each hidden rating was ranked among 25 to 30 (1,000 requested) items its user had not rated." in said
 
 
 def _signed_in(client: Client) -> None:
@@ -95,7 +95,7 @@ def test_page_and_api_state_the_number(uneven: DatasetVersion, client: Client) -
     run = work_off(make_run(version=uneven, protocol=ONE_PLUS_RANDOM))
     _signed_in(client)
     page = client.get(reverse("evaluation:detail", args=(run.pk,))).content.decode()
-    assert "25 to 30 (1,000 were asked for)" in page
+    assert "25 to 30 (1,000 requested)" in page
     assert client.get(f"/api/v1/runs/{run.pk}/").json()["candidates"] == {"fewest": 25, "most": 30, "asked": 1000}
 
 
@@ -109,7 +109,7 @@ def test_form_asks_before_it_starts_a_run_with_fewer_candidates(client: Client) 
         "n": "5", "profile_length": "5", "seed": "1",
     }  # fmt: skip
     page = client.post(address, fields).content.decode()
-    assert "users of this dataset leave 25 of its 40 items unrated" in page
+    assert "users of this dataset have only 25 of its 40 items unrated" in page
     assert 'type="checkbox" name="accept_fewer"' in page
     assert not EvaluationRun.objects.exists()
     assert client.post(address, {**fields, "accept_fewer": "on"}).status_code == 302

@@ -21,13 +21,13 @@ from catalog.services import import_parsed
 from core import artefacts
 from evaluation.enums import RunStatus
 from evaluation.exports import run_document
-from evaluation.management import watching
+from evaluation.management import run_monitor
 from evaluation.management.commands import evaluate
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run
-from evaluation.services.working import execute
+from evaluation.services.worker_loop import execute
 from evaluation.tables import share
 from tests.factories.catalog import make_items, make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
@@ -158,15 +158,15 @@ def test_evaluate_prints_a_table_and_writes_every_number(eager: None, tmp_path: 
     recall = f"{document['algorithms'][0]['recall']:.3f}".removeprefix("0")
     assert toppop[1] == recall
     assert f"{document['n_relevant']:,} relevant and {document['n_irrelevant']:,} irrelevant cases." in said
-    assert "Left out: 6 reserved users" in said
-    assert "Fitted before" not in said
+    assert "Excluded: 6 reserved users" in said
+    assert "Reused models" not in said
 
 
 def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: None, tmp_path: Path) -> None:
     make_version()
     call("evaluate", "small", *ARGUMENTS, "--json", str(tmp_path / "one.json"))
     said = call("evaluate", "small", *ARGUMENTS, "--json", str(tmp_path / "two.json"))
-    assert "used again: TopPop, PureSVD4." in said
+    assert "same recipe: TopPop, PureSVD4." in said
     one, two = (json.loads((tmp_path / name).read_text()) for name in ("one.json", "two.json"))
     assert (one["run"], one["inputs_hash"]) != (two["run"], None)
     assert one["inputs_hash"] == two["inputs_hash"]
@@ -181,9 +181,9 @@ def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: Non
         (["small", "--algorithms", "best"], "no algorithm 'best'"),
         (["small", "--split", "probe:share=2"], "must be at most 0.999"),
         (["small", "--workers", "0"], "at least 1"),
-        (["small", "--threads", "0"], "argument --threads: .0. is no whole number of at least 1"),
-        (["small", "--part-users", "few"], "argument --part-users: .few. is no whole number of at least 1"),
-        (["small", "--json", "/nowhere/at/all/run.json"], "There is no folder /nowhere/at/all"),
+        (["small", "--threads", "0"], "argument --threads: .0. is not a whole number of at least 1"),
+        (["small", "--part-users", "few"], "argument --part-users: .few. is not a whole number of at least 1"),
+        (["small", "--json", "/nowhere/at/all/run.json"], "The folder /nowhere/at/all"),
     ],
 )
 def test_evaluate_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
@@ -207,7 +207,7 @@ def test_evaluate_that_is_interrupted_cancels_its_run(running_worker: None, monk
         os.kill(os.getpid(), signal.SIGTERM)
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(watching.time, "sleep", interrupt)
+    monkeypatch.setattr(run_monitor.time, "sleep", interrupt)
     with pytest.raises(CommandError, match=r"was cancelled\. Resume it with .* evaluate --resume \d+`") as ended:
         call("evaluate", "small", *ARGUMENTS)
     assert ended.value.returncode == 130
@@ -235,7 +235,7 @@ def test_evaluate_takes_up_a_run_that_stopped(request: pytest.FixtureRequest, tm
     assert [row["by_n"] for row in told["algorithms"]] == [row["by_n"] for row in run_document(whole)["algorithms"]]
     with pytest.raises(
         CommandError,
-        match=rf"Run {stopped.pk} has succeeded\. Export its results with `\.venv/bin/python manage\.py export_run",
+        match=rf"Run {stopped.pk} has already succeeded\. Export its results with .*manage\.py export_run",
     ):
         call("evaluate", "--resume", str(stopped.pk))
 
@@ -244,7 +244,7 @@ def test_evaluate_takes_up_a_run_whose_command_was_killed(request: pytest.Fixtur
     killed = make_run(algorithms="toppop", queue="parallax-run-gone")
     part = lease_part(run=killed)
     assert part is not None
-    with pytest.raises(CommandError, match=r"is under way\. If its workers were killed"):
+    with pytest.raises(CommandError, match=r"is in progress\. If its workers were killed"):
         call("evaluate", "--resume", str(killed.pk))
     request.getfixturevalue("eager")
     killed.parts.filter(pk=part.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
@@ -257,10 +257,10 @@ def test_evaluate_takes_up_a_run_whose_command_was_killed(request: pytest.Fixtur
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Name a dataset and --algorithms, or a run that stopped with --resume RUN"),
-        (["small"], "Name a dataset and --algorithms"),
+        ([], "Give a dataset and --algorithms, or a stopped run with --resume RUN"),
+        (["small"], "Give a dataset and --algorithms"),
         (["small", "--resume", "1"], "keeps its dataset, algorithms and cases"),
-        (["--resume", "77777"], "There is no run 77777"),
+        (["--resume", "77777"], "Run 77777 not found"),
     ],
 )
 def test_evaluate_wants_either_a_new_run_or_one_that_stopped(arguments: list[str], words: str) -> None:
@@ -284,10 +284,10 @@ def test_evaluate_on_a_terminal_keeps_one_line_up_to_date(eager: None) -> None:
 def test_progress_line_says_parts_work_speed_and_time_left() -> None:
     run = make_run_at("running", version=make_version())
     run.activity = "Fitting TopPop"
-    line = watching.progress_line(run, progress(run))
+    line = run_monitor.progress_line(run, progress(run))
     assert line == "1/8 parts · Fitting TopPop"
     done = make_run_at("succeeded", version=make_version(), seed=5)
-    assert watching.progress_line(done, progress(done)).endswith("8 of 8 parts.")
+    assert run_monitor.progress_line(done, progress(done)).endswith("8 of 8 parts.")
 
 
 def test_progress_judges_the_time_left_by_the_parts_done() -> None:
@@ -317,14 +317,14 @@ def test_train_fits_once_and_says_which_model() -> None:
     assert model.params == {"factors": 4}
     assert f"model {model.digest}, recipe {model.recipe}" in said
     assert "was fitted in" in said
-    assert "was there already" in call("train", "small", "--algorithm", "puresvd", "--param", "factors=4")
+    assert "was reused" in call("train", "small", "--algorithm", "puresvd", "--param", "factors=4")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--algorithm", "best"], "no algorithm 'best'"),
-        (["--algorithm", "puresvd", "--param", "factors"], "cannot be read"),
+        (["--algorithm", "puresvd", "--param", "factors"], "is not valid"),
         (["--algorithm", "puresvd", "--param", "factors=x"], "whole number"),
     ],
 )
@@ -336,7 +336,7 @@ def test_train_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
 
 def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
     with pytest.raises(Exception, match="at least one worker"):
-        evaluate.Crew(size=0, queue="q", threads=1)
+        evaluate.RunWorkers(size=0, queue="q", threads=1)
 
 
 def test_table_says_who_predicts_no_ratings_and_keeps_its_columns(eager: None) -> None:
@@ -394,7 +394,7 @@ def test_recommend_prints_a_list_for_a_profile(capsys: pytest.CaptureFixture[str
         (row["score"] for row in document["list"]), reverse=True
     )
     call_command("recommend", *arguments, "--unrated-only")
-    assert "Every item outside the profile has been rated." in capsys.readouterr().out
+    assert "All items outside the profile have ratings." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("algorithm", ["lsa:factors=5", "naive-bayes", "aspect-content:classes=2"])
@@ -427,11 +427,11 @@ def test_recommend_lists_items_that_nobody_rated(
         ({"name": "none"}, "There is no dataset called 'none'"),
         ({"--algorithm": "magic"}, "magic"),
         ({"--profile": "1:5,77:3"}, "has no item '77'"),
-        ({"--profile": "1:5,2"}, "--profile is ITEM:RATING"),
-        ({"--profile": "1:good"}, "--profile is ITEM:RATING"),
+        ({"--profile": "1:5,2"}, "not a valid entry of --profile"),
+        ({"--profile": "1:good"}, "not a valid entry of --profile"),
         ({"--profile": "1:9"}, "outside the scale"),
-        ({"-n": "0"}, "at least one place"),
-        ({"--json": "/nowhere/at/all.json"}, "There is no folder /nowhere/at"),
+        ({"-n": "0"}, "must be at least 1"),
+        ({"--json": "/nowhere/at/all.json"}, "The folder /nowhere/at"),
     ],
 )
 def test_recommend_says_what_it_cannot_do(options: dict[str, str], message: str) -> None:
@@ -459,21 +459,21 @@ def test_two_runs_are_compared_in_a_table_and_as_a_file(tmp_path: Path) -> None:
     assert f"seed: {a.seed} in run {a.pk}; 2 in run {b.pk}" in said
     assert f"Only in run {a.pk}: PureSVD4." in said
     assert f"Only in run {b.pk}: Random." in said
-    assert "Two-sided sign tests by user, adjusted after Holm" in said
+    assert "Two-sided sign tests by user, adjusted as one family (Holm)" in said
     told = json.loads((tmp_path / "compared.json").read_text())
     assert told["only_in_a"] == ["PureSVD4"]
     (row,) = (one for one in told["differences"] if one["metric"] == "recall")
     (line,) = (words for one in said.splitlines() if (words := one.split())[:2] == ["TopPop", "recall"])
     assert line[2:4] == [share(row["a"]), share(row["b"])]
     assert row["difference"] == pytest.approx(row["a"] - row["b"])
-    with pytest.raises(CommandError, match=r"There is no run 77777\. The newest is run"):
+    with pytest.raises(CommandError, match=r"Run 77777 not found\. The newest is run"):
         call("compare_runs", str(a.pk), "77777")
 
 
 def test_evaluate_says_what_was_chosen_on_the_development_users(eager: None) -> None:
     make_version()
     said = call("evaluate", "small", *ARGUMENTS, "--split", "dev-eval:of=holdout,share=0.3")
-    assert re.search(r"On the \d+ users for development \w+ has the best recall \(\.\d{3}\)\. All values above", said)
+    assert re.search(r"On the \d+ development users, \w+ has the best recall \(\.\d{3}\)\. All values above", said)
 
 
 def test_run_is_written_as_files(tmp_path: Path) -> None:
@@ -495,14 +495,14 @@ def test_run_is_written_as_files(tmp_path: Path) -> None:
 
 
 def test_run_that_cannot_be_written_says_why(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"There is no run 77\. Nothing has been run yet\."):
+    with pytest.raises(CommandError, match=r"Run 77 not found\. There are no runs yet\."):
         call_command("export_run", "77", "--out", str(tmp_path))
     queued = make_run()
-    with pytest.raises(CommandError, match=rf"There is no run 77777\. The newest is run {queued.pk}, on Small"):
+    with pytest.raises(CommandError, match=rf"Run 77777 not found\. The newest is run {queued.pk}, on Small"):
         call_command("export_run", "77777", "--out", str(tmp_path))
-    with pytest.raises(CommandError, match="is queued; only one that has succeeded has results"):
+    with pytest.raises(CommandError, match="is queued; only succeeded runs have results"):
         call_command("export_run", str(queued.pk), "--out", str(tmp_path))
     (tmp_path / "file").write_text("")
     done = make_run_at("succeeded", algorithms="toppop", profile_lengths=(), seed=3)
-    with pytest.raises(CommandError, match="file cannot be written to: File exists"):
+    with pytest.raises(CommandError, match=r"Cannot write to .*file: File exists"):
         call_command("export_run", str(done.pk), "--out", str(tmp_path / "file"))

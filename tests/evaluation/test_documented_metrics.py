@@ -11,6 +11,8 @@ import pytest
 from evaluation.exports import curves_of, figure, run_document
 from evaluation.metrics.curves import precision_recall
 from evaluation.metrics.registry import METRICS, metric
+from evaluation.protocols import outcomes
+from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.protocols.unconstrained import pool_of, pooled_precision_recall
 from evaluation.selectors.results import model_rows
@@ -78,3 +80,14 @@ def test_pooled_precision_recall_agrees_with_that_of_single_pairs() -> None:
     assert len(recall) == 14
     assert np.trapezoid(precision, recall) == pytest.approx(slow.area, abs=1e-12)
     assert pooled_precision_recall(pool_of(scores, np.zeros(900, dtype=bool))) is None
+
+
+@pytest.mark.parametrize(("n_relevant", "defined"), [([0, 0], []), ([1, 1], ["average-precision"])])
+def test_pairs_of_one_kind_have_no_groc_and_without_relevant_pairs_nothing(
+    n_relevant: list[int], defined: list[str]
+) -> None:
+    n_others = [1, 2] if sum(n_relevant) == 0 else [0, 0]
+    arrays = {"scores": np.array([2.0, 1.0]), "n_relevant": np.array(n_relevant), "n_others": np.array(n_others)}
+    facts = ModelFacts("order", True, 1.0, 5.0, popularity=np.array([1, 1]), n_users=2)
+    found = outcomes._pooled(arrays, ["groc-area", "average-precision"], facts)
+    assert [one.metric for one in found.values if one.value is not None] == defined

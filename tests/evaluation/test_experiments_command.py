@@ -11,9 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.enums import RunStatus
-from evaluation.management import watching
+from evaluation.management import run_monitor
 from evaluation.models import EvaluationRun
-from tests.evaluation.test_experiments_reading import SMALL
+from tests.evaluation.test_yaml_loader import SMALL
 from tests.factories.catalog import make_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
@@ -48,7 +48,7 @@ def test_own_experiment_is_run_written_and_not_run_again(eager: None, file: str,
     }
     before = (out / "experiment.json").read_bytes()
     again = call(file, "--dataset", "small", "--out", str(out))
-    assert "has the same inputs and is taken as it is" in again
+    assert "has the same inputs and is reused" in again
     assert EvaluationRun.objects.count() == 1
     assert (out / "experiment.json").read_bytes() == before
 
@@ -60,8 +60,8 @@ def test_interrupted_experiment_goes_on(
     arguments = [file, "--dataset", "small", "--out", str(tmp_path / "out")]
     before = signal.getsignal(signal.SIGTERM)
     with monkeypatch.context() as patched:
-        patched.setattr(watching.time, "sleep", lambda seconds: os.kill(os.getpid(), signal.SIGTERM))
-        with pytest.raises(CommandError, match="Start the command again to go on") as ended:
+        patched.setattr(run_monitor.time, "sleep", lambda seconds: os.kill(os.getpid(), signal.SIGTERM))
+        with pytest.raises(CommandError, match="Run the command again to resume") as ended:
             call(*arguments)
     assert ended.value.returncode == 130
     assert signal.getsignal(signal.SIGTERM) is before
@@ -87,7 +87,7 @@ def test_run_without_an_algorithm_that_the_experiment_compares_ends_with_its_rea
     diverging = "algorithm: asysvd, factors: 4, learning_rate: 1.0e+6"
     Path(file).write_text(SMALL.replace("algorithm: puresvd, factors: 4", diverging))
     arguments = (file, "--dataset", "small", "--out", str(tmp_path / "out"))
-    with pytest.raises(CommandError, match=r"lacks algorithms that the experiment compares\. AsySVD.*diverged"):
+    with pytest.raises(CommandError, match=r"lacks algorithms of the experiment\. AsySVD.*diverged"):
         call(*arguments)
     with pytest.raises(CommandError, match="diverged"):
         call(*arguments)
@@ -109,13 +109,13 @@ def test_list_says_what_each_experiment_asks() -> None:
         (["survey-rmse", "--dataset", "small", "--out", __file__], "is a file; --out names a folder"),
         (
             ["survey-rmse", "--dataset", "small", "--out", "x", "--workers", "0"],
-            "argument --workers: '0' is no whole number of at least 1",
+            "argument --workers: '0' is not a whole number of at least 1",
         ),
         (
             ["survey-rmse", "--dataset", "small", "--out", "x", "--threads", "0"],
-            "argument --threads: '0' is no whole number of at least 1",
+            "argument --threads: '0' is not a whole number of at least 1",
         ),
-        (["survey-utility", "--dataset", "small", "--out", "x"], "needs what was taken and what it was worth"),
+        (["survey-utility", "--dataset", "small", "--out", "x"], "needs usage data with utilities"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(arguments: list[str], said: str) -> None:

@@ -14,9 +14,9 @@ import pytest
 
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset
-from evaluation.experiments.judging import Judgement
-from evaluation.experiments.schema import Place
-from evaluation.selectors.experiments import Measured, numbers_at
+from evaluation.experiments.claim_verdicts import Judgement
+from evaluation.experiments.schema import Quantity
+from evaluation.selectors.experiments import ExperimentResults, numbers_at
 from evaluation.services import experiment_files as files
 from evaluation.services import experiments as services
 from tests.evaluation.test_experiments_services import finished
@@ -24,16 +24,16 @@ from tests.evaluation.test_experiments_services import finished
 pytestmark = [pytest.mark.reference, pytest.mark.slow, pytest.mark.django_db]
 
 
-def measured(name: str, version: DatasetVersion) -> tuple[Measured, dict[str, Judgement]]:
+def measured(name: str, version: DatasetVersion) -> tuple[ExperimentResults, dict[str, Judgement]]:
     """Run a shipped experiment on `version` in this process; judgements by what they say."""
     experiment = services.read_experiment(name=name)
     runs = finished(experiment, version)
-    found = Measured(experiment, runs)
-    return found, {one.claim.says: one for one in files.judged_claims(measured=found)}
+    found = ExperimentResults(experiment, runs)
+    return found, {one.claim.says: one for one in files.claim_judgements(results=found)}
 
 
-def number(found: Measured, run: str, metric: str, name: str) -> float:
-    place = Place(run, metric)
+def number(found: ExperimentResults, run: str, metric: str, name: str) -> float:
+    place = Quantity(run, metric)
     value = numbers_at(found, [place])[place, name]
     assert value is not None
     return value

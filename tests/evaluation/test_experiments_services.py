@@ -16,14 +16,14 @@ from catalog.models import DatasetVersion
 from catalog.services import import_parsed
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
-from evaluation.experiments.reading import parse
 from evaluation.experiments.schema import Experiment
+from evaluation.experiments.yaml_loader import parse
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.services import experiment_files as files
 from evaluation.services import experiments as services
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run, fail_part
-from tests.evaluation.test_experiments_reading import SMALL
+from tests.evaluation.test_yaml_loader import SMALL
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import work_off
 
@@ -114,6 +114,7 @@ def usage(name: str = "baskets", worth: Any = None) -> DatasetVersion:
     return import_parsed(parsed=baskets, name=name, title=name, source_format="factory", is_synthetic=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [SMALL, CURVES])
 def test_experiment_is_run_and_written(text: str, tmp_path: Path) -> None:
     experiment = parse(text, "mine.yaml")
@@ -244,7 +245,7 @@ def test_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     experiment = parse(SMALL, "mine.yaml")
     runs = finished(experiment, make_version())
     (tmp_path / "file").write_text("")
-    with pytest.raises(ParallaxError, match="cannot be written to") as refused:
+    with pytest.raises(ParallaxError, match="Cannot write to") as refused:
         files.write_experiment(experiment=experiment, runs=runs, folder=tmp_path / "file")
     assert refused.value.code == "experiment.bad_folder"
 
@@ -256,7 +257,7 @@ def test_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
         ("algorithm: toppop", "algorithm: topp", r"at runs\.main: There is no algorithm 'topp'"),
         ("share: 0.2", "shares: 0.2", r"at runs\.main: .*shares"),
         ("negatives: 20", "negative: 20", r"at runs\.main: The protocol one-plus-random has no setting negative"),
-        ("task: some", "task: none", r"at runs\.main: There is no task 'none'"),
+        ("task: some", "task: none", r"at runs\.main: Unknown task 'none'"),
         (
             "short: {run: main, metric: recall",
             "short: {run: main, metric: ndcg@5",
@@ -268,7 +269,7 @@ def test_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
             "[{run: main, metric: rmse}]",
             r"at claims\[1\]: the run main does not",
         ),
-        ("kind: bars, run: main, metric: recall}", "kind: croc, run: main}", r"is drawn of a run of test-observations"),
+        ("kind: bars, run: main, metric: recall}", "kind: croc, run: main}", r"needs a run of test-observations"),
         (
             "kind: bars, run: main, metric: recall}",
             "kind: precision-recall, run: main, lengths: [1, 2]}",
@@ -288,8 +289,8 @@ def test_what_cannot_be_is_refused_before_anything_starts(old: str, new: str, sa
 def test_data_without_what_the_experiment_needs_are_refused() -> None:
     rated, taken = make_version(), usage()
     for needs, version, said in (
-        ("ratings", taken, "needs ratings on a scale, and the dataset baskets has no such thing"),
-        ("utility", rated, "It does not say what anything is worth"),
+        ("ratings", taken, "needs ratings on a scale, which the dataset baskets does not have"),
+        ("utility", rated, "It contains no utilities"),
     ):
         experiment = parse(SMALL.replace("needs: ratings", f"needs: {needs}"), "mine.yaml")
         with pytest.raises(ParallaxError, match=said) as refused:

@@ -18,20 +18,20 @@ from core.errors import ParallaxError
 from evaluation.enums import PartKind, RunStatus
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun, MetricResult, RunPart
-from evaluation.protocols.folds import by_user
+from evaluation.protocols.fold_pooling import by_user
 from evaluation.protocols.outcomes import Outcome, Outcomes
 from evaluation.selectors.cases import cases_of, training_rows
-from evaluation.selectors.comparing import compared
 from evaluation.selectors.models import models_on
-from evaluation.selectors.paired import chosen_on_development, intervals, run_tests_of
+from evaluation.selectors.paired_tests import chosen_on_development, intervals, run_tests_of
 from evaluation.selectors.results import model_rows, user_values
+from evaluation.selectors.run_comparison import compare_runs
 from evaluation.selectors.runs import metric_names, newest_succeeded_run
 from evaluation.services.case_files import check_exportable, export_cases
 from evaluation.services.parts import describe, lease_part
 from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
-from evaluation.services.working import execute
-from studies.selectors.console import runs_to_study
-from studies.services.design import create_study
+from evaluation.services.worker_loop import execute
+from studies.design.services.design import create_study
+from studies.team.selectors.studies import runs_to_study
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, work_off
 
@@ -67,6 +67,7 @@ def timed() -> DatasetVersion:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", ["ratings", "users"])
 @pytest.mark.parametrize("name", ["one-plus-random", "full-ranking"])
 def test_numbers_are_the_same_however_a_run_of_folds_is_cut(over: str, name: str) -> None:
@@ -165,7 +166,7 @@ def test_exact_times_train_a_model_for_every_test_user() -> None:
     users = [np.unique(cases_of(run, fold).cases.users).tolist() for fold in range(len(run.folds))]
     assert all(len(one) == 1 for one in users)
     assert user_values(run, "recall@5").user_ids.tolist() == sorted(one[0] for one in users)
-    assert any("cannot back a study" in said for said in run.comments)
+    assert any("a study cannot use them" in said for said in run.comments)
 
 
 def test_run_of_folds_goes_on_where_it_stopped() -> None:
@@ -195,7 +196,7 @@ def test_what_several_models_cannot_do_is_refused_in_words(tmp_path: Path) -> No
     with pytest.raises(ParallaxError, match="none of which is the one to serve") as refused:
         create_study(slug="folds", version=run.version, run=run)
     assert refused.value.code == "study.run_of_many_models"
-    with pytest.raises(ParallaxError, match="a file of cases has one training side") as unfit:
+    with pytest.raises(ParallaxError, match="a file of cases has only one training side") as unfit:
         check_exportable(split=run.split)
     assert unfit.value.code == "cases.many_models"
     check_exportable(split={"name": "file"})
@@ -206,7 +207,7 @@ def test_what_several_models_cannot_do_is_refused_in_words(tmp_path: Path) -> No
     assert [fold["label"] for fold in document["folds"]] == ["fold 1 of 3", "fold 2 of 3", "fold 3 of 3"]
     assert len(document["algorithms"][0]["fold_hashes"]) == 3
     other = work_off(make_run(version=run.version, profile_lengths=(), algorithms="toppop,random"))
-    assert compared(run, other).has_same_cases is False
+    assert compare_runs(run, other).has_same_cases is False
     assert "folds" not in run_document(other)
     assert [len(line.runs) for line in models_on(run.version)] == [1, 1]
 
@@ -223,22 +224,22 @@ def test_fold_that_cannot_be_fitted_is_named() -> None:
         (
             {"name": "temporal-exact", "test_users": 0},
             HITS,
-            "120 in all.*test_users=8 or less",
+            "120 in total.*test_users=8 or less",
         ),
-        ({"name": "k-fold", "k": 600}, HITS, "trains 600 models of each algorithm.*Ask for k=8 or less"),
-        ({"name": "k-fold"}, {"name": "unconstrained", **LIMITS}, "do not belong into one list"),
+        ({"name": "k-fold", "k": 600}, HITS, "trains 600 models of each algorithm.*Use k=8 or less"),
+        ({"name": "k-fold"}, {"name": "unconstrained", **LIMITS}, "cannot be ranked in one list"),
     ],
 )
 def test_too_many_models_are_refused(
     split: dict[str, Any], protocol: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.services.inputs.MOST_MODELS", 16)
+    monkeypatch.setattr("evaluation.services.run_inputs.MAX_MODELS", 16)
     with pytest.raises(ParallaxError, match=words):
         make_run(split=split, protocol=protocol)
 
 
 def test_no_limit_is_named_where_even_one_algorithm_each_would_be_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.services.inputs.MOST_MODELS", 3)
+    monkeypatch.setattr("evaluation.services.run_inputs.MAX_MODELS", 3)
     with pytest.raises(ParallaxError, match="Measure fewer algorithms"):
         make_run(split={"name": "k-fold"})
 

@@ -24,9 +24,9 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.results import model_rows
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import fail_part, resume_run
-from evaluation.services.working import execute
+from evaluation.services.worker_loop import execute
 from recommenders.puresvd import PureSVD
-from studies.services.design import create_study
+from studies.design.services.design import create_study
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, work_off
 

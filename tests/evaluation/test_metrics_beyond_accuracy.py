@@ -64,14 +64,14 @@ def test_overlap_is_what_two_lists_share():
     assert overlap(LISTS, LISTS, 3)[0] == 1.0
     assert overlap(LISTS, np.array([[1, 2, 3], [3, 0, -1], [-1, -1, -1]]), 3) == pytest.approx([2 / 3, 2 / 3, 0])
     assert np.isnan(overlap(np.array([[-1]]), np.array([[-1]]), 1))[0]
-    with pytest.raises(DataError, match="have to be the same"):
+    with pytest.raises(DataError, match="must be the same"):
         overlap(LISTS, LISTS[:2], 3)
 
 
 def test_lists_that_cannot_be_are_refused():
     with pytest.raises(ParameterError, match="at least 1"):
         exposure(LISTS, 6, 0)
-    with pytest.raises(DataError, match="one row a user"):
+    with pytest.raises(DataError, match="one row per user"):
         exposure(LISTS[0], 6, 3)
     with pytest.raises(DataError, match="names item 3, but the catalogue has 3"):
         exposure(LISTS, 3, 3)

@@ -17,7 +17,7 @@ WITHOUT_EXAMPLES = {
     "metrics.catalogue",
     "metrics.curve_definitions",
     "metrics.list_definitions",
-    "metrics.order_definitions",
+    "metrics.rating_definitions",
     "protocols.kernels",
     "splitting.kinds",
     "splitting.options",

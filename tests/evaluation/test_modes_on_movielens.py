@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from evaluation.metrics.hits import hit_probability
+from evaluation.metrics.hits import mean_hits
 from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.exact import exact_hit_probability
-from evaluation.protocols.hits import one_plus_random
-from evaluation.protocols.one_plus_random import Places, count_places
+from evaluation.protocols.hit_metrics import one_plus_random
+from evaluation.protocols.one_plus_random import CaseCounts, count_candidates
 from evaluation.protocols.registry import protocol
-from evaluation.splitting.probe import probe
 from recommenders import registry
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
+from tests.factories.splits import probe
 
 pytestmark = [pytest.mark.reference, pytest.mark.slow]
 
@@ -64,7 +64,7 @@ def genres(folder: Path, movies: Sequence[int]) -> ItemFeatures:
     return ItemFeatures(matrix, tuple(("genre", name) for name in names))
 
 
-def places_by(key: str, data: Data) -> Places:
+def places_by(key: str, data: Data) -> CaseCounts:
     ratings, features, cases = data
     kind = registry.algorithm(key)
     params = registry.params_of(key, dict(kind.small))
@@ -72,14 +72,14 @@ def places_by(key: str, data: Data) -> Places:
     model = kind.fit(ratings, params, features=given, rng=np.random.default_rng(2))
     users = np.arange(ratings.n_users)
     scores = model.score(Profiles.of(ratings, users))
-    return count_places(cases, slice(None), scores, users, model.popularity)
+    return count_candidates(cases, slice(None), scores, users, model.popularity)
 
 
-def errors(cases: Cases, found: Places) -> dict[str, float]:
+def errors(cases: Cases, found: CaseCounts) -> dict[str, float]:
     """How many standard errors sampled lies from exact: recall and fallout, at each length."""
     all_items, drawn = found.everyone, found.sampled
     expected = exact_hit_probability(all_items.above, all_items.tied, all_items.n_items, 1000, LENGTHS)
-    sampled = hit_probability(drawn.above, drawn.tied, LENGTHS)
+    sampled = mean_hits(np.arange(len(drawn.above)), drawn.above, drawn.tied, LENGTHS).values
     z = {}
     for name, chosen in (("recall", cases.is_relevant), ("fallout", ~cases.is_relevant)):
         for column, n in enumerate(LENGTHS):
@@ -104,7 +104,7 @@ def test_constant_omniscient_and_random_scorers_get_what_they_have_to(mode: str,
     users = np.arange(ratings.n_users)
 
     def measured(scores: np.ndarray) -> tuple[float, ...]:
-        found = count_places(cases, slice(None), scores, users, ratings.item_counts)
+        found = count_candidates(cases, slice(None), scores, users, ratings.item_counts)
         counts = {
             f"{prefix}{name}": getattr(places, name)
             for prefix, places in (("", found.sampled), ("all_", found.everyone))

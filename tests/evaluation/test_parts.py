@@ -12,24 +12,21 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from core import artefacts
-from core.heartbeat import LeaseLost
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult, RunPart
-from evaluation.services import parts, working
+from evaluation.services import parts, worker_loop
+from evaluation.services.part_leases import PARTS
 from evaluation.services.parts import (
     MAX_ATTEMPTS,
-    Heartbeat,
     Outcome,
     finish_part,
     leasable_parts,
     lease_part,
-    release_dead_leases,
-    release_part,
-    renew_lease,
 )
-from evaluation.services.preparing import part_bounds
+from evaluation.services.preparation import part_bounds
 from evaluation.services.runs import BLOCK_USERS, cancel_run
-from evaluation.services.working import execute, sweep, work_on
+from evaluation.services.worker_loop import execute, sweep, work_on
+from jobs.heartbeat import LeaseLost
 from recommenders import registry
 from recommenders.popularity import TopPop
 from tests.factories.catalog import make_version
@@ -109,8 +106,8 @@ def test_lease_that_ran_out_is_given_to_the_next_worker() -> None:
     second = leased(run)
     assert second.pk == first.pk
     assert (second.attempts, second.lease != first.lease) == (2, True)
-    assert not renew_lease(part=first)
-    assert renew_lease(part=second)
+    assert not PARTS.renew(first)
+    assert PARTS.renew(second)
 
 
 def test_part_whose_workers_are_always_gone_fails_the_run_with_the_reason() -> None:
@@ -149,7 +146,7 @@ def test_late_worker_may_finish_a_part_that_nobody_took_meanwhile() -> None:
     run = make_run()
     part = leased(run)
     expire(part)
-    assert release_dead_leases(run=run) == 1
+    assert PARTS.release_dead(run.parts.all()) == 1
     assert finish_part(part=part, outcome=Outcome(1.0))
 
 
@@ -165,8 +162,8 @@ def test_finishing_a_part_of_a_cancelled_run_writes_nothing() -> None:
 def test_released_part_is_free_at_once() -> None:
     run = make_run()
     part = leased(run)
-    assert release_part(part=part)
-    assert not release_part(part=part)
+    assert PARTS.release(part)
+    assert not PARTS.release(part)
     assert leased(run).pk == part.pk
 
 
@@ -233,7 +230,7 @@ def test_fault_of_ours_fails_the_run_with_its_traceback_and_is_raised(monkeypatc
     def broken(part: RunPart, check: Any) -> Outcome:
         raise RuntimeError("the wheel came off")
 
-    monkeypatch.setitem(working.EXECUTORS, PartKind.PREPARE, broken)
+    monkeypatch.setitem(worker_loop.EXECUTORS, PartKind.PREPARE, broken)
     run = make_run()
     with pytest.raises(RuntimeError):
         work_on(run_id=run.pk)
@@ -249,7 +246,7 @@ def test_database_fault_gives_the_part_back_and_is_raised(monkeypatch: pytest.Mo
     def away(part: RunPart, check: Any) -> Outcome:
         raise OperationalError("the server closed the connection")
 
-    monkeypatch.setitem(working.EXECUTORS, PartKind.PREPARE, away)
+    monkeypatch.setitem(worker_loop.EXECUTORS, PartKind.PREPARE, away)
     run = make_run()
     with pytest.raises(OperationalError):
         work_on(run_id=run.pk)
@@ -262,7 +259,7 @@ def test_worker_told_to_stop_gives_the_part_back(monkeypatch: pytest.MonkeyPatch
     def stopped(part: RunPart, check: Any) -> Outcome:
         raise SystemExit
 
-    monkeypatch.setitem(working.EXECUTORS, PartKind.PREPARE, stopped)
+    monkeypatch.setitem(worker_loop.EXECUTORS, PartKind.PREPARE, stopped)
     run = make_run()
     with pytest.raises(SystemExit):
         work_on(run_id=run.pk)
@@ -270,9 +267,9 @@ def test_worker_told_to_stop_gives_the_part_back(monkeypatch: pytest.MonkeyPatch
 
 
 def test_worker_that_is_to_stop_takes_no_further_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working, "_is_stopping", threading.Event())
+    monkeypatch.setattr(worker_loop, "_is_stopping", threading.Event())
     run = make_run()
-    working.stop_soon()
+    worker_loop.stop_soon()
     assert work_on(run_id=run.pk) == 1
     assert run.parts.filter(status=PartStatus.DONE).count() == 1
 
@@ -293,13 +290,13 @@ def test_measurement_of_a_cancelled_run_stops_between_blocks() -> None:
         raise LeaseLost("part.lease_lost", "gone")
 
     with pytest.raises(LeaseLost):
-        working.EXECUTORS[part.kind](part, check)
+        worker_loop.EXECUTORS[part.kind](part, check)
     part.refresh_from_db()
     assert part.result_digest == ""
 
 
 def test_heartbeat_that_was_never_missed_lets_the_work_go_on() -> None:
-    with Heartbeat(leased(make_run())) as heartbeat:
+    with PARTS.heartbeat(leased(make_run())) as heartbeat:
         heartbeat.check()
 
 
@@ -314,7 +311,7 @@ def test_sweep_frees_dead_leases_and_sends_the_message_again_once(
     part.refresh_from_db()
     assert (part.status, part.lease) == (PartStatus.QUEUED, "")
     assert sweep() == 0
-    monkeypatch.setattr(working, "HINT_SECONDS", -1.0)
+    monkeypatch.setattr(worker_loop, "HINT_SECONDS", -1.0)
     assert sweep(run=run) == 1
 
 
@@ -329,7 +326,9 @@ def test_sweep_gives_a_run_to_the_default_workers_when_its_own_are_silent() -> N
     sweep()
     run.refresh_from_db()
     assert run.queue == "parallax-run-of-somebody"
-    RunPart.objects.filter(run=run).update(updated_at=timezone.now() - timedelta(seconds=working.ORPHAN_SECONDS + 1))
+    RunPart.objects.filter(run=run).update(
+        updated_at=timezone.now() - timedelta(seconds=worker_loop.ORPHAN_SECONDS + 1)
+    )
     sweep()
     run.refresh_from_db()
     assert run.queue == ""

@@ -16,15 +16,17 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from core.heartbeat import LeaseLost
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.services import crew, parts
-from evaluation.services.crew import Crew, forget_queue, new_queue
+from evaluation.services import run_workers
 from evaluation.services.hints import hint
-from evaluation.services.parts import Heartbeat, lease_part
+from evaluation.services.part_leases import PARTS
+from evaluation.services.parts import lease_part
+from evaluation.services.run_workers import RunWorkers, delete_queue, new_queue
 from evaluation.services.runs import cancel_run
-from evaluation.services.working import execute
+from evaluation.services.worker_loop import execute
+from jobs.heartbeat import LeaseLost
+from jobs.leases import Leases
 from tests.factories.evaluation import make_run
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
@@ -69,7 +71,7 @@ def test_heartbeat_keeps_the_lease_until_the_run_is_over(settings: Any) -> None:
     settings.LEASE_SECONDS = 1
     part = lease_part(run=make_run())
     assert part is not None
-    with Heartbeat(part) as heartbeat:
+    with PARTS.heartbeat(part) as heartbeat:
         assert until(lambda: RunPart.objects.get(pk=part.pk).leased_until > part.leased_until)
         time.sleep(1.1)
         assert RunPart.objects.get(pk=part.pk).leased_until > timezone.now()
@@ -93,21 +95,21 @@ def test_heartbeat_outlives_a_database_that_is_away_for_a_moment(
     part = lease_part(run=make_run())
     assert part is not None
     beats: list[str] = []
-    real = parts.renew_lease
 
-    def flaky(**kwargs: Any) -> bool:
+    def flaky(leases: Leases[Any], row: Any) -> bool:
         beats.append("beat")
         if len(beats) == 1:
             raise OperationalError("away")
-        return real(**kwargs)
+        return renew(leases, row)
 
-    monkeypatch.setattr(parts, "renew_lease", flaky)
-    with Heartbeat(part) as heartbeat:
+    renew = Leases.renew
+    monkeypatch.setattr(Leases, "renew", flaky)
+    with PARTS.heartbeat(part) as heartbeat:
         assert until(lambda: len(beats) > 2)
         heartbeat.check()
 
 
-class Sleepers(Crew):
+class Sleepers(RunWorkers):
     """A crew whose children do nothing, so that what is tested is how they are kept."""
 
     def _start(self, number: int) -> subprocess.Popen[bytes]:
@@ -117,28 +119,28 @@ class Sleepers(Crew):
 def test_crew_replaces_a_child_that_died_and_stops_all_at_the_end() -> None:
     with Sleepers(size=2, queue=new_queue(), threads=1) as sleepers:
         first, second = sleepers.process_ids
-        assert sleepers.tend() == 0
+        assert sleepers.restart_missing() == 0
         os.kill(first, signal.SIGKILL)
         assert until(lambda: first not in sleepers.process_ids)
-        assert sleepers.tend() == 1
+        assert sleepers.restart_missing() == 1
         assert second in sleepers.process_ids
         assert len(sleepers.process_ids) == 2
     assert sleepers.process_ids == ()
 
 
 def test_crew_whose_children_keep_dying_gives_up_with_the_reason() -> None:
-    class Mayflies(Crew):
+    class Mayflies(RunWorkers):
         def _start(self, number: int) -> subprocess.Popen[bytes]:
             return subprocess.Popen(["true"])
 
-    with Mayflies(size=1, queue=new_queue(), threads=1) as mayflies, pytest.raises(ParallaxError, match="keep ending"):
-        until(lambda: not mayflies.process_ids and mayflies.tend() == 0)
+    with Mayflies(size=1, queue=new_queue(), threads=1) as mayflies, pytest.raises(ParallaxError, match="keep exiting"):
+        until(lambda: not mayflies.process_ids and mayflies.restart_missing() == 0)
 
 
 def test_crew_makes_a_child_stop_that_does_not_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "STOP_SECONDS", 0.2)
+    monkeypatch.setattr(run_workers, "STOP_SECONDS", 0.2)
 
-    class Deaf(Crew):
+    class Deaf(RunWorkers):
         def _start(self, number: int) -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 ["sh", "-c", "trap '' TERM; echo; while :; do sleep 1; done"], stdout=subprocess.PIPE
@@ -158,6 +160,6 @@ def test_forgotten_queue_leaves_no_message_and_no_file(settings: Any) -> None:
     hint(run=run, n=3)
     broker = settings.VAR_DIR / "broker"
     assert len([file for file in broker.rglob("*.msg") if queue in file.name]) == 4
-    forget_queue(queue)
+    delete_queue(queue)
     assert [file for file in broker.rglob("*") if queue in file.name] == []
     assert queue not in current_app.amqp.queues

@@ -22,9 +22,9 @@ from evaluation.protocols.exact import (
     measure_probabilities,
     pooled,
 )
-from evaluation.protocols.hits import one_plus_random
+from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.registry import protocol
-from evaluation.splitting.probe import probe
+from tests.factories.splits import probe
 
 pytestmark = pytest.mark.unit
 
@@ -82,7 +82,7 @@ def measured(cases: Cases, scores: np.ndarray, **chosen):
     blocks = []
     for some in np.array_split(users, 3):
         rows = slice(*np.searchsorted(cases.users, [some[0], some[-1] + 1]).tolist())
-        blocks.append(measure_block(wanted, cases, rows, scores[some], some, popularity, longest=20))
+        blocks.append(measure_block(wanted, cases, rows, scores[some], some, popularity=popularity, longest=20))
     return one_plus_random(cases, joined(wanted, blocks), wanted, range(1, 21))
 
 
@@ -96,9 +96,9 @@ def test_sampled_lies_within_its_standard_error_of_exact(seed):
             p = getattr(exact.main, kind)[n - 1]
             assert abs(getattr(sampled.main, kind)[n - 1] - p) < 4 * math.sqrt(p * (1 - p) / size)
     # What one calls its main values the other has beside them.
-    assert sampled.beside["recall(mode=exact)"] == exact.main.recall
-    assert exact.beside["recall(mode=sampled)"] == sampled.main.recall
-    assert sampled.beside["f(mode=exact)"] == exact.main.f
+    assert sampled.secondary["recall(mode=exact)"] == exact.main.recall
+    assert exact.secondary["recall(mode=sampled)"] == sampled.main.recall
+    assert sampled.secondary["f(mode=exact)"] == exact.main.f
 
 
 @pytest.mark.parametrize("mode", ["sampled", "exact"])
@@ -122,12 +122,14 @@ def test_as_served_orders_ties_by_popularity_and_counts_the_slots_it_fills():
     cases = make_cases(train, *hidden, relevant=5, irrelevant=1, seed=1, negatives=9)
     wanted = protocol("one-plus-random").completed({"negatives": 9})
     nothing = np.full((1, 6), -np.inf)
-    counts = measure_block(wanted, cases, slice(None), nothing, np.array([0]), np.array([1, 7, 0, 9, 5, 5]), longest=3)
+    counts = measure_block(
+        wanted, cases, slice(None), nothing, np.array([0]), popularity=np.array([1, 7, 0, 9, 5, 5]), longest=3
+    )
     found = one_plus_random(cases, counts, wanted, [1, 2, 3])
     # The candidates are items 3, 4 and 5: one of them is more popular than item 1, all are than item 2.
-    assert found.beside["recall(ties=served)"] == (0.0, 1.0, 1.0)
-    assert found.beside["fallout(ties=served)"] == (0.0, 0.0, 0.0)
-    assert found.beside["filled-slots"] == (1.0, 1.0, 1.0)
+    assert found.secondary["recall(ties=served)"] == (0.0, 1.0, 1.0)
+    assert found.secondary["fallout(ties=served)"] == (0.0, 0.0, 0.0)
+    assert found.secondary["filled-slots"] == (1.0, 1.0, 1.0)
     assert found.main.recall == (0.25, 0.5, 0.75)
 
 
@@ -135,10 +137,12 @@ def test_cases_of_one_kind_have_no_fallout_in_either_mode():
     train = csr_array(np.array([[4.0, 0, 0, 0]]))
     cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
     wanted = protocol("one-plus-random").completed({"mode": "exact"})
-    counts = measure_block(wanted, cases, slice(None), np.zeros((1, 4)), np.array([0]), np.ones(4), longest=2)
+    counts = measure_block(
+        wanted, cases, slice(None), np.zeros((1, 4)), np.array([0]), popularity=np.ones(4), longest=2
+    )
     found = one_plus_random(cases, counts, wanted, [1, 2])
     assert (found.main.fallout, found.main.f, found.main.g) == (None, None, 1.0)
-    assert found.beside["fallout(mode=sampled)"] == (None, None)
+    assert found.secondary["fallout(mode=sampled)"] == (None, None)
 
 
 def test_closed_form_does_the_same_compiled_and_interpreted():
@@ -180,8 +184,8 @@ def test_means_of_no_case_are_empty_and_g_may_be_given():
     [
         ({"negatives": 0}, ParameterError, "at least 1 candidate"),
         ({"ns": [0]}, ParameterError, "at least 1"),
-        ({"n_unrated": np.array([4])}, DataError, "More items stand above"),
-        ({"n_unrated": np.array([9, 9])}, DataError, "More items stand above"),
+        ({"n_unrated": np.array([4])}, DataError, "There are more items above"),
+        ({"n_unrated": np.array([9, 9])}, DataError, "There are more items above"),
     ],
 )
 def test_closed_form_refuses_what_cannot_be(change, error, words):

@@ -15,14 +15,14 @@ from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.full_ranking import first_items
+from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.observations import own_scores, predictions
 from evaluation.protocols.outcomes import of_users, outcomes
 from evaluation.protocols.registry import PROTOCOLS, protocol
 from evaluation.protocols.unconstrained import all_pairs, global_curve, merged, pool_of
 from recommenders.data import Profiles, Scale
-from recommenders.ranking import top_n_batch
+from tests.factories.lists import lists_of
 
 pytestmark = pytest.mark.unit
 
@@ -44,7 +44,9 @@ def measured(name: str, names, cases: Cases | None = None, facts: ModelFacts = F
     wanted = protocol(name).completed({"relevant": 4.0, "irrelevant": 2.0, **chosen})
     cases = cases or made()
     users = np.array([0, 1])
-    arrays = joined(wanted, [measure_block(wanted, cases, slice(None), SCORES, users, POPULARITY, longest=3)])
+    arrays = joined(
+        wanted, [measure_block(wanted, cases, slice(None), SCORES, users, popularity=POPULARITY, longest=3)]
+    )
     return outcomes(cases, arrays, wanted, names=names, n=3, longest=3, model=facts), arrays
 
 
@@ -80,7 +82,7 @@ def test_first_items_are_those_that_serving_gives():
     none = np.zeros(0, dtype=int)
     cases = make_cases(csr_array(dense), none, none, np.zeros(0), relevant=4, irrelevant=2, seed=1, barred="trained")
     lists = first_items(cases, scores, np.arange(20), popularity, 7)
-    served = top_n_batch(scores, popularity, Profiles(csr_array(dense), Scale(1, 5, 1)), 7)
+    served = lists_of(scores, popularity, Profiles(csr_array(dense), Scale(1, 5, 1)), 7)
     assert lists.items.tolist() == [one.items.tolist() for one in served]
     assert first_items(cases, scores, np.arange(20), popularity, 70).items[0, -1] == -1
 
@@ -230,8 +232,8 @@ def test_every_protocol_names_metrics_that_exist_and_tasks_that_do():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: protocol("ranking"), ParameterError, "no protocol 'ranking'"),
-        (lambda: protocol("full-ranking").suits("fun"), ParameterError, "no task 'fun'"),
+        (lambda: protocol("ranking"), ParameterError, "Unknown protocol 'ranking'"),
+        (lambda: protocol("full-ranking").suits("fun"), ParameterError, "Unknown task 'fun'"),
         (lambda: protocol("full-ranking").completed({"g": 1}), ParameterError, "no setting g"),
         (lambda: protocol("rating-prediction").completed({"clip": "no"}), ParameterError, "one of scale, none"),
         (lambda: first_items(made(), SCORES, np.array([0, 1]), POPULARITY, 0), ParameterError, "at least 1"),
@@ -244,15 +246,15 @@ def test_every_protocol_names_metrics_that_exist_and_tasks_that_do():
         (lambda: pool_of(np.array([np.nan]), np.array([True])), DataError, "not a number"),
         (
             lambda: measure_block(
-                {"name": "odd"}, made(), slice(None), SCORES, np.array([0, 1]), POPULARITY, longest=1
+                {"name": "odd"}, made(), slice(None), SCORES, np.array([0, 1]), popularity=POPULARITY, longest=1
             ),
             DataError,
-            "no protocol 'odd'",
+            "Unknown protocol 'odd'",
         ),
         (
             lambda: outcomes(made(), {}, {"name": "odd"}, names=[], n=1, longest=1, model=FACTS),
             ParameterError,
-            "no protocol 'odd'",
+            "Unknown protocol 'odd'",
         ),
     ],
 )
@@ -262,6 +264,6 @@ def test_what_cannot_be_is_refused(call, error, words):
 
 
 def test_list_over_too_many_pairs_is_refused(monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_SCORES", 2)
-    with pytest.raises(DataError, match="2 are the most that fit in memory"):
+    monkeypatch.setattr(blocks, "MAX_SCORES", 2)
+    with pytest.raises(DataError, match="maximum that fits into memory is 2"):
         measured("unconstrained", ["groc-area"])

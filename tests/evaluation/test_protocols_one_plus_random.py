@@ -16,9 +16,9 @@ from core.errors import DataError, ParameterError
 from evaluation.metrics.ranking import measure_ranking
 from evaluation.protocols import kernels
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.one_plus_random import Counts, count_places
+from evaluation.protocols.one_plus_random import Counts, count_candidates
 from evaluation.splitting.draws import draw_keys, mixed, stream_key
-from evaluation.splitting.probe import probe
+from tests.factories.splits import probe
 
 pytestmark = pytest.mark.unit
 
@@ -56,7 +56,7 @@ def cases_of_users(n_users: int, n_rated: int, n_items: int, negatives: int) -> 
 
 
 def count_above(cases: Cases, rows, scores: np.ndarray, users: np.ndarray) -> Counts:
-    return count_places(cases, rows, scores, users, np.zeros(cases.n_items)).sampled
+    return count_candidates(cases, rows, scores, users, np.zeros(cases.n_items)).sampled
 
 
 def every_score(cases: Cases, scores: np.ndarray):
@@ -290,7 +290,7 @@ def test_kernels_do_the_same_compiled_and_interpreted(negatives):
         rows = cases.users.astype(np.int64)
         arguments = (cases.users, cases.items, drawn, *rated, none, scores, rows, popularity, *tables)
         assert kernels.count_cases.py_func(*arguments) == -1
-        places = count_places(cases, slice(None), scores[np.unique(rows)], np.unique(rows), popularity)
+        places = count_candidates(cases, slice(None), scores[np.unique(rows)], np.unique(rows), popularity)
         for table, counts in zip(tables, (places.sampled, places.everyone), strict=True):
             for column, name in enumerate(("above", "tied", "before", "scored", "n_items")):
                 assert np.array_equal(table[:, column], getattr(counts, name))
@@ -420,7 +420,7 @@ def test_places_are_what_a_slow_reading_counts_with_and_without_candidates():
     scores[scores == 0] = -np.inf
     popularity = rng.integers(0, 4, 300)
     users = np.unique(cases.users)
-    places = count_places(cases, slice(None), scores[users], users, popularity)
+    places = count_candidates(cases, slice(None), scores[users], users, popularity)
     for case, (user, item) in enumerate(zip(cases.users, cases.items, strict=True)):
         rated = cases.rated_items[cases.rated_indptr[user] : cases.rated_indptr[user + 1]]
         for counts, among in (
@@ -443,7 +443,7 @@ def test_test_item_is_not_counted_among_items_that_it_is_one_of():
     cases = make_cases(
         train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1, barred="trained"
     )
-    everyone = count_places(
+    everyone = count_candidates(
         cases,
         slice(None),
         np.array([[9.0, 2.0, 2.0, -np.inf]]),
@@ -457,7 +457,7 @@ def test_test_item_is_not_counted_among_items_that_it_is_one_of():
 
 def test_places_refuse_popularity_of_another_catalogue():
     with pytest.raises(DataError, match="one number for each of 17 items"):
-        count_places(cases_of_users(1, 4, 17, 5), slice(None), np.zeros((1, 17)), np.array([0]), np.zeros(16))
+        count_candidates(cases_of_users(1, 4, 17, 5), slice(None), np.zeros((1, 17)), np.array([0]), np.zeros(16))
 
 
 @pytest.mark.reference
@@ -483,3 +483,27 @@ def test_toppop_on_movielens_small_lies_where_an_independent_implementation_foun
         assert 340 < cases.n_irrelevant < 470
     assert np.mean(recalls) == pytest.approx(0.266, abs=0.03)
     assert np.mean(fallouts) == pytest.approx(0.075, abs=0.03)
+
+
+def test_closed_items_and_the_test_item_are_no_candidates():
+    users, items = np.array([0], dtype=np.int32), np.array([7], dtype=np.int32)
+    rated, closed = (np.array([0, 1]), np.array([1], dtype=np.int32)), np.array([2], dtype=np.int32)
+    tables, bits = [], []
+    with np.errstate(over="ignore"):
+        for draw, count in (
+            (kernels.draw_bitmaps, kernels.count_cases),
+            (kernels.draw_bitmaps.py_func, kernels.count_cases.py_func),
+        ):
+            drawn = np.zeros((1, 2), dtype=np.uint8)
+            draw(np.uint64(3), users, items, 20, *rated, closed, 10, drawn)
+            sampled, everyone = (np.zeros((1, 5), dtype=np.int32) for _ in range(2))
+            scores, popularity = np.arange(10.0)[None, :], np.ones(10, dtype=np.int64)
+            count(
+                users, items, drawn, *rated, closed, scores, np.zeros(1, dtype=np.int64), popularity, sampled, everyone
+            )
+            tables.append((sampled.tolist(), everyone.tolist()))
+            bits.append(np.flatnonzero(np.unpackbits(drawn[0], bitorder="little")).tolist())
+    assert bits == [[0, 3, 4, 5, 6, 8, 9]] * 2
+    assert tables[0] == tables[1]
+    ((above, tied, _before, scored, n_items),) = tables[0][0]
+    assert (above, tied, scored, n_items) == (2, 0, 8, 7)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from catalog.selectors.ratings import ratings_of
 from core.errors import ParallaxError
 from evaluation import selectors
-from evaluation.models import MetricResult
+from evaluation.models import EvaluationRun, MetricResult
 from evaluation.selectors.cases import cases_of, training_rows
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at
@@ -21,6 +22,7 @@ def test_newest_succeeded_run_is_the_last_that_ended_well() -> None:
     assert selectors.newest_succeeded_run(version) is None
     make_run_at("succeeded", version=version)
     newest = make_run_at("succeeded", version=version, seed=2)
+    EvaluationRun.objects.filter(pk=newest.pk).update(finished_at=timezone.now())  # factories repeat stored times
     make_run_at("failed", version=version)
     make_run_at("succeeded", version=other)
     assert selectors.newest_succeeded_run(version) == newest
@@ -59,9 +61,6 @@ def test_training_means_are_damped_and_of_the_training_side_alone() -> None:
     own = values[items == item].astype(float)
     assert means.item_means[item] == pytest.approx(means.mu + (own - means.mu).sum() / (25 + len(own)))
     assert means.popularity.tolist() == training.item_counts.tolist()
-    assert means.user_mean([], []) == means.mu
-    expected = means.mu + (5.0 - means.item_means[item]) / 11
-    assert means.user_mean([item], [5.0]) == pytest.approx(expected)
 
 
 def test_user_values_average_to_the_run_over_the_cases() -> None:
@@ -104,9 +103,9 @@ def test_table_and_curves_agree_with_the_stored_results() -> None:
 def test_results_that_are_not_there_are_refused_in_a_sentence() -> None:
     with pytest.raises(ParallaxError, match="no results yet: it is queued"):
         selectors.table(make_run())
-    with pytest.raises(ParallaxError, match="it was at: the whole profile, 5"):
+    with pytest.raises(ParallaxError, match="Available: the whole profile, 5"):
         selectors.curves(make_run_at("succeeded", seed=2), 10)
-    with pytest.raises(ParallaxError, match="not made its test cases"):
+    with pytest.raises(ParallaxError, match="no test cases"):
         selectors.reserved_users(make_run(seed=3))
 
 

@@ -17,15 +17,22 @@ from core import artefacts
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult
+from evaluation.protocols import case_arrays
 from evaluation.selectors.cases import cases_of, training_rows
-from evaluation.selectors.comparing import compared
-from evaluation.selectors.paired import chosen_on_development, intervals, kinds_of_test, paired_tests, run_tests_of
+from evaluation.selectors.paired_tests import (
+    chosen_on_development,
+    intervals,
+    kinds_of_test,
+    paired_tests,
+    run_tests_of,
+)
 from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, table, user_values
-from evaluation.services.case_files import export_cases, keep_cases, keep_probe
+from evaluation.selectors.run_comparison import compare_runs
+from evaluation.services.case_files import export_cases, store_cases_file, store_probe_list
+from evaluation.services.cleanup import remove_leftover_parts, remove_parts
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
-from evaluation.services.tidying import remove_parts, tidy
-from evaluation.services.working import execute, sweep
+from evaluation.services.worker_loop import execute, sweep
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
@@ -155,7 +162,7 @@ def test_cases_that_are_written_and_read_give_the_same_counts_case_by_case(tmp_p
     order = np.random.default_rng(1).permutation(len(arrays["case_user"]))
     shuffled = {name: array[order] if name.startswith("case_") else array for name, array in arrays.items()}
     np.savez(tmp_path / "again.npz", **shuffled)
-    digest = keep_cases(version=version, path=tmp_path / "again.npz", seed=1)
+    digest = store_cases_file(version=version, path=tmp_path / "again.npz", seed=1)
     again = work_off(
         make_run(version=version, split={"name": "file", "cases": digest}, reserve=0.0, profile_lengths=(), seed=7)
     )
@@ -165,8 +172,8 @@ def test_cases_that_are_written_and_read_give_the_same_counts_case_by_case(tmp_p
         assert np.array_equal(new_tied, tied[order])
     assert [row.recall for row in table(again)] == [row.recall for row in table(first)]
     assert "recall(mode=exact)" not in model_rows(again)[0].cells
-    assert compared(first, again).has_same_cases
-    assert compared(first, work_off(make_run(version=version, seed=5, profile_lengths=()))).has_same_cases is False
+    assert compare_runs(first, again).has_same_cases
+    assert compare_runs(first, work_off(make_run(version=version, seed=5, profile_lengths=()))).has_same_cases is False
 
 
 def trained_on(arrays: dict[str, Any]) -> None:
@@ -203,7 +210,7 @@ def test_malformed_cases_are_refused_with_what_is_wrong(tmp_path: Path, change: 
     change(arrays)
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(ParallaxError, match=words) as refused:
-        keep_cases(version=version, path=tmp_path / "bad.npz", seed=1)
+        store_cases_file(version=version, path=tmp_path / "bad.npz", seed=1)
     assert refused.value.code == "cases.bad_file"
 
 
@@ -215,23 +222,23 @@ def test_case_of_a_user_without_training_ratings_is_refused(tmp_path: Path) -> N
         arrays[name] = arrays[name][is_other]
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(ParallaxError, match="no profile to score"):
-        keep_cases(version=version, path=tmp_path / "bad.npz", seed=1)
+        store_cases_file(version=version, path=tmp_path / "bad.npz", seed=1)
 
 
 def test_files_that_are_no_cases_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
     file = tmp_path / "cases.npz"
-    with pytest.raises(ParallaxError, match="There is no file"):
-        keep_cases(version=version, path=file, seed=1)
+    with pytest.raises(ParallaxError, match="does not exist"):
+        store_cases_file(version=version, path=file, seed=1)
     file.write_bytes(b"not a zip")
     with pytest.raises(ParallaxError, match=r"not a \.npz file"):
-        keep_cases(version=version, path=file, seed=1)
+        store_cases_file(version=version, path=file, seed=1)
     np.savez(file, train_user=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(ParallaxError, match="no plain array"):
-        keep_cases(version=version, path=file, seed=1)
-    monkeypatch.setattr("evaluation.services.case_files.MOST_BYTES", 10)
-    with pytest.raises(ParallaxError, match="cut it into several files"):
-        keep_cases(version=version, path=file, seed=1)
+    with pytest.raises(ParallaxError, match="other than plain arrays"):
+        store_cases_file(version=version, path=file, seed=1)
+    monkeypatch.setattr("evaluation.services.case_files.MAX_BYTES", 10)
+    with pytest.raises(ParallaxError, match="split it into several files"):
+        store_cases_file(version=version, path=file, seed=1)
 
 
 def test_cases_cannot_be_written_where_there_is_no_folder(tmp_path: Path) -> None:
@@ -244,8 +251,8 @@ def test_file_of_cases_is_for_one_plus_random_sampled_and_reserves_nobody() -> N
     split = {"name": "file", "cases": "a" * 64}
     for change, words in (
         ({"reserve": 0.1}, "no share of users can be reserved"),
-        ({"protocol": {"name": "one-plus-random", "mode": "exact", **LIMITS}}, "by one-plus-random, sampled"),
-        ({"split": {"name": "file", "cases": "../x"}}, "named by the digest"),
+        ({"protocol": {"name": "one-plus-random", "mode": "exact", **LIMITS}}, "be one-plus-random, sampled"),
+        ({"split": {"name": "file", "cases": "../x"}}, "identified by the digest"),
     ):
         with pytest.raises(ParallaxError, match=words):
             make_run(**{"split": split, "reserve": 0.0, **change})
@@ -259,7 +266,7 @@ def test_probe_list_hides_the_pairs_it_names(tmp_path: Path) -> None:
     pairs = [(users[u], items[i]) for u, i in zip(hidden.users, hidden.items, strict=True)]
     file = tmp_path / "probe.csv"
     file.write_text("user,item\n\n" + "".join(f"{user},{item},ignored\n" for user, item in pairs) + "nobody,1\n")
-    digest = keep_probe(version=version, path=file)
+    digest = store_probe_list(version=version, path=file)
     again = work_off(
         make_run(version=version, split={"name": "probe", "list": digest}, reserve=0.0, profile_lengths=())
     )
@@ -287,19 +294,19 @@ def test_probe_list_of_the_dataset_is_hidden_by_its_name() -> None:
     assert run.status == RunStatus.SUCCEEDED, run.error
     found = cases_of(run).cases
     assert sorted(zip(found.users.tolist(), found.items.tolist(), strict=True)) == sorted(map(tuple, pairs.tolist()))
-    with pytest.raises(ParallaxError, match=r"came without a probe list. Give a file"):
+    with pytest.raises(ParallaxError, match=r"has no probe list. Pass a file"):
         make_run(version=make_version(), split={"name": "probe", "list": "dataset"})
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [(None, "cannot be read"), (b"\xff\xfe", "cannot be read"), (b"1\n", "no pair")]
+    ("content", "words"), [(None, "cannot be read"), (b"\xff\xfe", "cannot be read"), (b"1\n", "not a pair")]
 )
 def test_probe_list_that_is_none_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
     file = tmp_path / "probe.csv"
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(ParallaxError, match=words):
-        keep_probe(version=make_version(), path=file)
+        store_probe_list(version=make_version(), path=file)
 
 
 def test_stored_parts_go_once_they_are_added_up(django_capture_on_commit_callbacks: Any) -> None:
@@ -308,7 +315,7 @@ def test_stored_parts_go_once_they_are_added_up(django_capture_on_commit_callbac
     parts = run.parts.filter(kind=PartKind.MEASURE)
     digests = list(parts.values_list("result_digest", flat=True))
     assert all(digests)
-    assert tidy() == 1  # what the killed worker had no time for
+    assert remove_leftover_parts() == 1  # what the killed worker had no time for
     for digest in digests:
         with pytest.raises(ParallaxError, match="missing"):
             artefacts.load("parts", digest)
@@ -379,31 +386,31 @@ def test_intervals_are_given_to_means_over_users_alone() -> None:
     assert intervals(run, half_life)["TopPop"][1] is None  # a ratio of sums is no mean over users
     with pytest.raises(ParallaxError, match="no values by user"):
         user_values(run, "recall")
-    with pytest.raises(ParallaxError, match="Choose a run of one-plus-random"):
+    with pytest.raises(ParallaxError, match="Choose a run with one-plus-random"):
         table(run)
 
 
 def test_runs_that_cannot_be_compared_are_refused() -> None:
     a = work_off(make_run(profile_lengths=()))
     with pytest.raises(ParallaxError, match="only runs that have succeeded"):
-        compared(a, make_run(seed=2))
+        compare_runs(a, make_run(seed=2))
     other = work_off(make_run(version=make_version(name="other", seed=3), profile_lengths=()))
-    with pytest.raises(ParallaxError, match="not the same people"):
-        compared(a, other)
+    with pytest.raises(ParallaxError, match="no users in common"):
+        compare_runs(a, other)
     protocol = {"name": "full-ranking", **LIMITS}
     listed = work_off(make_run(version=a.version, protocol=protocol, profile_lengths=()))
-    with pytest.raises(ParallaxError, match=r"no metric in common .* has recall, fallout, run \d+ precision@5"):
-        compared(a, listed)
+    with pytest.raises(ParallaxError, match=r"no metric in common.* has recall, fallout, run \d+ precision@5"):
+        compare_runs(a, listed)
     alone = work_off(make_run(version=a.version, algorithms="random", profile_lengths=()))
-    with pytest.raises(ParallaxError, match=r"no algorithm in common .* run \d+ Random"):
-        compared(a, alone)
+    with pytest.raises(ParallaxError, match=r"no algorithm in common.* run \d+ Random"):
+        compare_runs(a, alone)
 
 
 def test_comparison_tests_each_algorithm_over_the_users_of_both_runs() -> None:
     version = make_version()
     a = work_off(make_run(version=version, profile_lengths=()))
     b = work_off(make_run(version=version, profile_lengths=(), seed=2))
-    found = compared(a, b)
+    found = compare_runs(a, b)
     assert {(one.label, one.metric) for one in found.differences} == {
         (label, metric) for label in ("TopPop", "PureSVD4") for metric in ("recall", "fallout")
     }
@@ -443,3 +450,10 @@ def test_mcnemar_tests_one_case_a_user() -> None:
     assert "sign-flip" not in kinds_of_test(other)
     with pytest.raises(ParallaxError, match="no hits of single cases"):
         paired_tests(other, "recall@5", test="sign-flip")
+
+
+@pytest.mark.parametrize("ids", [["7", "07"], ["7", "-1"], ["7", "item"], ["7", "9" * 19]])
+def test_ids_that_are_not_all_whole_numbers_stay_text(ids: list[str]) -> None:
+    written, padding = case_arrays._as_numbers(np.array(ids))
+    assert written.tolist() == ids
+    assert padding == ""

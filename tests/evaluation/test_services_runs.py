@@ -10,8 +10,8 @@ from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.services.inputs import named_settings
 from evaluation.services.parts import lease_part
+from evaluation.services.run_inputs import named_settings
 from evaluation.services.runs import BLOCK_USERS, cancel_run, create_run, fail_part
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
@@ -36,29 +36,29 @@ def test_run_takes_algorithms_as_pairs_with_text_values() -> None:
     [
         ({"algorithms": ""}, "at least one algorithm"),
         ({"algorithms": "toppop,best"}, "no algorithm 'best'"),
-        ({"algorithms": [("toppop", {}), ("toppop", {})]}, "TopPop is named twice"),
+        ({"algorithms": [("toppop", {}), ("toppop", {})]}, "TopPop is listed twice"),
         ({"algorithms": "puresvd:factors=many"}, "must be a whole number"),
-        ({"split": {"name": "fold"}}, "no split 'fold'"),
+        ({"split": {"name": "fold"}}, "Unknown split 'fold'"),
         ({"split": {"name": "probe", "size": 3}}, "no parameter size"),
         ({"split": {"name": "probe", "share": 1.0}}, "share"),
         ({"split": {"name": "probe", "share": "some"}}, "share"),
-        ({"protocol": {"name": "full-rank"}}, "no protocol 'full-rank'"),
+        ({"protocol": {"name": "full-rank"}}, "Unknown protocol 'full-rank'"),
         ({"protocol": {"name": "full-ranking", "negatives": 7}}, "no setting negatives"),
         ({"protocol": {"name": "full-ranking", "known": "maybe"}}, "one of left-out, again"),
-        ({"task": "please"}, "no task 'please'"),
+        ({"task": "please"}, "Unknown task 'please'"),
         ({"metrics": ["rmse"]}, "does not measure rmse"),
         ({"metrics": ["recall@101"]}, "longer than 100"),
         ({"metrics": ["recall@5(ties=worst)"]}, "counts ties as worst, the run as expected"),
-        ({"metrics": ["f@5(g=.5)"]}, "another generality"),
+        ({"metrics": ["f@5(g=.5)"]}, "The generality g"),
         ({"protocol": {"name": "one-plus-random", "negatives": 0}}, "at least 1"),
         ({"protocol": {"name": "one-plus-random", "negatives": True}}, "whole number"),
-        ({"protocol": {"name": "one-plus-random", "relevant": 9}}, "off the dataset's scale"),
-        ({"protocol": {"name": "one-plus-random", "relevant": 2, "irrelevant": 2}}, "has to lie below"),
+        ({"protocol": {"name": "one-plus-random", "relevant": 9}}, "outside the dataset's scale"),
+        ({"protocol": {"name": "one-plus-random", "relevant": 2, "irrelevant": 2}}, "must be below"),
         ({"protocol": {"name": "one-plus-random", "g": 1}}, "generality g is 1"),
-        ({"protocol": {"name": "one-plus-random", "ties": "lucky"}}, "setting ties of one-plus-random is one of"),
+        ({"protocol": {"name": "one-plus-random", "ties": "lucky"}}, "setting ties of one-plus-random must be one of"),
         ({"reserve": 1.0}, "below 1"),
         ({"n": 0}, "N is 0"),
-        ({"threads": 0}, "numeric threads is 0; it is at least 1"),
+        ({"threads": 0}, "numeric threads is 0; it must be at least 1"),
         ({"seed": -1}, "whole number from 0"),
         ({"profile_lengths": (0,)}, "Profile lengths"),
         ({"part_users": 0}, "at least one test user"),
@@ -161,7 +161,7 @@ def test_named_settings_read_numbers_and_words() -> None:
 
 @pytest.mark.parametrize("text", ["probe:share", "probe:=1", "probe:share=", "probe:share=.1,share=.2"])
 def test_named_settings_refuse_what_they_cannot_read(text: str) -> None:
-    with pytest.raises(ParallaxError, match="cannot be read"):
+    with pytest.raises(ParallaxError, match="is not a valid setting"):
         named_settings(text=text)
 
 

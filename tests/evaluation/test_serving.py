@@ -35,10 +35,10 @@ def model() -> TrainedModel:
 def fresh() -> Iterator[None]:
     """Nothing kept open from other tests, and nothing left for them."""
     opened_model.cache_clear()
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
     yield
     opened_model.cache_clear()
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
 
 
 def test_list_is_what_the_fitted_model_ranks_first(model: TrainedModel) -> None:
@@ -46,7 +46,7 @@ def test_list_is_what_the_fitted_model_ranks_first(model: TrainedModel) -> None:
     fitted = PureSVD.fit(ratings, PureSVD.Params(factors=4), rng=np.random.default_rng(0))
     items, values = [0, 3, 8, 11, 20], [5.0, 1.0, 4.0, 2.0, 3.0]
     served = recommend(model=model, items=items, ratings=values, scale=FIVE, n=5)
-    scores = fitted.score(Profiles.one(items, values, model.version.n_items, Scale(*FIVE)))[0]
+    scores = fitted.score(Profiles.single(items, values, model.version.n_items, Scale(*FIVE)))[0]
     scores[items] = -np.inf
     assert served.items == tuple(np.argsort(-scores, kind="stable")[:5].tolist())
     assert served.scores == pytest.approx(tuple(scores[list(served.items)]))

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.sparse import coo_array, csr_array
 
-from core.errors import DataError, ParameterError
-from evaluation.splitting.probe import check_csr, probe, split_by
-from evaluation.splitting.reserve import reserve, without_users
+from core.errors import DataError
+from evaluation.splitting import rows as rating_rows
+from evaluation.splitting.holdout import share_of_all
+from evaluation.splitting.reserved_users import reserve
+from evaluation.splitting.rows import RatingRows, check_csr
+from tests.factories.splits import probe
 
 pytestmark = pytest.mark.unit
 
@@ -43,12 +46,13 @@ def test_probe_hides_exactly_the_share_and_leaks_nothing(n_users, n_items, share
     }
 
 
-def test_probe_does_not_depend_on_blocks_or_on_other_users_rows():
+def test_probe_does_not_depend_on_blocks(monkeypatch):
     user_items = ratings_of(np.random.default_rng(1), 50, 40, 0.3)
     whole = probe(user_items, share=0.2, seed=9)
-    for block in (1, 7, 100):
-        assert np.array_equal(probe(user_items, share=0.2, seed=9, block=block).is_hidden, whole.is_hidden)
     assert not np.array_equal(probe(user_items, share=0.2, seed=10).is_hidden, whole.is_hidden)
+    for block in (1, 7, 100):
+        monkeypatch.setattr(rating_rows, "AT_ONCE", block)
+        assert np.array_equal(probe(user_items, share=0.2, seed=9).is_hidden, whole.is_hidden)
 
 
 def test_probe_hides_more_when_asked_without_changing_what_it_hid():
@@ -69,26 +73,13 @@ def test_probe_chooses_every_rating_equally_often():
 def test_probe_hides_no_rating_of_a_reserved_user():
     user_items = ratings_of(np.random.default_rng(4), 60, 30, 0.4)
     reserved = reserve(60, 0.15, seed=1)
-    split = probe(without_users(user_items, reserved), share=0.3, seed=1)
+    rows = RatingRows.of(user_items, reserved=reserved)
+    partition = share_of_all(rows, share=0.3, seed=1, purpose="probe")
     assert len(reserved) == 9
-    assert not np.isin(split.hidden_users, reserved).any()
-    assert split.train[reserved].nnz == 0
+    sides = np.concatenate([partition.train, partition.hidden])
+    assert not np.isin(rows.users[sides], reserved).any()
     others = np.setdiff1d(np.arange(60), reserved)
-    assert split.train.nnz + len(split.hidden_users) == user_items[others].nnz
-
-
-def test_split_by_finds_the_users_itself():
-    user_items = csr_array(np.array([[0, 2, 0], [0, 0, 0], [4, 0, 5]], dtype=np.float32))
-    split = split_by(user_items, np.array([True, False, True]))
-    assert split.hidden_users.tolist() == [0, 2]
-    assert split.hidden_items.tolist() == [1, 2]
-    assert split.hidden_values.tolist() == [2, 5]
-    assert split.train.toarray().tolist() == [[0, 0, 0], [0, 0, 0], [4, 0, 0]]
-
-
-def test_probe_refuses_a_block_below_one():
-    with pytest.raises(ParameterError, match="at least 1"):
-        probe(csr_array((2, 2)), share=0.1, seed=1, block=0)
+    assert len(np.unique(sides)) == len(sides) == user_items[others].nnz
 
 
 @pytest.mark.parametrize(

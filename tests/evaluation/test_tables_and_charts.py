@@ -26,11 +26,14 @@ def test_bars_share_one_axis() -> None:
 
 def test_chart_of_recall_names_the_best_at_n_and_of_fallout_the_worst() -> None:
     values = {"TopPop": [0.1, 0.2, 0.9], "PureSVD50": [0.2, 0.31, 0.32]}
-    for draw, word in ((charts.recall_by_n, "finds the most"), (charts.fallout_by_n, "lets the most")):
+    for draw, word in (
+        (charts.recall_by_n, "recall"),
+        (charts.fallout_by_n, "fallout"),
+    ):
         spec = draw(values, n=2)
         assert spec is not None
         said = spec["light"]["usermeta"]["title"]
-        assert said.startswith(f"PureSVD50 {word}")
+        assert said.startswith(f"PureSVD50 has the highest {word}, ")
         assert ".310 in a list of 2" in said
         assert "objective" not in said
 

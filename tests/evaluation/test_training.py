@@ -88,7 +88,7 @@ def test_recipe_depends_on_every_input() -> None:
     changed = values.copy()
     changed[7] = 1.0 if changed[7] != 1.0 else 2.0
     one_row_changed = store_training_rows(
-        ratings=Ratings.from_triples(users, items, changed, ratings.n_users, ratings.n_items, ratings.scale)
+        ratings=Ratings.from_triples(users, items, changed, ratings.n_users, ratings.n_items, scale=ratings.scale)
     )
     base = {"version": version, "training_digest": digest, **CHOSEN}
     recipes = [
@@ -163,14 +163,14 @@ def test_reused_model_whose_files_are_damaged_is_refused(settings: Any) -> None:
     folder = settings.VAR_DIR / "artefacts" / "models" / model.digest
     file = folder / "item_factors.npy"
     whole = file.read_bytes()
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
     try:
         file.write_bytes(whole[:-8] + bytes(8))
         with pytest.raises(ArtefactError, match="no longer matches"):
             train_on_everything(version=version, **CHOSEN)
     finally:
         file.write_bytes(whole)
-        artefacts.forget_loaded()
+        artefacts.clear_cache()
 
 
 def test_same_seed_trains_the_same_bytes() -> None:

@@ -64,7 +64,7 @@ def test_page_asks_for_a_sign_in_and_knows_only_its_own_versions(client: Client,
 
 def test_version_without_models_says_what_goes_there(page: Any, version: DatasetVersion) -> None:
     html = page(version)
-    assert "A run trains them. Start a run" in words(html)
+    assert "Models are trained by runs. Start a run" in words(html)
     assert "<form id=" not in html
 
 
@@ -74,7 +74,7 @@ def test_bare_address_chooses_the_newest_runs_models_and_asks_for_a_rating(page:
     for algorithm in run.algorithms.all():
         assert re.search(rf'value="{algorithm.model_id}"[^>]*checked', html)
         assert f"{algorithm.label} · run {run.pk}" in words(html)
-    assert "The lists appear with your first rating." in words(html)
+    assert "Recommendations appear after your first rating." in words(html)
     assert 'name="n" value="5"' in html
 
 
@@ -84,7 +84,7 @@ def test_search_finds_items_to_rate_and_leaves_out_rated_ones(page: Any, version
     assert "Film 07" in words(html.split('id="found"')[1].split("</ul>")[0])
     html = page(version, {"q": "Film 07", "model": model.pk, "n": 3, "r6": 4})
     assert "Film 07" not in words(html.split('id="found"')[1].split("</ul>")[0])
-    assert "Nothing here answers that" in words(page(version, {"q": "zzzzqqqq", "model": model.pk}))
+    assert "No items match" in words(page(version, {"q": "zzzzqqqq", "model": model.pk}))
 
 
 def test_htmx_is_given_the_found_items_alone(page: Any, version: DatasetVersion) -> None:
@@ -114,14 +114,14 @@ def test_lists_of_several_models_stand_side_by_side_with_their_reasons(page: Any
         places = [said.index(f"Film {item + 1:02d}") for item in given.items]
         assert places == sorted(places)
     neighbours, popular, factors = (words(article) for article in articles)
-    assert "predicted ratings, 1 to 5; some lie outside" in neighbours
-    assert "Starts at, for you and this item" in neighbours
-    assert "only put items in order" in factors
-    assert "Starts at" not in factors
-    assert popular.count("This algorithm has no answer in terms of your ratings.") == 1
+    assert "predicted ratings on a scale from 1 to 5; predictions may lie outside" in neighbours
+    assert "Baseline for you and this item" in neighbours
+    assert "only determine the order" in factors
+    assert "Baseline" not in factors
+    assert popular.count("This algorithm cannot explain its scores by your ratings.") == 1
     assert "Why" not in popular
     assert re.search(r"Film 01 \+\d\.\d{3}", factors)
-    assert "added nothing" not in factors
+    assert "had no effect" not in factors
     assert articles[2].count("<rect") == 4 * 3
 
 
@@ -129,20 +129,20 @@ def test_rating_that_counts_against_says_so_beside_its_colour(page: Any, version
     model = train(version, "nncosngr")
     html = page(version, {"model": model.pk, "r0": 5, "r3": 1})
     assert '<li class="against">' in html
-    assert re.search(r"Film 04 counts against it: −\d", words(html))
+    assert re.search(r"Film 04 lowers the score: −\d", words(html))
 
 
 def test_filled_places_are_marked(page: Any, version: DatasetVersion) -> None:
     model = train(version, "itemitem")
     said = words(page(version, {"model": model.pk, "r3": 1, "n": 2}))
     assert said.count("filled by popularity") == 2
-    assert said.count("it stands here because many people rated it") == 2
+    assert said.count("it is listed because many users rated it") == 2
 
 
 def test_strongest_alone_and_independent_chances_are_said(page: Any, version: DatasetVersion) -> None:
     largest, noisy = train(version, "itemitem"), train(version, "itemitem", aggregate="noisy-or")
-    assert "The strongest of these counts alone." in words(page(version, {"model": largest.pk, "r0": 5}))
-    assert "These count together as independent chances." in words(page(version, {"model": noisy.pk, "r0": 5}))
+    assert "Only the strongest of these counts." in words(page(version, {"model": largest.pk, "r0": 5}))
+    assert "These are combined as independent probabilities." in words(page(version, {"model": noisy.pk, "r0": 5}))
 
 
 def test_taking_back_is_an_address_without_the_rating(page: Any, version: DatasetVersion) -> None:
@@ -156,12 +156,12 @@ def test_taking_back_is_an_address_without_the_rating(page: Any, version: Datase
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"r0": "6"}, "'6' is no rating; item 0 takes 1 to 5."),
-        ({"r0": "2.5"}, "'2.5' is no rating"),
-        ({"r40": "3"}, "There is no item 40 in this version; they run from 0 to 39."),
+        ({"r0": "6"}, "'6' is not a valid rating of item 0; use 1 to 5."),
+        ({"r0": "2.5"}, "'2.5' is not a valid rating"),
+        ({"r40": "3"}, "This version has no item 40; items are numbered from 0 to 39."),
         ({"r0": "3", "n": "21"}, "less than or equal to 20"),
         ({"r0": "3", "model": []}, "Choose at least one model."),
-        ({"r0": "3", "model": ["999999"]}, "There is no model 999999 on this version of the dataset."),
+        ({"r0": "3", "model": ["999999"]}, "This version of the dataset has no model 999999."),
     ],
 )
 def test_wrong_address_is_answered_in_a_sentence_and_without_lists(
@@ -176,7 +176,7 @@ def test_wrong_address_is_answered_in_a_sentence_and_without_lists(
 def test_at_most_seven_models_and_fifty_ratings(page: Any) -> None:
     version = make_version(n_items=60)
     models = [train(version, "puresvd", factors=factors).pk for factors in range(1, 9)]
-    assert "Choose at most 7 models; 8 are chosen." in words(page(version, {"model": models, "r0": 5}))
+    assert "Choose at most 7 models; 8 are selected." in words(page(version, {"model": models, "r0": 5}))
     many = {f"r{index}": 3 for index in range(51)}
     assert "Rate at most 50 items here; 51 are rated." in words(page(version, {"model": models[0], **many}))
 
@@ -184,7 +184,7 @@ def test_at_most_seven_models_and_fifty_ratings(page: Any) -> None:
 def test_unrated_radio_and_foreign_parameters_are_no_ratings(page: Any, version: DatasetVersion) -> None:
     model = train(version, "toppop")
     html = page(version, {"model": model.pk, "r0": "", "rating": "5", "r": "5"})
-    assert "The lists appear with your first rating." in words(html)
+    assert "Recommendations appear after your first rating." in words(html)
 
 
 def test_usage_data_have_one_star(page: Any) -> None:
@@ -198,7 +198,7 @@ def test_usage_data_have_one_star(page: Any) -> None:
     assert "Count Film 01 as used" in words(html)
     assert html.count('name="r0"') == 1
     assert "<article" in html
-    assert "is no rating" in words(page(version, {"model": model.pk, "r0": 5}))
+    assert "is not a valid rating" in words(page(version, {"model": model.pk, "r0": 5}))
 
 
 @pytest.mark.parametrize("n_rated", [1, 3])

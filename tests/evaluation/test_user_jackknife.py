@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.experiments.reading import parse
+from evaluation.experiments.yaml_loader import parse
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import model_rows, user_values
 from evaluation.services.user_jackknife import GROUPS, values_without_groups

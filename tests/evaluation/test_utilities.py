@@ -12,7 +12,7 @@ from core.errors import ParallaxError
 from evaluation.metrics.registry import metric
 from evaluation.selectors.cases import cases_of, training_rows, training_utilities
 from evaluation.selectors.results import model_rows
-from evaluation.services.inputs import named_settings
+from evaluation.services.run_inputs import named_settings
 from evaluation.services.training import features_for, train_on_everything
 from recommenders.expected_utility import UTILITY_KIND
 from tests.evaluation.test_experiments_services import usage
@@ -106,7 +106,7 @@ def test_prices_of_a_list_serve_where_rows_have_none() -> None:
 
 def test_data_without_utilities_are_refused_before_the_run_with_what_to_do() -> None:
     version = make_version()
-    with pytest.raises(ParallaxError, match="Add the table to the features, or take the mean rating"):
+    with pytest.raises(ParallaxError, match="Add a table of utilities to the features, or use utility=ratings"):
         run_on(version, relevant=4.0, irrelevant=2.0)
     assert item_utilities(version) is None
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from accounts.models import User
 from catalog.services import import_parsed
 from evaluation.enums import RunStatus
-from evaluation.experiments.reading import load, shipped
+from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.forms import RunForm
 from evaluation.models import EvaluationRun
 from evaluation.selectors import table
@@ -67,7 +67,7 @@ def test_pages_ask_for_a_sign_in(client: Client) -> None:
 
 
 def test_empty_list_says_what_goes_there(page: Any) -> None:
-    assert "There is none yet. Start the first" in words(page("list"))
+    assert "There are no runs yet." in words(page("list"))
 
 
 def test_list_shows_each_run_with_its_state_in_words(page: Any) -> None:
@@ -99,7 +99,7 @@ def test_queued_run_asks_for_its_progress_and_shows_none(page: Any) -> None:
     html = page("detail", pk=run.pk)
     assert f'hx-get="{reverse("evaluation:progress", kwargs={"pk": run.pk})}"' in html
     assert 'hx-trigger="every 1500ms"' in html
-    assert "No worker has taken it yet." in html
+    assert "Waiting for a worker." in html
     assert '<progress max="1" value="0"' in html
 
 
@@ -141,16 +141,16 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
         assert set(spec) == {"light", "dark"}
         assert spec["light"]["title"]["subtitle"] == key.capitalize()
     best = max(table(run), key=lambda row: row.recall)
-    assert f"{best.label} finds the most of what people like, {share(best.recall)} in a list of 5" in html
+    assert f"{best.label} has the highest recall, {share(best.recall)} in a list of 5" in html
 
 
 def test_page_says_below_the_table_which_models_had_been_there_before(page: Any) -> None:
     first = make_run_at("succeeded", algorithms="toppop", profile_lengths=())
-    assert "Fitted before" not in page("detail", pk=first.pk)
+    assert "Reused models" not in page("detail", pk=first.pk)
     again = make_run_at("succeeded", version=first.version, algorithms="toppop,random", profile_lengths=())
     said = words(page("detail", pk=again.pk))
-    assert "Fitted before from the same recipe, and used again: TopPop." in said
-    assert f"{100 * again.reserve:g} % of all users, seen by no model" in said
+    assert "Reused models of the same recipe: TopPop." in said
+    assert f"{100 * again.reserve:g}% of all users; seen by no model" in said
 
 
 def test_page_holds_nothing_inline_that_its_policy_forbids(page: Any) -> None:
@@ -171,7 +171,7 @@ def test_run_without_irrelevant_cases_says_that_there_is_nothing_to_draw(page: A
     run = make_run_at("succeeded", protocol=protocol, split={"name": "probe", "share": 0.01}, seed=4)
     assert run.n_irrelevant == 0
     said = words(page("detail", pk=run.pk))
-    assert "There is no case of this kind, so there is nothing to draw." in said
+    assert "There are no cases of this kind, so there is no chart." in said
 
 
 def test_owner_cancels_and_another_researcher_may_not(client: Client, alice: User) -> None:
@@ -241,10 +241,10 @@ def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: 
     [
         ({"algorithms": [], "more": ""}, "Name at least one algorithm"),
         ({"more": "best"}, "There is no algorithm"),
-        ({"relevant": 2}, "has to lie below that for relevant ones"),
-        ({"relevant": 11}, "off the dataset&#x27;s scale"),
-        ({"split": "k-fold:k=900"}, "and 500 are the most of one run"),
-        ({"split": "probe:list=/etc/hostname"}, "give files to the command evaluate"),
+        ({"relevant": 2}, "must be below the limit for relevant ratings"),
+        ({"relevant": 11}, "outside the dataset&#x27;s scale"),
+        ({"split": "k-fold:k=900"}, "a run trains at most 500"),
+        ({"split": "probe:list=/etc/hostname"}, "Pass files to the command evaluate"),
         ({"protocol": "full-ranking", "metrics": "rmse"}, "does not measure rmse"),
     ],
 )
@@ -279,11 +279,11 @@ def test_stopped_run_is_taken_up_again_by_its_owner_alone(client: Client, alice:
     run = make_run_at("failed", owner=alice)
     url = reverse("evaluation:resume", kwargs={"pk": run.pk})
     client.force_login(UserFactory())
-    assert "Go on where it stopped" not in client.get(run_page(run)).content.decode()
+    assert "Resume" not in client.get(run_page(run)).content.decode()
     assert client.post(url).status_code == 403
     client.force_login(alice)
-    assert "Go on where it stopped" in client.get(run_page(run)).content.decode()
-    assert f"Run {run.pk} goes on where it stopped." in client.post(url, follow=True).content.decode()
+    assert "Resume" in client.get(run_page(run)).content.decode()
+    assert f"Run {run.pk} was resumed." in client.post(url, follow=True).content.decode()
     run.refresh_from_db()
     assert run.status == RunStatus.QUEUED
     assert "cannot become queued" in client.post(url, follow=True).content.decode()
@@ -317,16 +317,16 @@ def test_page_shows_what_the_protocol_measured(page: Any, protocol: str, algorit
 def test_page_of_a_run_with_development_users_says_what_was_chosen_on_whom(page: Any) -> None:
     run = make_run_at("succeeded", split={"name": "dev-eval", "of": "holdout", "share": 0.3}, profile_lengths=())
     said = words(page("detail", pk=run.pk))
-    assert "Chosen on some, tested on others" in said
-    assert "whom the choice has not seen" in said
+    assert "Choice on development users" in said
+    assert "who were not used for the choice" in said
 
 
 def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> None:
     run = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4,random", profile_lengths=())
     said = words(page("tests", pk=run.pk))
-    assert "adjusted as one family after Holm · Bonferroni · Šidák" in said
-    assert said.count("Every pair") == 2
-    assert re.search(r"TopPop \.\d{3} \.\d{3} to \.\d{3} [a-c]+ \d+", said)
+    assert "adjusted as one family. Correction: Holm · Bonferroni · Šidák" in said
+    assert said.count("Pairwise comparisons") == 2
+    assert re.search(r"TopPop \.\d{3} \[\.\d{3}, \.\d{3}\] [a-c]+ \d+", said)
     url = reverse("evaluation:tests", kwargs={"pk": run.pk})
     assert "<strong>Bonferroni</strong>" in client.get(url, {"correction": "bonferroni"}).content.decode()
     assert client.get(url, {"correction": "none"}).status_code == 404
@@ -335,7 +335,7 @@ def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> N
     ranked = words(client.get(url, {"test": "nemenyi"}).content.decode())
     assert "Mean ranks, A − B" in ranked
     assert "adjusted as one family" not in ranked
-    assert re.search(r"All together, by Friedman's test: χ²\(2\) = \d", ranked)
+    assert re.search(r"Friedman's test over all algorithms: χ²\(2\) = \d", ranked)
     queued = client.get(reverse("evaluation:tests", kwargs={"pk": make_run(seed=9).pk}), follow=True)
     assert "has no results yet" in queued.content.decode()
 
@@ -372,13 +372,13 @@ def test_tests_page_sorts_by_the_values_it_shows_best_first(page: Any, seed: int
 def test_pages_say_whether_values_are_pooled_over_cases_or_means_over_users(page: Any, client: Client) -> None:
     run = make_run_at("succeeded")
     other = make_run_at("succeeded", version=run.version, seed=2)
-    assert "pooled over cases: a user with many cases weighs more" in words(page("detail", pk=run.pk))
+    assert "pooled over cases: users with many cases weigh more" in words(page("detail", pk=run.pk))
     said = words(client.get(reverse("evaluation:compare"), {"a": run.pk, "b": other.pk}).content.decode())
-    assert "Means over the users that both runs have, whole profiles. The results of each run are pooled over" in said
+    assert "Means over the users of both runs, whole profiles. The results of each run are pooled over" in said
 
 
 def test_compare_page_puts_two_runs_side_by_side(page: Any, client: Client) -> None:
-    assert "there is none yet" in words(page("compare"))
+    assert "you need two that have succeeded" in words(page("compare"))
     version = make_version()
     a = make_run_at("succeeded", version=version, profile_lengths=())
     b = make_run_at("succeeded", version=version, profile_lengths=(), seed=2, algorithms="toppop,random")
@@ -389,7 +389,7 @@ def test_compare_page_puts_two_runs_side_by_side(page: Any, client: Client) -> N
     assert "Only in A: PureSVD4. Only in B: Random." in said
     assert "TopPop recall" in said
     other = make_run_at("succeeded", version=make_version(name="other", seed=5), profile_lengths=())
-    assert "their users are not the same people" in client.get(url, {"a": a.pk, "b": other.pk}).content.decode()
+    assert "so they have no users in common" in client.get(url, {"a": a.pk, "b": other.pk}).content.decode()
 
 
 def test_files_of_a_run(client: Client, alice: User) -> None:
@@ -411,7 +411,7 @@ def test_files_of_a_run(client: Client, alice: User) -> None:
 
 
 def test_form_offers_every_algorithm_and_says_when_there_is_no_dataset(page: Any) -> None:
-    assert "there is none yet" in words(page("new"))
+    assert "none has been imported yet" in words(page("new"))
     make_version()
     html = page("new")
     for text in ("toppop", "puresvd:factors=50", "puresvd:factors=300", "lsa"):

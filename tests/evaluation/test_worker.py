@@ -121,8 +121,10 @@ def test_run_whose_worker_was_killed_gives_the_same_bytes(
     part = kill_holder_of_a_lease(installation, kind=kind)
     said, _ = command.communicate(timeout=180)
     assert command.returncode == 0, said
-    assert "A worker was gone; another was started in its place." in said
-    assert installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}") == [(2, "done")]  # noqa: S608 — a number
+    assert "A worker has died and was replaced." in said
+    [(attempts, status)] = installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}")  # noqa: S608 — a number
+    # A part given back by the task that saw its process die does not count as lost.
+    assert (attempts in {1, 2}, status) == (True, "done")
     assert essence(installation.document("killed.json")) == essence(undisturbed)
     assert_broker_is_empty(installation)
 
@@ -148,7 +150,9 @@ def test_run_of_folds_whose_worker_was_killed_gives_the_same_bytes(
     part = kill_holder_of_a_lease(installation, kind=kind)
     said, _ = command.communicate(timeout=180)
     assert command.returncode == 0, said
-    assert installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}") == [(2, "done")]  # noqa: S608 — a number
+    [(attempts, status)] = installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}")  # noqa: S608 — a number
+    # A part given back by the task that saw its process die does not count as lost.
+    assert (attempts in {1, 2}, status) == (True, "done")
     found = installation.document("killed.json")
     assert len(found["folds"]) == 3
     assert essence(found) == essence(undisturbed_folds)
@@ -243,7 +247,7 @@ def test_where_redis_is_the_broker_the_command_waits_for_a_worker_and_says_so(
     command = scaled.start(*scaled.evaluate("tiny", "--algorithms", "toppop"))
     assert command.stdout is not None
     began = time.monotonic()
-    while "No worker has answered" not in (line := command.stdout.readline()):
+    while "No worker has responded" not in (line := command.stdout.readline()):
         assert line or command.poll() is None
     assert 9 < time.monotonic() - began < 30
     worker = scaled.start(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 
+from django.template.loader import render_to_string
 from django.utils import timezone
 
+from analysis.exports.document import document_of
+from analysis.models import Report
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Participant, RecommendationList, RecommendedItem, Response, Study
 
@@ -68,3 +71,8 @@ def plant(study: Study, satisfactions: Mapping[str, Sequence[int]], **kwargs: ob
     for label, answers in satisfactions.items():
         for answer in answers:
             planted_person(study, label, [answer] * n_items, answer, **kwargs)  # type: ignore[arg-type]
+
+
+def page_without_pictures(report: Report) -> str:
+    """The report as a page, for tests of its words: pictures take seconds to draw."""
+    return render_to_string("analysis/parts/_body.html", {"document": document_of(report)})

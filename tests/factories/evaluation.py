@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from catalog.models import DatasetVersion
 from evaluation.models import EvaluationRun
 from evaluation.services.parts import lease_part
+from evaluation.services.run_inputs import named_settings
 from evaluation.services.runs import cancel_run, create_run, fail_part
-from evaluation.services.working import execute, work_on
+from evaluation.services.worker_loop import execute, work_on
+from evaluation.splitting.registry import SplitSpec, split_spec
 from tests.factories.catalog import make_version
+from tests.factories.replay import replayed
 
 ALGORITHMS = "toppop,puresvd:factors=4"
 
@@ -36,13 +40,13 @@ def work_off(run: EvaluationRun) -> EvaluationRun:
 
 def make_run_at(status: str, **kwargs: Any) -> EvaluationRun:
     """A run in the state `status`, which it reached as real ones do."""
+    if status == "succeeded":
+        return _succeeded(**kwargs)
     run = make_run(**kwargs)
     if status == "queued":
         return run
     if status == "cancelled":
         return cancel_run(run=run)
-    if status == "succeeded":
-        return work_off(run)
     part = lease_part(run=run)
     assert part is not None
     if status == "running":
@@ -53,3 +57,23 @@ def make_run_at(status: str, **kwargs: Any) -> EvaluationRun:
         raise ValueError(f"No run can be brought to {status!r}.")
     run.refresh_from_db()
     return run
+
+
+def written_split(text: str) -> SplitSpec:
+    """Read a split as commands write it."""
+    settings = named_settings(text=text)
+    return split_spec(settings.pop("name"), settings)
+
+
+def _succeeded(*, version: DatasetVersion | None = None, **kwargs: Any) -> EvaluationRun:
+    version = version or make_version()
+    try:
+        key = json.dumps(kwargs, sort_keys=True)
+    except TypeError:  # it has an owner, or something else that is not a plain value
+        return work_off(make_run(version=version, **kwargs))
+    return replayed(
+        EvaluationRun,
+        ("evaluation", "core"),
+        (key, version.pk, version.content_hash),
+        lambda: work_off(make_run(version=version, **kwargs)),
+    )

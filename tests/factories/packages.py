@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.models import Report
-from analysis.package.contents import write_contrast, write_people, write_run, write_scripts
+from analysis.package.contents import write_contrast, write_people, write_plan, write_run, write_scripts
 from analysis.package.numbers import numbers_csv
 
 
 def write_numbers(report: Report, folder: Path) -> None:
     """Write data, scripts and the report's numbers."""
     write_people(report, folder)
+    write_plan(report, folder)
     write_contrast(report, folder)
     write_run(report, folder)
     write_scripts(report, folder)
     (folder / "report").mkdir()
-    (folder / "report" / "numbers.csv").write_text(numbers_csv(report.results), encoding="utf-8")
+    (folder / "report" / "numbers.csv").write_text(numbers_csv(report.read_results()), encoding="utf-8")

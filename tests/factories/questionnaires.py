@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from studies.design.presets.loader import load_preset
+from studies.design.services.launch import launch_study
+from studies.design.services.questionnaires import add_block, import_questionnaire
+from studies.instrument.questionnaires.document import write_document
 from studies.models import Study
-from studies.presets.loader import load_preset
-from studies.questionnaires.document import write_document
-from studies.services.launch import launch_study
-from studies.services.questionnaires import add_block, import_questionnaire
 from tests.factories.studies import make_study
 
 

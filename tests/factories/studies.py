@@ -7,19 +7,20 @@ from typing import Any
 
 from catalog.models import DatasetVersion, Item
 from evaluation.models import EvaluationRun
+from studies.design.services.design import change_design, create_study
+from studies.design.services.launch import close_study, launch_study, pause_study
 from studies.enums import Mode
 from studies.models import Condition, Participant, Study
-from studies.recruiting.exits import Exit
-from studies.services import answers, consenting, enrolment, finishing, ratings, recommending
-from studies.services.design import change_design, create_study
-from studies.services.launch import close_study, launch_study, pause_study
-from studies.services.recruiting import set_exits, set_panel
+from studies.participation.services import answers, consenting, enrolment, finishing, ratings, recommending
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.services.recruitment import set_exits, set_panel
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 
 ABOUT = {
-    "not_met_before": True,
-    "no_technical_knowledge": True,
+    "first_visit": True,
+    "recommender_experience": False,
     "age": 30,
     "gender": "woman",
     "education": "master",
@@ -89,7 +90,7 @@ def add_conditions(study: Study, n: int) -> None:
 
 def enter(study: Study, mode: str = Mode.LIVE, **kwargs: Any) -> consenting.Entry:
     """Someone who has just given consent."""
-    return consenting.consent(study=study, entry_key=secrets.token_urlsafe(32), mode=mode, **kwargs)
+    return consenting.consent(EntryAttempt(study=study, entry_key=secrets.token_urlsafe(32), mode=mode, **kwargs))
 
 
 def assigned(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:

@@ -95,7 +95,7 @@ def test_games_howell_neither_raises_nor_gives_nan(groups: dict[str, list[float]
         ({"A": [1, 2], "B": []}, "only A has"),
         ({"A": [3, 3], "B": [3]}, "All 3 participants have the same value"),
         ({"A": [1], "B": [2]}, "single observation"),
-        ({"A": [3, 3], "B": [4, 4]}, "without spread within conditions"),
+        ({"A": [3, 3], "B": [4, 4]}, "without that variance"),
     ],
 )
 def test_pooled_tests_name_the_reason_when_they_are_undefined(groups: dict, reason: str) -> None:

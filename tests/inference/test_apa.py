@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from inference import anova, apa
-from inference.results import AgreementResult, Pair, SignTestResult
+from inference.results import AgreementResult, SignTestResult
 
 
 def test_p_shows_the_side_of_any_level() -> None:
@@ -20,14 +20,6 @@ def test_numbers_keep_their_leading_zero_and_lose_a_negative_one(value: float, t
 @pytest.mark.parametrize(("value", "text"), [(-1.0, "-1.00"), (0.999, "1.00"), (-0.001, ".00"), (-0.5, "-.50")])
 def test_shares_have_no_leading_zero(value: float, text: str) -> None:
     assert apa.share(value) == text
-
-
-def test_untested_pair_says_so() -> None:
-    assert apa.post_hoc(Pair("A", "B", -1.0, None, False)) == "A – B: mean difference -1.00, not tested"
-
-
-def test_a_pair_without_interval_prints_its_test() -> None:
-    assert apa.post_hoc(Pair("A", "B", 2.0, 0.03, True), "GH") == "A – B: mean difference 2.00, p_GH = .030"
 
 
 def test_tau_names_an_approximation() -> None:

@@ -104,3 +104,8 @@ def test_the_smallest_p_of_a_rank_correlation_is_that_of_a_perfect_one(n: int) -
     found = kendall(range(n), range(n))
     assert not isinstance(found, Undefined)
     assert smallest_exact_p(n) == pytest.approx(found.p)
+
+
+def test_one_algorithm_has_no_rank_correlation() -> None:
+    with pytest.raises(ParameterError, match="at least two algorithms; got 1"):
+        smallest_exact_p(1)

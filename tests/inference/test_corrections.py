@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import DataError, ParameterError
-from inference.corrections import adjust, bonferroni, holm, sidak, sidak_level
+from core.errors import DataError
+from inference.corrections import adjust, bonferroni, holm, sidak
 
 families = st.lists(st.floats(0, 1), max_size=12)
 
@@ -24,20 +24,8 @@ def test_sidak_is_no_larger_than_bonferroni(p_values: list[float]) -> None:
         assert p * (1 - 1e-12) <= by_sidak <= by_bonferroni * (1 + 1e-12) <= 1 + 1e-12
 
 
-@given(st.integers(1, 50))
-def test_sidak_level_is_the_p_that_sidak_adjusts_to_alpha(n: int) -> None:
-    assert sidak([sidak_level(0.05, n)] * n)[0] == pytest.approx(0.05, rel=1e-12)
-
-
 @pytest.mark.parametrize("p", [-0.01, 1.01, float("nan")])
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "sidak"])
 def test_corrections_refuse_what_is_no_probability(correction, p: float) -> None:
     with pytest.raises(DataError, match="position 1"):
         adjust([0.5, p], correction)
-
-
-def test_levels_refuse_what_makes_no_family() -> None:
-    with pytest.raises(ParameterError):
-        sidak_level(0.05, 0)
-    with pytest.raises(ParameterError):
-        sidak_level(1.0, 3)

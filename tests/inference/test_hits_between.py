@@ -48,7 +48,7 @@ def test_users_without_a_case_take_no_part():
     assert none.pairs[0].p is None
     assert none.locations == {"A": 0.0, "B": 0.0}
     same = between({"A": A, "B": A})
-    assert "No user has more hits" in same.pairs[0].reason
+    assert "Every user has equally many hits" in same.pairs[0].reason
 
 
 def test_what_does_not_apply_is_said():

@@ -60,11 +60,12 @@ def test_pairs_are_differences_of_shifts_whatever_the_reference() -> None:
         ({"A": [1, 2]}, "two conditions with answers; there are 1"),
         ({"A": [], "B": []}, "there are 0"),
         ({"A": [3, 3], "B": [3]}, "gave the same answer"),
+        ({"A": list(range(101)), "B": list(range(101))}, "101 different answers; the model takes at most 60"),
         ({"A": [1, 1], "B": [1, 2, 3]}, "Everyone in A gave the lowest answer that occurs, 1"),
         ({"A": [5, 5], "B": [1, 2, 5]}, "Everyone in A gave the highest answer that occurs, 5"),
-        ({"A": [1, 2], "B": [3, 4]}, "No answer of A lies above one of B"),
-        ({"A": [1, 2], "B": [2, 3]}, "No answer of A lies above one of B"),
-        ({"A": [1, 2, 1], "B": [3, 2], "C": [2, 1]}, "No answer of A and C lies above one of B"),
+        ({"A": [1, 2], "B": [3, 4]}, "No answer of A is above an answer of B"),
+        ({"A": [1, 2], "B": [2, 3]}, "No answer of A is above an answer of B"),
+        ({"A": [1, 2, 1], "B": [3, 2], "C": [2, 1]}, "No answer of A and C is above an answer of B"),
     ],
 )
 def test_answers_without_a_maximum_are_refused_by_name(answers: dict[str, list[int]], words: str) -> None:
@@ -90,4 +91,4 @@ def test_unknown_links_and_levels_are_refused() -> None:
 def test_a_fit_that_has_not_arrived_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link_fit, "LARGEST_GRADIENT", -1.0)
     found = ordinal.cumulative_link({"A": [1, 2, 3], "B": [2, 3, 1, 2]})
-    assert found.reason == "The fit did not reach a maximum of the likelihood."
+    assert found.reason == "The maximum likelihood fit did not converge."

@@ -30,7 +30,7 @@ def test_sign_test_is_symmetric_and_a_binomial_tail(rows: list[tuple[int, int]])
         mirrored.p,
     )
     n = found.n_a + found.n_b
-    better, worse = sign_test(a, b).p, sign_test(b, a).p
+    better, worse = sign_test(a, b, "greater").p, sign_test(b, a, "greater").p
     assert better == pytest.approx(sum(math.comb(n, i) for i in range(found.n_a, n + 1)) / 2**n, rel=1e-12)
     assert better + worse == pytest.approx(1 + math.comb(n, found.n_a) / 2**n)
     assert found.p == pytest.approx(min(1, 2 * min(better, worse)))
@@ -40,12 +40,14 @@ def test_sign_test_holds_beyond_the_users_at_which_powers_of_a_half_underflow() 
     a, b = np.zeros(5000), np.zeros(5000)
     a[:2600], b[2600:] = 1, 1
     expected = sum(math.comb(5000, i) for i in range(2600, 5001)) / 2**5000
-    assert sign_test(a, b).p == pytest.approx(expected, rel=1e-10)
+    assert sign_test(a, b, "greater").p == pytest.approx(expected, rel=1e-10)
 
 
 def test_values_equal_on_paper_are_ties_whatever_their_rounding() -> None:
     found = sign_test([0.1 + 0.2, 0.6 - 0.4, 1.0], [0.3, 0.2, 0.0])
     assert (found.n_a, found.n_b, found.n_ties) == (1, 0, 2)
+    small = sign_test([3e-10, 2e-10, 3e-10 * (1 + 1e-15)], [2e-10, 1e-10, 3e-10])
+    assert (small.n_a, small.n_b, small.n_ties) == (2, 0, 1)
     exact = sign_test([0.1 + 0.2, 1.0], [0.3, 0.0], tie_within=0)
     assert (exact.n_a, exact.n_ties) == (2, 0)
 
@@ -58,14 +60,18 @@ def test_users_without_a_value_are_left_out_and_counted() -> None:
 
 @pytest.mark.parametrize(("a", "b"), [([], []), ([1, 1], [1, 1]), ([float("nan")], [1.0])])
 def test_sign_test_is_undefined_when_no_user_separates_the_two(a: list[float], b: list[float]) -> None:
-    found = sign_test(a, b)
+    found = sign_test(a, b, "greater")
     assert isinstance(found, Undefined)
-    assert "No user fares better" in found.reason
+    assert "Every user has equal values" in found.reason
 
 
 def test_sign_test_refuses_what_it_cannot_pair() -> None:
     with pytest.raises(DataError, match="2 users on one side and 3"):
         sign_test([1, 2], [1, 2, 3])
+    with pytest.raises(DataError, match="first algorithm are not numbers"):
+        sign_test(["high", "low"], [1, 2])
+    with pytest.raises(DataError, match="first algorithm have 0 dimensions"):
+        sign_test("1", [1])
     with pytest.raises(DataError, match="2 dimensions"):
         sign_test([[1, 2]], [1, 2])
     with pytest.raises(DataError, match="second algorithm hold an infinity"):
@@ -85,7 +91,7 @@ def test_tests_between_algorithms_adjust_only_the_pairs_that_were_tested() -> No
     assert found.test == "Sign test (bonferroni)"
     same, top_lsa, same_lsa = found.pairs
     assert (same.p, same.is_significant, same.n_ties, same.n_left_out) == (None, False, 60, 0)
-    assert same.reason.startswith("No user")
+    assert same.reason.startswith("Every user has equal values")
     assert top_lsa.p == min(1.0, 2 * top_lsa.p_unadjusted)
     assert top_lsa.difference == same_lsa.difference == (top_lsa.n_a - top_lsa.n_b) / 60
     assert found.locations["TopPop"] == base.mean()

@@ -119,6 +119,8 @@ def test_pairs_that_do_not_fit_the_locations_are_refused(procedure) -> None:
         procedure({"A": 1.0, "B": 2.0}, [pair("A", "C")])
     with pytest.raises(ParameterError, match="with itself"):
         procedure({"A": 1.0}, [pair("A", "A")])
+    with pytest.raises(ParameterError, match="location of 'B' is nan"):
+        procedure({"A": 1.0, "B": float("nan")}, [])
 
 
 def test_no_conditions_have_no_letters_and_an_empty_order() -> None:

@@ -116,5 +116,5 @@ def test_untested_pair_orders_nobody_and_shares_a_letter() -> None:
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, float("nan")])
 @pytest.mark.parametrize("procedure", [posthoc.tukey_hsd, posthoc.games_howell, rank_tests.dunn_holm])
 def test_a_level_outside_zero_to_one_is_refused(procedure, alpha: float) -> None:
-    with pytest.raises(ParameterError, match="has to lie between 0 and 1"):
+    with pytest.raises(ParameterError, match="must lie between 0 and 1"):
         procedure({"a": [1, 2], "b": [3, 5]}, alpha)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inference import anova, bca, corrections, correlation, ordinal, topk
+from inference import anova, bca, correlation, ordinal
 from inference.effect_sizes import hedges_g_between
 from inference.results import Undefined
 
@@ -133,30 +133,6 @@ def test_bca_interval_agrees_with_its_formula_on_given_replicates(cases: Cases) 
     assert y.mean() == close(expected["theta_hat"])
     assert np.std(given["input"]["replicates"], ddof=1) == close(expected["se"])
     assert exhaustive["expected"]["n_resamples"] == len(exhaustive["input"]["y"]) ** 4
-
-
-def test_step_up_corrections_agree_with_p_adjust(cases: Cases) -> None:
-    n = 0
-    for case in cases("p_adjust"):
-        if "p" not in case["input"]:
-            continue  # levels, in test_reference_orders
-        n += 1
-        for name, adjust in (("BH", corrections.benjamini_hochberg), ("hochberg", corrections.hochberg)):
-            found = adjust(case["input"]["p"])
-            assert list(found) == [close(p) for p in case["expected"][name]], (case["id"], name)
-    assert n
-
-
-def test_overlaps_of_rankings_agree_with_the_hypergeometric_tail(cases: Cases) -> None:
-    for case in cases("topk_overlap"):
-        given, expected = case["input"], case["expected"]
-        found = topk.top_overlap(given["a"], given["b"], given["k"])
-        assert found.overlap == expected["overlap"], case["id"]
-        assert found.share == close(expected["proportion"])
-        assert found.jaccard == close(expected["jaccard"])
-        assert found.expected_by_chance == close(expected["expected_by_chance"])
-        assert found.p == close(expected["p_hypergeometric_at_least"])
-        assert found.average_overlap == close(expected["average_overlap"])
 
 
 def test_degenerate_data_have_welch_or_a_reason(cases: Cases) -> None:

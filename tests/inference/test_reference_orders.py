@@ -79,10 +79,15 @@ def test_rank_correlation_agrees_with_all_permutations(cases: Cases) -> None:
             assert rho.p == pytest.approx(permuted["spearman"]["p_two_sided_abs"], rel=1e-12), case["id"]
             n_permuted += 1
             continue
-        kind = "kendall_exact" if "kendall_exact" in expected else "kendall_asymptotic"
-        assert tau.p_method == (agreement.COUNTED if kind == "kendall_exact" else agreement.NORMAL)
-        assert tau.p == pytest.approx(expected[kind]["p_two_sided"], rel=1e-10), case["id"]
-        assert rho.p == pytest.approx(expected["spearman_asymptotic"]["p_two_sided"], rel=1e-10), case["id"]
+        if "kendall_exact" in expected:
+            assert tau.p_method == agreement.COUNTED
+            assert tau.p == pytest.approx(expected["kendall_exact"]["p_two_sided"], rel=1e-10), case["id"]
+        else:
+            assert tau.p_method == agreement.SAMPLED
+            assert tau.p == pytest.approx(expected["kendall_asymptotic"]["p_two_sided"], abs=0.02), case["id"]
+        # R approximates the p of rho by a t distribution; random orders come close to it.
+        assert rho.p_method == agreement.SAMPLED
+        assert rho.p == pytest.approx(expected["spearman_asymptotic"]["p_two_sided"], abs=0.02), case["id"]
     assert n_permuted == 7
 
 
@@ -106,13 +111,13 @@ def test_sign_test_agrees_with_binom_test(cases: Cases) -> None:
             a, b = case["groups"][given["a"]], case["groups"][given["b"]]
         else:
             a, b = [1] * given["nA"] + [0] * given["nB"], [0] * given["nA"] + [1] * given["nB"]
-        one, two = paired.sign_test(a, b), paired.sign_test(a, b, "two-sided")
+        one, two = paired.sign_test(a, b, "greater"), paired.sign_test(a, b, "two-sided")
         assert (one.n_a, one.n_b) == (given["nA"], given["nB"]), case["id"]
         assert one.n_ties == given.get("ties", 0), case["id"]
         assert one.p == pytest.approx(expected["p_greater"], rel=1e-12), case["id"]
         assert one.p == pytest.approx(expected["p_gunawardana_shani"], rel=1e-10), case["id"]
         assert two.p == pytest.approx(expected["p_two_sided"], rel=1e-12), case["id"]
-        assert paired.sign_test(b, a).p == pytest.approx(expected["p_less"], rel=1e-12), case["id"]
+        assert paired.sign_test(b, a, "greater").p == pytest.approx(expected["p_less"], rel=1e-12), case["id"]
 
 
 def test_corrections_agree_with_p_adjust(cases: Cases) -> None:
@@ -125,9 +130,9 @@ def test_corrections_agree_with_p_adjust(cases: Cases) -> None:
                     case["id"],
                     name,
                 )
-        else:
-            levels = [corrections.sidak_level(alpha, given["N"]) for alpha in given["alpha"]]
-            assert levels == [pytest.approx(level, rel=1e-12) for level in expected["sidak"]], case["id"]
+        else:  # p values at the level of each comparison are adjusted to the level of the family
+            for level, alpha in zip(expected["sidak"], given["alpha"], strict=True):
+                assert corrections.sidak([level] * given["N"])[0] == pytest.approx(alpha, rel=1e-12), case["id"]
 
 
 def test_percentile_interval_agrees_with_quantile_type_7(cases: Cases) -> None:

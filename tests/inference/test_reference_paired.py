@@ -28,13 +28,13 @@ def test_signed_rank_agrees_with_exact_counts_coin_and_r(cases: Cases, monkeypat
         a, b = case["groups"][case["input"]["a"]], case["groups"][case["input"]["b"]]
         expected, exact = case["expected"], case["expected_exact"]
         for zeros, key in (("dropped", "zeros_dropped"), ("pratt", "pratt")):
-            one, two = signed_rank(a, b, zeros=zeros), signed_rank(a, b, "two-sided", zeros=zeros)
+            one, two = signed_rank(a, b, "greater", zeros=zeros), signed_rank(a, b, "two-sided", zeros=zeros)
             where = (case["id"], zeros)
             assert one.p_method == two.p_method == "exact"
             assert one.v_plus == exact[key]["V_plus"], where
             assert one.p == close(exact[key]["p_greater"]), where
             assert two.p == close(exact[key]["p_two_sided"]), where
-        dropped = signed_rank(a, b)
+        dropped = signed_rank(a, b, "greater")
         assert (dropped.v_plus, dropped.v_minus) == (expected["V_plus"], expected["V_minus"])
         assert dropped.rank_biserial == close(expected["rank_biserial"])
         assert (dropped.n, dropped.n_zeros) == (expected["n_nonzero"], expected["n"] - expected["n_nonzero"])
@@ -42,7 +42,7 @@ def test_signed_rank_agrees_with_exact_counts_coin_and_r(cases: Cases, monkeypat
         with monkeypatch.context() as patched:
             patched.setattr(sign_flips, "CELLS", 0)
             approximate = expected["normal_approx_zeros_dropped"]
-            one, two = signed_rank(a, b), signed_rank(a, b, "two-sided")
+            one, two = signed_rank(a, b, "greater"), signed_rank(a, b, "two-sided")
             assert two.p_method == "normal approximation"
             assert one.p == close(approximate["p_greater_no_continuity"], rel=1e-10), case["id"]
             # R and coin take these as one less a probability: good to 1e-16, not to ten digits where p is tiny.

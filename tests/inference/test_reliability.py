@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import DataError, ParameterError
-from inference.reliability import cronbach_alpha
-from inference.results import ReliabilityResult, Undefined
+from inference.reliability import ReliabilityResult, cronbach_alpha
+from inference.results import Undefined
 
 pytestmark = pytest.mark.unit
 

@@ -81,7 +81,7 @@ def test_pairs_are_adjusted_as_one_family():
     assert by_pair["A", "C"].p == 2 * 2 / 2**7
     assert by_pair["A", "C"].is_significant
     assert by_pair["B", "C"].p is None
-    assert "No user fares better" in by_pair["B", "C"].reason
+    assert "Every user has equal values" in by_pair["B", "C"].reason
     assert isinstance(signed_ranks_between({"A": [1.0], "B": [nan]}), Undefined)
     with pytest.raises(ParameterError, match="alpha"):
         signed_ranks_between(values, alpha=2)

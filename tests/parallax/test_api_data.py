@@ -21,14 +21,14 @@ from analysis.tasks import draw_file
 from core.models import LogEntry
 from evaluation import exports
 from evaluation.models import EvaluationRun, TrainedModel
+from studies.data.exports import Options, write_export
+from studies.design.services.launch import close_study
 from studies.enums import Mode, Role
-from studies.exports import Options, write_export
 from studies.models import Event, Study
-from studies.selectors.outcomes import outcomes_of
-from studies.services.blinding import open_outcomes
-from studies.services.launch import close_study
-from studies.services.members import add_member
-from studies.services.quality import exclude
+from studies.monitoring.selectors.outcomes import outcomes_of
+from studies.monitoring.services.blinding import open_outcomes
+from studies.monitoring.services.exclusions import exclude
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at
@@ -303,6 +303,7 @@ def worked(program: Program, study: Study) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.slow
 def test_a_report_is_a_workers_business_and_its_files_are_those_of_the_console(
     study: Study, program: Program, django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect
 from accounts.services import create_account, create_token
 from studies.enums import Role
 from studies.models import Study, StudyMembership
-from studies.services.blinding import open_outcomes
+from studies.monitoring.services.blinding import open_outcomes
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
@@ -52,7 +52,7 @@ def test_the_page_draws_the_interface_and_tries_it_without_breaking_the_policy(
     page.click("button.go")
     page.goto(live_server.url + "/account/")
     page.click("text=access tokens")
-    page.click("text=What a program can ask")
+    page.click("text=REST API")
     operation = page.locator("#operations-studies-study_answers")
     operation.locator("button.opblock-summary-control").click()
     operation.get_by_role("button", name="Try it out").click()

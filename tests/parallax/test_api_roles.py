@@ -17,8 +17,8 @@ from analysis.services.requests import request_report
 from parallax.api.urls import urlpatterns
 from studies.enums import Role
 from studies.models import Study
-from studies.services.blinding import open_outcomes
-from studies.services.members import add_member
+from studies.monitoring.services.blinding import open_outcomes
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, make_study
 
@@ -104,6 +104,7 @@ def test_every_address_has_a_rule() -> None:
     assert {name for name in NAMES if name not in ONLY_FOR_PEOPLE} == set(ANSWERED)
 
 
+@pytest.mark.slow
 def test_every_address_against_every_role(client: Client) -> None:
     study = make_study()
     completed(study)

@@ -22,20 +22,24 @@ from analysis.models import Report
 from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
+from studies.allocation.selectors import allocations
+from studies.data.services import exports
+from studies.design.selectors import consent, versions
+from studies.design.services.launch import close_study
 from studies.enums import Mode, Role
 from studies.models import Participant, Response, Study
-from studies.selectors import allocation, consent, console, live, monitor, recruiting, versions
-from studies.selectors.approvals import approvals_of
-from studies.selectors.consort import consort_of
-from studies.selectors.estimate import cost_of, estimate_of
-from studies.selectors.outcomes import outcomes_of
-from studies.selectors.page_times import step_times
-from studies.selectors.quality import flag_counts, flags_by_participant
-from studies.services import exporting
-from studies.services.blinding import note_export, open_outcomes, require_open
-from studies.services.external_ids import keep_external_ids
-from studies.services.launch import close_study
-from studies.services.members import add_member
+from studies.monitoring.selectors import live, monitor
+from studies.monitoring.selectors.approvals import approvals_of
+from studies.monitoring.selectors.consort import consort_of
+from studies.monitoring.selectors.estimate import cost_of, estimate_of
+from studies.monitoring.selectors.outcomes import outcomes_of
+from studies.monitoring.selectors.page_times import step_times
+from studies.monitoring.selectors.quality import flag_counts, flags_by_participant
+from studies.monitoring.services.blinding import note_export, open_outcomes, require_open
+from studies.recruitment.selectors import recruitment
+from studies.recruitment.services.external_ids import keep_external_ids
+from studies.team.selectors import studies
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import completed, make_study
@@ -127,6 +131,7 @@ def shown_outcomes(text: str) -> list[str]:
     return [*found, *(mean for mean in MEANS if re.search(mean, text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ANALYST])
 def test_no_page_of_the_console_shows_a_marked_answer_or_mean_while_blinded(study: Study, role: str) -> None:
     client = signed_in(researcher(study, role))
@@ -172,11 +177,12 @@ def test_no_address_of_the_api_gives_them_and_what_would_is_refused(study: Study
     assert study.outcomes_opened_at is None
 
 
+@pytest.mark.slow
 def test_a_report_on_people_is_neither_offered_nor_built_and_one_on_simulated_ones_is(study: Study) -> None:
     client = signed_in(researcher(study, Role.OWNER))
     offered = client.get(f"{reverse('analysis:list')}?study={study.slug}").text
-    assert "so is a report on people" in offered
-    assert "Build the report" not in offered
+    assert "so are reports on participants" in offered
+    assert "Build report" not in offered
     for mode in ("", Mode.LIVE):
         answer = client.post(reverse("analysis:new"), {"study": study.slug, "mode": mode})
         assert answer.status_code == 400
@@ -193,6 +199,7 @@ def test_a_report_on_people_is_neither_offered_nor_built_and_one_on_simulated_on
     assert study.outcomes_opened_at is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["opened", "closed"])
 def test_once_outcomes_are_open_the_marks_are_where_they_belong(study: Study, how: str) -> None:
     owner = researcher(study, Role.OWNER)
@@ -229,7 +236,7 @@ def test_what_a_command_takes_opens_the_outcomes_and_the_record_says_so(study: S
     assert study.outcomes_opened_at == first
     said = LogEntry.objects.filter(object_id=study.pk, kind="studies.study").order_by("pk")
     assert [entry.reason for entry in said][-3:] == [
-        "Data exported: pages.", "A report opened the outcomes.", "Data exported: long.",
+        "Data exported: pages.", "A report unblinded the outcomes.", "Data exported: long.",
     ]  # fmt: skip
 
 
@@ -244,7 +251,7 @@ def test_answers_are_refused_only_while_people_have_taken_part() -> None:
     with pytest.raises(ParallaxError, match="stay shut until the study is closed"):
         require_open(study=empty)
     with pytest.raises(ParallaxError, match="stay shut"):
-        exporting.request_export(study=empty, kind="json", options=exporting.Options(include_simulated=True))
+        exports.request_export(study=empty, kind="json", options=exports.Options(include_simulated=True))
 
 
 def counted(study: Study) -> dict[str, Any]:
@@ -262,18 +269,18 @@ def counted(study: Study) -> dict[str, Any]:
         "answers": live.newest_answers(study, Mode.LIVE),
         "flags": flag_counts(study, [Mode.LIVE]),
         "reasons": flags_by_participant(study, [Mode.LIVE]),
-        "kept flags": live.kept_flag_counts(study, Mode.LIVE),
-        "quotas": allocation.quota_counts(study),
-        "slots": allocation.slots_held(study, Mode.LIVE),
+        "kept flags": live.cached_flag_counts(study, Mode.LIVE),
+        "quotas": allocations.quota_counts(study),
+        "slots": allocations.slots_held(study, Mode.LIVE),
         "flow": consort_of(study, Mode.LIVE),
         "outcomes": outcomes_of(study),
         "times": step_times(study, Mode.LIVE),
         "completed": (found.n_completed, cost_of(found, reward=Decimal(1)).remaining),
-        "doors": recruiting.entrance_counts(study),
+        "doors": recruitment.entrance_counts(study),
         "approvals": approvals_of(study),
         "consented": [line.n for line in consent.consent_lines(study)],
         "versions": [line.n for line in versions.design_lines(study)],
-        "listed": [(one.n_completed, one.n_wanted) for one in console.studies_of(owner)],
+        "listed": [(one.n_completed, one.n_wanted) for one in studies.studies_of(owner)],
     }
 
 
@@ -287,13 +294,13 @@ def test_a_flag_says_that_ratings_are_alike_and_not_which(study: Study) -> None:
 
 def test_previews_and_pilots_change_no_count_of_people(study: Study) -> None:
     first = Participant.objects.filter(study=study, mode=Mode.LIVE).earliest("pk")
-    keep_external_ids(participant=first, found={"PROLIFIC_PID": "same"})
+    keep_external_ids(participant=first, ids={"PROLIFIC_PID": "same"})
     open_outcomes(study=study, reason="To compare them too.")
     before = counted(study)
     for mode in (Mode.PREVIEW, Mode.SIMULATED):
         for number in range(3):
             person = completed(study, mode, number=number)
-            keep_external_ids(participant=person, found={"PROLIFIC_PID": "same"})
+            keep_external_ids(participant=person, ids={"PROLIFIC_PID": "same"})
             mark(person)
     after = counted(study)
     for name, value in before.items():

@@ -23,10 +23,10 @@ pytestmark = pytest.mark.unit
 ROOT = Path(settings.BASE_DIR)
 TEMPLATES = ("templates/base.html", "templates/participant/**/*.html")
 CODE = (
-    "studies/views/participant/*.py",
-    "studies/forms/participant.py",
-    "studies/services/*.py",
-    "studies/selectors/*.py",
+    "studies/participation/views/*.py",
+    "studies/participation/forms.py",
+    "studies/*/services/*.py",
+    "studies/*/selectors/*.py",
     "parallax/refusals.py",
 )
 CALLS = {"_", "gettext", "gettext_lazy"}
@@ -75,8 +75,8 @@ def places(text: str) -> list[str]:
 def test_the_extraction_sees_templates_and_code() -> None:
     found = messages()
     assert len(found) > 90
-    assert ("I take part",) in found
-    assert ("Take back",) in found
+    assert ("Take part",) in found
+    assert ("Clear",) in found
     assert ("Rate %(rated_items)s you know",) in found
     assert ("%(shown)s result", "%(shown)s results") in found
     assert ("A rating is a whole number from 1 to 5.",) in found
@@ -116,7 +116,7 @@ def test_translations_keep_the_names_they_are_filled_with(language: str) -> None
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_the_installation_speaks_it(language: str) -> None:
     with translation.override(language):
-        assert translation.gettext("I take part") == catalogue(language).get("I take part").string != "I take part"
+        assert translation.gettext("Take part") == catalogue(language).get("Take part").string != "Take part"
 
 
 def _po(folder: Path, text: str) -> Path:

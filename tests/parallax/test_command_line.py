@@ -165,6 +165,7 @@ simulate_participants none
 simulate_participants none --parallel 0
 estimate none --reward 2.50
 estimate none --reward nonsense
+report_schema nonsense
 report none --out {files}/out
 export_study none --out {files}/out
 questionnaire

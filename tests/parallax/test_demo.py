@@ -9,9 +9,9 @@ import pytest
 from django.conf import settings
 
 from parallax.management.commands.demo import DATASET, DEMO_EMAIL, STUDY, Command
+from studies.design.narrative.preregistration import FORMS, preregistration
+from studies.design.selectors.planning import preregistration_plan
 from studies.models import Study
-from studies.narrative.preregistration import FORMS, preregistration
-from studies.selectors.planning import preregistration_plan
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at

@@ -347,6 +347,7 @@ def _head(path: str, length: int) -> bytes:
     ).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_silent_bodies_and_silent_heads_leave_the_pages_to_the_others(server: int) -> None:
     begun = [_head("/s/films/", 3000) + b"a=", _head("/account/sign-in/", 60_000), b"GET /health/ HTTP/1.1\r\nHost"]
@@ -358,6 +359,7 @@ def test_silent_bodies_and_silent_heads_leave_the_pages_to_the_others(server: in
             assert list(threads.map(lambda _n: _get(server, "/account/sign-in/"), range(30))) == [200] * 30
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.parametrize("path", ["/account/sign-in/", "/s/films/", "/no/such/page/", "/studies/films/submissions/"])
 def test_hundreds_of_megabytes_are_refused_at_once(server: int, path: str) -> None:

@@ -63,12 +63,12 @@ def test_checks_find_open_folders_letters_in_logs_and_a_missing_mail_server(tmp_
     tmp_path.chmod(0o750)
     console = "django.core.mail.backends.console.EmailBackend"
     with override_settings(VAR_DIR=tmp_path, EMAIL_BACKEND=console, EMAIL_HOST=""):
-        found = [*checks.check_private_folder(), *checks.check_letters_in_logs(), *checks.check_mail_server()]
+        found = [*checks.check_private_folder(), *checks.check_emails_in_logs(), *checks.check_mail_server()]
     assert [message.id for message in found] == ["parallax.W001", "parallax.E004", "parallax.W002"]
     tmp_path.chmod(0o700)
     smtp = "django.core.mail.backends.smtp.EmailBackend"
     with override_settings(VAR_DIR=tmp_path, EMAIL_BACKEND=smtp, EMAIL_HOST="mail.example.org"):
-        found = [*checks.check_private_folder(), *checks.check_letters_in_logs(), *checks.check_mail_server()]
+        found = [*checks.check_private_folder(), *checks.check_emails_in_logs(), *checks.check_mail_server()]
     assert found == []
 
 

@@ -21,13 +21,13 @@ from evaluation.models import MetricResult, RunPart
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import fail_part
 from evaluation.services.training import train_on_everything
-from evaluation.services.working import execute
-from parallax.integrity.checking import findings
+from evaluation.services.worker_loop import execute
+from parallax.integrity.all_checks import findings
 from recommenders import registry
 from recommenders.popularity import TopPop
 from studies.enums import AllocationKind, Mode, ParticipantStatus
 from studies.models import Allocation, Condition, Participant, RecommendationList, Response, Study
-from studies.services.privacy import withdraw
+from studies.participation.services.withdrawal import withdraw
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 from tests.factories.studies import assigned, completed, enter, make_study, rated
@@ -42,16 +42,22 @@ class Theirs(TopPop):
     name = "Theirs"
 
 
-@pytest.fixture
-def study() -> Study:
-    study = make_study(per_condition=3)
+@pytest.fixture(scope="module")
+def stored(module_database: None) -> int:
+    """The key of a study that people and simulated participants have entered."""
+    study = make_study(slug="stored", per_condition=3)
     completed(study)
     completed(study, number=2, gender="man")
     rated(study, gender="man")
     assigned(study, age=70)
     withdraw(participant=completed(study))
     completed(study, Mode.SIMULATED)
-    return study
+    return study.pk
+
+
+@pytest.fixture
+def study(stored: int) -> Study:
+    return Study.objects.get(pk=stored)
 
 
 def _codes() -> list[str]:
@@ -69,7 +75,7 @@ def test_nothing_is_wrong_with_a_sound_installation(study: Study) -> None:
     assert list(findings()) == []
     out = StringIO()
     call_command("check_integrity", stdout=out)
-    assert out.getvalue().splitlines()[-1] == "Nothing is wrong."
+    assert out.getvalue().splitlines()[-1] == "No problems found."
     assert f"Study {study.slug}: answers" in out.getvalue()
 
 
@@ -232,7 +238,7 @@ def models(study: Study) -> Iterator[Path]:
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
     kept.rename(folder)
-    artefacts.forget_loaded()
+    artefacts.clear_cache()
 
 
 def test_a_model_that_is_gone_or_damaged_is_found(models: Path) -> None:

@@ -14,13 +14,15 @@ from celery import current_app
 from django.core.management import CommandError, call_command
 
 from analysis.models import Report
+from analysis.results.report import Results
 from evaluation.models import EvaluationRun, TrainedModel
-from parallax.replication.claims import NO, OPEN, YES, Judged, Ours, judged
+from parallax.replication.claims import NO, OPEN, YES, Judgement, Ours, judge
 from parallax.replication.published import Claim, papers, published
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
+from tests.factories.results import partial
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
@@ -61,6 +63,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_whole_paper_and_nothing_twice(eager: None, live_server: Any, tmp_path: Path) -> None:
     make_version()
     said = call(tmp_path / "first", live_server.url)
@@ -75,12 +78,12 @@ def test_the_whole_paper_and_nothing_twice(eager: None, live_server: Any, tmp_pa
         "is no evidence about people",
     ):
         assert words in said
-    for step in ("trained and measured: done", "The study, launched: done", "The report: done", "Files: done"):
+    for step in ("seven algorithms: done", "Launch the study: done", "Build the report: done", "Write files: done"):
         assert step in said
     counts = (EvaluationRun.objects.count(), TrainedModel.objects.count(), Report.objects.count())
     again = call(tmp_path / "again", live_server.url)
-    assert "has the same inputs and is taken as it is" in again
-    assert f"all {7 * N} are there already" in again
+    assert "has the same inputs and is reused" in again
+    assert f"all {7 * N} exist already" in again
     assert counts == (EvaluationRun.objects.count(), TrainedModel.objects.count(), Report.objects.count())
     first, second = files(tmp_path / "first"), files(tmp_path / "again")
     assert first == second
@@ -152,18 +155,20 @@ def comparison(kind: str, coefficient: float, p: float) -> dict[str, Any]:
 ACCURACY = {"A": [4.5] * 30, "B": [3.4, 3.6] * 15, "C": [2.0, 3.0, 4.0, 5.0] * 7}
 
 
-def results(orders: dict[str, Any], comparisons: list[dict[str, Any]], p: float = 0.01) -> dict[str, Any]:
-    return {
+def results(orders: dict[str, Any], comparisons: list[dict[str, Any]], p: float = 0.01) -> Results:
+    plain = {
         "variables": [variable("accuracy", ACCURACY, p, orders=orders), variable("fon", ACCURACY, orders=orders)],
         "novelty_is_one_order": True,
         "plan": {"alpha": 0.05},
         "comparisons": comparisons,
     }
+    typed: Results = partial(Results, plain)
+    return typed
 
 
-def verdict_of(check: dict[str, Any], found: dict[str, Any], novelty_r: float | None = 0.5) -> Judged:
+def verdict_of(check: dict[str, Any], found: Results, novelty_r: float | None = 0.5) -> Judgement:
     names = {"A": "A", "B": "B", "C": "C"}
-    return judged(Claim("Figure 2", "So it is.", "", check), Ours(found, names, novelty_r))
+    return judge(Claim("Figure 2", "So it is.", "", check), Ours(found, names, novelty_r))
 
 
 BETWEEN = {"kind": "between", "variable": "accuracy", "field": "mean"}

@@ -19,7 +19,7 @@ def random_ratings(seed: int, n_users: int, n_items: int, density: float = 0.5, 
     users, items = np.nonzero(is_rated)
     steps = round((scale.high - scale.low) / scale.step)
     values = scale.low + scale.step * rng.integers(0, steps + 1, users.size)
-    return Ratings.from_triples(users, items, values, n_users, n_items, scale)
+    return Ratings.from_triples(users, items, values, n_users, n_items, scale=scale)
 
 
 def random_features(seed: int, n_items: int, n_terms: int = 8) -> ItemFeatures:

@@ -141,7 +141,7 @@ def test_implicit_bpr_holds_the_librarys_factors_and_ranks_training_users_as_the
     users, items = (side.ravel() for side in np.indices((40, 30)))
     is_seen = ((users + items) % 2 == 0) & (np.random.default_rng(2).random(users.size) < 0.6)
     known = Ratings.from_triples(users[is_seen], items[is_seen], np.full(is_seen.sum(), 5.0), 40, 30,
-                                 make_ratings(1, 3, 3).scale)  # fmt: skip
+                                 scale=make_ratings(1, 3, 3).scale)  # fmt: skip
     model = ImplicitBPR.fit(known, ImplicitBPR.Params(factors=4, epochs=300), rng=np.random.default_rng(3))
     from implicit.bpr import BayesianPersonalizedRanking
 
@@ -191,7 +191,7 @@ def test_long_fold_in_ends_where_the_criterion_is_highest():
 @with_implicit
 def test_implicit_bpr_of_someone_who_likes_everything_orders_by_bias(make_ratings):
     everything = np.indices((3, 4)).reshape(2, -1)
-    known = Ratings.from_triples(*everything, np.full(12, 5.0), 3, 4, make_ratings(1, 3, 3).scale)
+    known = Ratings.from_triples(*everything, np.full(12, 5.0), 3, 4, scale=make_ratings(1, 3, 3).scale)
     model = ImplicitBPR.fit(known, ImplicitBPR.Params(factors=2), rng=np.random.default_rng(0))
     np.testing.assert_array_equal(scored(model, known)[0], model.item_bias.astype(np.float64))
 
@@ -201,7 +201,7 @@ def test_data_in_which_nobody_likes_anything_give_no_score(key, make_ratings):
     if key not in registry.keys() or key == "lenskit-biasedmf":  # noqa: SIM118 — a function, not a mapping's
         pytest.skip("its library is not installed, or it asks for ratings, not likes")
     found = registry.algorithm(key)
-    known = Ratings.from_triples([0, 1], [0, 1], [1.0, 2.0], 2, 3, make_ratings(1, 3, 3).scale)
+    known = Ratings.from_triples([0, 1], [0, 1], [1.0, 2.0], 2, 3, scale=make_ratings(1, 3, 3).scale)
     params = registry.params_of(key, {"factors": 1} if "factors" in found.Params().as_dict() else {})
     assert np.isneginf(scored(found.fit(known, params, rng=np.random.default_rng(0)), known)).all()
 

@@ -54,7 +54,7 @@ def test_worked_example_of_folding_in():
         "popularity": np.array([1, 1, 1]),
     }
     model = Aspect.from_state(arrays, Aspect.Params(fold_iterations=2), FIVE)
-    scores = model.score(Profiles.one([0, 1, 2], [5, 4, 3], 3, FIVE))
+    scores = model.score(Profiles.single([0, 1, 2], [5, 4, 3], 3, FIVE))
     np.testing.assert_allclose(scores, [[7 / 16, 8 / 16, 1 / 16]], atol=1e-15)
 
 
@@ -77,7 +77,7 @@ def test_scores_agree_with_loops(make_ratings, n_classes):
 
 
 def test_scores_are_the_probabilities_of_the_items(make_ratings):
-    scores = fit(make_ratings(23, 40, 15), classes=4, held_out=0.2).score(Profiles.one([1, 4], [5, 5], 15, FIVE))[0]
+    scores = fit(make_ratings(23, 40, 15), classes=4, held_out=0.2).score(Profiles.single([1, 4], [5, 5], 15, FIVE))[0]
     assert scores[np.isfinite(scores)].sum() == pytest.approx(1.0, abs=1e-12)
     assert (scores[np.isfinite(scores)] >= 0).all()
 
@@ -89,14 +89,14 @@ def test_profile_is_folded_in_at_the_temperature_of_the_model():
         "popularity": np.array([1, 1]),
     }
     model = Aspect.from_state(arrays, Aspect.Params(fold_iterations=1), FIVE)
-    scores = model.score(Profiles.one([0], [5], 2, FIVE))[0]  # 9 to 1 is tempered to 3 to 1
+    scores = model.score(Profiles.single([0], [5], 2, FIVE))[0]  # 9 to 1 is tempered to 3 to 1
     np.testing.assert_allclose(scores, [0.75 * 0.9 + 0.25 * 0.1, 0.75 * 0.1 + 0.25 * 0.9], atol=1e-15)
 
 
 def test_held_out_pairs_are_drawn_from_the_generator():
     is_same = np.equal.outer(np.arange(60) % 2, np.arange(40) % 2)
     users, items = np.nonzero(np.random.default_rng(24).random((60, 40)) < np.where(is_same, 0.25, 0.03))
-    ratings = Ratings.from_triples(users, items, np.ones(users.size), 60, 40, Scale(1, 1, 1))
+    ratings = Ratings.from_triples(users, items, np.ones(users.size), 60, 40, scale=Scale(1, 1, 1))
     params = Aspect.Params(classes=4, held_out=0.3)
     learned = [
         Aspect.fit(ratings, params, rng=np.random.default_rng(seed)).items_of_class.tobytes()
@@ -107,13 +107,13 @@ def test_held_out_pairs_are_drawn_from_the_generator():
 
 
 def test_more_classes_than_people_are_refused():
-    ratings = Ratings.from_triples([0, 1], [0, 1], [5, 5], 2, 3, FIVE)
+    ratings = Ratings.from_triples([0, 1], [0, 1], [5, 5], 2, 3, scale=FIVE)
     with pytest.raises(ParameterError, match=r"classes=3 is more .* largest possible value is 2"):
         fit(ratings, classes=3)
 
 
 def test_disliking_is_no_evidence_and_gives_no_score():
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 2], [5, 2, 4, 4], 2, 3, FIVE)
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 2], [5, 2, 4, 4], 2, 3, scale=FIVE)
     scores = fit(ratings, classes=1, held_out=0).score(
         Profiles(sparse.csr_array([[0.0, 5.0, 4.0], [2.0, 5.0, 3.0]]), FIVE)
     )

@@ -123,7 +123,7 @@ def test_new_items_are_told_apart_by_their_features():
     cast[20, [0, 2, 4]] = cast[21, [1, 3, 5]] = 1
     users, items = np.nonzero(np.equal.outer(np.arange(30) % 2, troupe) & (rng.random((30, 22)) < 0.5))
     keep = items < 20
-    ratings = Ratings.from_triples(users[keep], items[keep], np.ones(keep.sum()), 30, 22, Scale(1, 1, 1))
+    ratings = Ratings.from_triples(users[keep], items[keep], np.ones(keep.sum()), 30, 22, scale=Scale(1, 1, 1))
     model = fit(ratings, table(cast.tolist()), classes=2)
     assert model.popularity[20:].tolist() == [0, 0]
     scores = model.score(Profiles.of(ratings, [0, 1]))
@@ -135,7 +135,7 @@ def test_items_and_people_of_whom_nothing_is_known_have_no_score():
     """Item 2 has an actor nobody liked, item 3 none, item 4 only another title."""
     counts = sparse.csr_array(np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]], dtype=np.float32))
     features = ItemFeatures(counts, (("cast", "Ann"), ("cast", "Bob"), ("alias", "Otherwise")))
-    ratings = Ratings.from_triples([0, 0, 0, 0], [0, 2, 3, 4], [5, 1, 5, 5], 1, 5, FIVE)
+    ratings = Ratings.from_triples([0, 0, 0, 0], [0, 2, 3, 4], [5, 1, 5, 5], 1, 5, scale=FIVE)
     model = fit(ratings, features, classes=1, held_out=0)
     scores = model.score(
         Profiles(sparse.csr_array(np.array([[0, 4, 0, 0, 0], [0, 0, 5, 5, 5], [3, 0, 0, 0, 0]])), FIVE)
@@ -145,12 +145,12 @@ def test_items_and_people_of_whom_nothing_is_known_have_no_score():
 
 
 def test_nothing_liked_gives_no_score():
-    ratings = Ratings.from_triples([0], [0], [1], 1, 2, FIVE)
+    ratings = Ratings.from_triples([0], [0], [1], 1, 2, scale=FIVE)
     model = fit(ratings, table([[1.0], [1.0]]), classes=1)
-    assert np.isneginf(model.score(Profiles.one([0], [5], 2, FIVE))).all()
+    assert np.isneginf(model.score(Profiles.single([0], [5], 2, FIVE))).all()
 
 
 def test_more_classes_than_features_are_refused():
-    ratings = Ratings.from_triples([0, 1, 2], [0, 0, 0], [5, 5, 5], 3, 2, FIVE)
+    ratings = Ratings.from_triples([0, 1, 2], [0, 0, 0], [5, 5, 5], 3, 2, scale=FIVE)
     with pytest.raises(ParameterError, match=r"classes=2 is more .* largest possible value is 1"):
         fit(ratings, table([[1.0], [1.0]]), classes=2)

@@ -20,7 +20,7 @@ def fitted(ratings: Ratings, how: str = "max", **options: object) -> ItemItem:
 def baskets() -> Ratings:
     """Four baskets: {0, 1, 2}, {0, 2}, {0}, {1, 3}."""
     users, items = [0, 0, 0, 1, 1, 2, 3, 3], [0, 1, 2, 0, 2, 0, 1, 3]
-    return Ratings.from_triples(users, items, [1] * 8, 4, 5, USED)
+    return Ratings.from_triples(users, items, [1] * 8, 4, 5, scale=USED)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def baskets() -> Ratings:
     ],
 )
 def test_baskets_by_hand(how, expected):
-    scores = fitted(baskets(), how).score(Profiles.one([0, 1], [1, 1], 5, USED))
+    scores = fitted(baskets(), how).score(Profiles.single([0, 1], [1, 1], 5, USED))
     assert scores[0].tolist() == pytest.approx(expected, abs=1e-12)
 
 
@@ -86,15 +86,15 @@ def test_probabilities_stay_probabilities_and_order_of_aggregates_holds(make_rat
 
 
 def test_dislikes_say_nothing():
-    ratings = Ratings.from_triples([0, 0], [0, 1], [5, 4], 1, 2, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 0], [0, 1], [5, 4], 1, 2, scale=Scale(1, 5, 1))
     model = fitted(ratings)
-    assert model.score(Profiles.one([0], [4], 2, ratings.scale)).tolist() == [[-np.inf, 1.0]]
-    assert np.isneginf(model.score(Profiles.one([0], [3], 2, ratings.scale))).all()
+    assert model.score(Profiles.single([0], [4], 2, ratings.scale)).tolist() == [[-np.inf, 1.0]]
+    assert np.isneginf(model.score(Profiles.single([0], [3], 2, ratings.scale))).all()
 
 
 def test_training_without_a_like_gives_no_score():
-    ratings = Ratings.from_triples([0, 0], [0, 1], [1, 2], 1, 2, Scale(1, 5, 1))
-    assert np.isneginf(fitted(ratings).score(Profiles.one([0], [5], 2, ratings.scale))).all()
+    ratings = Ratings.from_triples([0, 0], [0, 1], [1, 2], 1, 2, scale=Scale(1, 5, 1))
+    assert np.isneginf(fitted(ratings).score(Profiles.single([0], [5], 2, ratings.scale))).all()
 
 
 def test_highest_possible_scores():

@@ -97,7 +97,7 @@ def two_tastes(seed: int, n_users: int, n_items: int) -> Ratings:
     is_rated = rng.random(users.size) < 0.7
     users, items = users[is_rated], items[is_rated]
     values = np.where((users + items) % 2 == 0, 4, 2) + rng.integers(-1, 2, users.size)
-    return Ratings.from_triples(users, items, values, n_users, n_items, Scale(1, 5, 1))
+    return Ratings.from_triples(users, items, values, n_users, n_items, scale=Scale(1, 5, 1))
 
 
 def test_best_epoch_on_held_out_ratings_is_kept():
@@ -118,14 +118,14 @@ def test_epochs_may_run_out_before_the_error_rises(make_ratings):
 
 def test_user_and_item_with_every_rating_held_out_are_left_in_peace():
     """Half of four ratings are held out, so some user or item takes no part for some of these seeds."""
-    ratings = Ratings.from_triples([0, 0, 1, 2], [0, 1, 2, 3], [5, 1, 4, 2], 3, 4, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 0, 1, 2], [0, 1, 2, 3], [5, 1, 4, 2], 3, 4, scale=Scale(1, 5, 1))
     params = AsySVD.Params(factors=2, epochs=4, learning_rate=0.1, held_out=0.5)
     for seed in range(6):
         model = AsySVD.fit(ratings, params, rng=np.random.default_rng(seed))
         assert_same(model, Reference(ratings, params, seed=seed))
         idle = ~model.item_factors.any(axis=1)
         assert idle.any()
-        profile = Profiles.one([0], [5], 4, ratings.scale)
+        profile = Profiles.single([0], [5], 4, ratings.scale)
         offset = (5 - 3 - model.item_bias[0]) / 11
         np.testing.assert_allclose(model.score(profile)[0, idle], 3 + offset + model.item_bias[idle])
 

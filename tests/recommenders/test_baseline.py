@@ -11,7 +11,7 @@ pytestmark = pytest.mark.unit
 
 def test_offsets_of_a_hand_worked_example():
     """Ratings 5 and 3 of item 0, 1 of item 1: the mean is 3, the offsets 2 / (1 + 2) and -2 / (1 + 1)."""
-    ratings = Ratings.from_triples([0, 1, 0], [0, 0, 1], [5, 3, 1], 2, 3, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 1, 0], [0, 0, 1], [5, 3, 1], 2, 3, scale=Scale(1, 5, 1))
     baseline = Baseline.fit(ratings, reg_item=1.0, reg_user=2.0)
     assert baseline.mean == 3.0
     np.testing.assert_allclose(baseline.item_bias, [2 / 3, -1.0, 0.0])
@@ -38,7 +38,7 @@ def test_offsets_agree_with_loops(ratings):
 
 
 def test_nothing_to_average_and_no_damping_gives_no_offset():
-    ratings = Ratings.from_triples([0], [0], [4], 2, 2, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0], [0], [4], 2, 2, scale=Scale(1, 5, 1))
     baseline = Baseline.fit(ratings, reg_item=0.0, reg_user=0.0)
     assert baseline.item_bias.tolist() == [0.0, 0.0]
     assert baseline.user_bias(ratings.user_items).tolist() == [0.0, 0.0]

@@ -22,7 +22,7 @@ def tastes(n_tastes: int, n_users: int = 90, n_items: int = 36, density: float =
     rng = np.random.default_rng(seed)
     users, items = np.nonzero(rng.random((n_users, n_items)) < density)
     values = np.where(users % n_tastes == items % n_tastes, 5, 1)
-    return Ratings.from_triples(users, items, values, n_users, n_items, STARS)
+    return Ratings.from_triples(users, items, values, n_users, n_items, scale=STARS)
 
 
 def genres(n_items: int, n_genres: int, n_noise: int = 40) -> ItemFeatures:
@@ -90,7 +90,7 @@ def test_hidden_ratings_never_matter():
 
     def training_side(of_values: np.ndarray) -> Ratings:
         kept = ~is_hidden
-        return Ratings.from_triples(users[kept], items[kept], of_values[kept], 90, 36, STARS)
+        return Ratings.from_triples(users[kept], items[kept], of_values[kept], 90, 36, scale=STARS)
 
     turned = np.where(is_hidden, 6 - values, values)
     choices = [chosen("aspect", training_side(one), values=[1, 3, 6]) for one in (values, turned)]
@@ -128,7 +128,7 @@ def test_criteria_against_slow_loops():
         split = choosing._split(ratings, criterion, params, 0.2, np.random.default_rng(2))
         model = registry.algorithm(key).fit(split.training, params, features=features, rng=np.random.default_rng(3))
         found, error = choosing._score(model, split, criterion, lambda share, what: None)
-        shown, held = split.shown.toarray(), split.held
+        shown, held = split.shown.toarray(), split.held_out
         scores = model.score(Profiles(split.shown, STARS))
         by_person: dict[int, list[float]] = {}
         for user, item in zip(*held.nonzero(), strict=True):
@@ -170,7 +170,7 @@ def test_person_without_another_item_has_no_area():
 def test_perfect_predictions_have_no_error():
     """All ratings are equal, so the baseline alone foretells them."""
     everything = np.indices((8, 8)).reshape(2, -1)
-    ratings = Ratings.from_triples(*everything, np.full(64, 3.0), 8, 8, STARS)
+    ratings = Ratings.from_triples(*everything, np.full(64, 3.0), 8, 8, scale=STARS)
     choice = chosen("asysvd", ratings, values=[1, 2], params={"epochs": 2, "spread": 1e-6})
     assert choice.best.score == pytest.approx(0.0, abs=1e-6)
     criterion = SIZES["asysvd"]
@@ -189,25 +189,25 @@ def test_held_out_ratings_are_likes_of_people_and_items_with_others():
     liked = positives(ratings.user_items, STARS, 4.0).toarray()
     kept = split.training.user_items.toarray()
     people = [int(np.flatnonzero((kept == row).all(axis=1))[0]) for row in split.shown.toarray()]
-    assert split.held.nnz > 0
-    assert (split.held.toarray() <= liked[people]).all()
-    assert split.shown.multiply(split.held).nnz == 0
+    assert split.held_out.nnz > 0
+    assert (split.held_out.toarray() <= liked[people]).all()
+    assert split.shown.multiply(split.held_out).nnz == 0
     assert split.training.n_ratings == ratings.n_ratings - int(0.3 * ratings.n_ratings)
-    assert split.held.toarray()[:, kept.sum(axis=0) == 0].sum() == 0
+    assert split.held_out.toarray()[:, kept.sum(axis=0) == 0].sum() == 0
 
 
 def test_people_kept_apart_are_not_learned_from():
     ratings = tastes(3)
     split = choosing._split(ratings, SIZES["lpca"], registry.params_of("lpca"), 0.2, np.random.default_rng(4))
     assert split.training.n_users == 72
-    assert split.held.shape[0] <= 18
+    assert split.held_out.shape[0] <= 18
     learned = {row.tobytes() for row in split.training.user_items.toarray()}
     apart = [row for row in ratings.user_items.toarray() if row.tobytes() not in learned]
     assert len(apart) == 18
-    together = split.shown.toarray() + 5 * split.held.toarray()
+    together = split.shown.toarray() + 5 * split.held_out.toarray()
     for row in together:  # all that is shown or held out of a person is theirs
         assert any(((row == 0) | (row == one)).all() for one in apart)
-    assert split.shown.multiply(split.held).nnz == 0
+    assert split.shown.multiply(split.held_out).nnz == 0
 
 
 def test_progress_goes_through_all_sizes_and_can_stop_it():
@@ -246,5 +246,5 @@ def test_what_cannot_be_chosen_is_refused(key, options, words):
 
 def test_data_without_anything_to_foretell_are_refused():
     ratings = Ratings.from_triples([0, 1], [0, 1], [5, 5], n_users=2, n_items=2, scale=STARS)
-    with pytest.raises(DataError, match="none can be foretold"):
+    with pytest.raises(DataError, match="held-out ratings can be predicted"):
         chosen("aspect", ratings, values=[1, 2])

@@ -79,7 +79,7 @@ def cold(movielens_small: Path, shared_dir: Path):
     chosen = np.sort(np.random.default_rng(1).choice(candidates, candidates.size // 5, replace=False))
     is_hidden = np.isin(items, chosen)
     shape = (int(users.max()) + 1, movies.size)
-    training = Ratings.from_triples(users[~is_hidden], items[~is_hidden], values[~is_hidden], *shape, SCALE)
+    training = Ratings.from_triples(users[~is_hidden], items[~is_hidden], values[~is_hidden], *shape, scale=SCALE)
     everything = sparse.csr_array((values, (users, items)), shape=shape)
     known_features = {
         "genres and tags": features(genres_and_tags(movielens_small, number), movies.size),

@@ -16,7 +16,8 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.parameters import Parameters
 from recommenders.progress import Progress, silent
-from recommenders.ranking import top_n, top_n_batch
+from recommenders.ranking import top_n
+from tests.factories.lists import lists_of
 
 pytestmark = pytest.mark.unit
 
@@ -86,7 +87,7 @@ def test_checkerboard_is_completed(key):
     is_hidden = (items // 2) == (users // 2) % (n_items // 2)  # one item of each parity a user
     values = np.where(is_match, 5.0, 1.0)
     ratings = Ratings.from_triples(
-        users[~is_hidden], items[~is_hidden], values[~is_hidden], n_users, n_items, Scale(1, 5, 1)
+        users[~is_hidden], items[~is_hidden], values[~is_hidden], n_users, n_items, scale=Scale(1, 5, 1)
     )
     parity = np.zeros((n_items, 2), dtype=np.float32)
     parity[np.arange(n_items), np.arange(n_items) % 2] = 1
@@ -94,7 +95,7 @@ def test_checkerboard_is_completed(key):
     options = {"epochs": 200, "patience": 200, "learning_rate": 0.02} if key == "asysvd" else {}
     model = fitted(key, ratings, features, **options)
     everybody = Profiles.of(ratings, np.arange(n_users))
-    best = top_n_batch(model.score(everybody), model.popularity, everybody, n=1)
+    best = lists_of(model.score(everybody), model.popularity, everybody, n=1)
     assert [int(one.items[0]) % 2 for one in best] == [user % 2 for user in range(n_users)]
 
 
@@ -112,7 +113,7 @@ def test_item_nobody_rated_has_no_score_unless_features_tell_of_it(key, ratings,
 @every_algorithm
 def test_empty_profile_is_filled_by_popularity(key, ratings, features):
     model = fitted(key, ratings, features)
-    scores = model.score(Profiles.one([], [], ratings.n_items, HALF_STARS))
+    scores = model.score(Profiles.single([], [], ratings.n_items, HALF_STARS))
     best = top_n(scores[0], model.popularity, [], n=4)
     if not registry.algorithm(key).asks_profile:
         assert (np.isfinite(scores[0]) == (ratings.item_counts > 0)).all()
@@ -132,7 +133,7 @@ def test_profile_of_unknown_items_only_is_no_profile(key, ratings):
     counts = np.ones((ratings.n_items, 2), dtype=np.float32)
     counts[last] = 0
     features = ItemFeatures(sparse.csr_array(counts), (("genre", "Drama"), ("tag", "slow")))
-    scores = fitted(key, ratings, features).score(Profiles.one([last], [4.0], ratings.n_items, HALF_STARS))
+    scores = fitted(key, ratings, features).score(Profiles.single([last], [4.0], ratings.n_items, HALF_STARS))
     assert np.isneginf(scores).all()
 
 
@@ -150,8 +151,8 @@ def test_single_user_single_item(key):
 @every_algorithm
 def test_all_ratings_equal(key, features):
     everything = np.indices((6, 10)).reshape(2, -1)
-    ratings = Ratings.from_triples(*everything, np.full(60, 3.0), 6, 10, Scale(1, 5, 1))
-    scores = fitted(key, ratings, features).score(Profiles.one([0, 4], [3, 3], 10, Scale(1, 5, 1)))
+    ratings = Ratings.from_triples(*everything, np.full(60, 3.0), 6, 10, scale=Scale(1, 5, 1))
+    scores = fitted(key, ratings, features).score(Profiles.single([0, 4], [3, 3], 10, Scale(1, 5, 1)))
     assert not np.isnan(scores).any()
 
 
@@ -198,15 +199,15 @@ def test_training_user_is_scored_as_a_stranger_with_the_same_ratings(key, rating
     model = fitted(key, ratings, features)
     own = ratings.user_items[[0]]
     as_user = model.score(Profiles.of(ratings, [0]))
-    as_stranger = model.score(Profiles.one(own.indices, own.data, ratings.n_items, HALF_STARS))
+    as_stranger = model.score(Profiles.single(own.indices, own.data, ratings.n_items, HALF_STARS))
     assert as_user.tobytes() == as_stranger.tobytes()
 
 
 @every_algorithm
 def test_profile_on_another_scale_is_mapped(key, ratings, features):
     model = fitted(key, ratings, features)
-    ten_points = Profiles.one([0, 2, 5], [1, 6, 10], ratings.n_items, Scale(1, 10, 1))
-    half_stars = Profiles.one([0, 2, 5], [0.5, 3.0, 5.0], ratings.n_items, HALF_STARS)
+    ten_points = Profiles.single([0, 2, 5], [1, 6, 10], ratings.n_items, Scale(1, 10, 1))
+    half_stars = Profiles.single([0, 2, 5], [0.5, 3.0, 5.0], ratings.n_items, HALF_STARS)
     np.testing.assert_allclose(model.score(ten_points), model.score(half_stars), rtol=0, atol=1e-6)
 
 
@@ -228,7 +229,7 @@ def test_input_is_not_changed(key, ratings, features, strangers):
 def test_list_longer_than_the_catalogue_ends_with_it(key, ratings, features, strangers):
     model = fitted(key, ratings, features)
     for best, row in zip(
-        top_n_batch(model.score(strangers), model.popularity, strangers, n=99),
+        lists_of(model.score(strangers), model.popularity, strangers, n=99),
         strangers.user_items.toarray(),
         strict=True,
     ):
@@ -312,18 +313,18 @@ def test_explanation_of_what_is_not_there_is_refused(key, ratings, features, str
     one = Profiles(strangers.user_items[[0]], strangers.scale)
     with pytest.raises(DataError, match="One profile at a time can be explained; got 6"):
         model.explain(strangers, [0])
-    with pytest.raises(DataError, match="no item number 10: they run from 0 to 9"):
+    with pytest.raises(DataError, match="no item number 10: numbers run from 0 to 9"):
         model.explain(one, [0, 10])
     with pytest.raises(DataError, match="over 4 items"):
-        model.explain(Profiles.one([0], [3], 4, HALF_STARS), [0])
+        model.explain(Profiles.single([0], [3], 4, HALF_STARS), [0])
     assert model.explain(one, []) == ()
 
 
 @every_algorithm
 def test_explanation_is_the_same_from_another_scale(key, ratings, features):
     model = fitted(key, ratings, features)
-    ten_points = Profiles.one([0, 2, 5], [1, 6, 10], ratings.n_items, Scale(1, 10, 1))
-    half_stars = Profiles.one([0, 2, 5], [0.5, 3.0, 5.0], ratings.n_items, HALF_STARS)
+    ten_points = Profiles.single([0, 2, 5], [1, 6, 10], ratings.n_items, Scale(1, 10, 1))
+    half_stars = Profiles.single([0, 2, 5], [0.5, 3.0, 5.0], ratings.n_items, HALF_STARS)
     for one, other in zip(model.explain(ten_points, [1, 3]), model.explain(half_stars, [1, 3]), strict=True):
         assert (one is None) == (other is None)
         if one is not None:
@@ -335,7 +336,7 @@ def test_wrong_inputs_are_refused(key, ratings, features, strangers):
     found = registry.algorithm(key)
     rng = np.random.default_rng(0)
     empty = Ratings(sparse.csr_array((3, 10), dtype=np.float32), HALF_STARS)
-    with pytest.raises(DataError, match="not a single rating"):
+    with pytest.raises(DataError, match="contain no ratings"):
         found.fit(empty, features=features, rng=rng)
     with pytest.raises(ParameterError, match="its own parameters"):
         found.fit(ratings, Parameters(), features=features, rng=rng)
@@ -346,7 +347,7 @@ def test_wrong_inputs_are_refused(key, ratings, features, strangers):
             found.fit(ratings, rng=rng)
     model = fitted(key, ratings, features)
     with pytest.raises(DataError, match="over 4 items, but the model was fitted on 10"):
-        model.score(Profiles.one([0], [3], 4, HALF_STARS))
+        model.score(Profiles.single([0], [3], 4, HALF_STARS))
     with pytest.raises(ParameterError, match="its own parameters"):
         found.from_state(model.state(), Parameters(), model.scale)
     with pytest.raises(DataError, match="popularity"):

@@ -12,7 +12,7 @@ FIVE = Scale(1, 5, 1)
 
 
 def test_triples_come_back_sorted():
-    ratings = Ratings.from_triples([1, 0, 1], [2, 1, 0], [3, 4, 5], 3, 4, FIVE)
+    ratings = Ratings.from_triples([1, 0, 1], [2, 1, 0], [3, 4, 5], 3, 4, scale=FIVE)
     users, items, values = ratings.triples()
     assert (users.tolist(), items.tolist(), values.tolist()) == ([0, 1, 1], [1, 0, 2], [4, 5, 3])
     assert (ratings.n_users, ratings.n_items, ratings.n_ratings) == (3, 4, 3)
@@ -61,7 +61,7 @@ def test_unsorted_rows_are_sorted_without_touching_the_original():
 )
 def test_triples_that_cannot_be_used_are_refused(users, items, values, complaint):
     with pytest.raises(DataError, match=complaint):
-        Ratings.from_triples(users, items, values, 2, 2, FIVE)
+        Ratings.from_triples(users, items, values, 2, 2, scale=FIVE)
 
 
 def test_matrix_that_cannot_be_used_is_refused():
@@ -81,10 +81,10 @@ def test_refused_rating_is_found_behind_users_without_any():
 
 
 def test_profile_of_one_person():
-    profile = Profiles.one([3, 0], [5, 2], n_items=4, scale=FIVE)
+    profile = Profiles.single([3, 0], [5, 2], n_items=4, scale=FIVE)
     assert profile.user_items.toarray().tolist() == [[2.0, 0.0, 0.0, 5.0]]
     assert (profile.n_profiles, profile.n_items) == (1, 4)
-    assert Profiles.one([], [], n_items=4, scale=FIVE).user_items.nnz == 0
+    assert Profiles.single([], [], n_items=4, scale=FIVE).user_items.nnz == 0
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,18 @@ def test_profile_of_one_person():
 )
 def test_profile_that_cannot_be_used_is_refused(items, ratings, complaint):
     with pytest.raises(DataError, match=complaint):
-        Profiles.one(items, ratings, n_items=4, scale=FIVE)
+        Profiles.single(items, ratings, n_items=4, scale=FIVE)
 
 
 def test_profiles_of_users_keep_their_order():
-    ratings = Ratings.from_triples([0, 1, 2], [0, 1, 2], [1, 2, 3], 3, 3, FIVE)
+    ratings = Ratings.from_triples([0, 1, 2], [0, 1, 2], [1, 2, 3], 3, 3, scale=FIVE)
     assert Profiles.of(ratings, [2, 0]).user_items.toarray().tolist() == [[0, 0, 3], [1, 0, 0]]
     with pytest.raises(DataError, match="no user number 3"):
         Profiles.of(ratings, [3])
 
 
 def test_profiles_on_another_scale_may_lie_between_its_points():
-    profile = Profiles.one([0, 1], [2, 5], n_items=2, scale=FIVE)
+    profile = Profiles.single([0, 1], [2, 5], n_items=2, scale=FIVE)
     assert profile.on(Scale(0.5, 5, 0.5)).user_items.toarray().tolist() == [[1.625, 5.0]]
     assert profile.on(Scale(1, 5, 1)) is profile
 

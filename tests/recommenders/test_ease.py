@@ -46,10 +46,10 @@ def test_scores_agree_with_one_regression_an_item(make_ratings, n_users, reg):
 def test_two_items_by_hand():
     """Item 0 liked by 3, item 1 by 2, both by 2; λ = 1. Each regression has one weight: 2 / (3 + 1), 2 / (2 + 1)."""
     users, items = [0, 0, 1, 1, 2], [0, 1, 0, 1, 0]
-    ratings = Ratings.from_triples(users, items, [1] * 5, 3, 2, Scale(1, 1, 1))
+    ratings = Ratings.from_triples(users, items, [1] * 5, 3, 2, scale=Scale(1, 1, 1))
     model = EASE.fit(ratings, EASE.Params(reg=1), rng=np.random.default_rng(0))
-    assert model.score(Profiles.one([0], [1], 2, ratings.scale))[0].tolist() == pytest.approx([0, 0.5], abs=1e-12)
-    assert model.score(Profiles.one([1], [1], 2, ratings.scale))[0].tolist() == pytest.approx([2 / 3, 0], abs=1e-12)
+    assert model.score(Profiles.single([0], [1], 2, ratings.scale))[0].tolist() == pytest.approx([0, 0.5], abs=1e-12)
+    assert model.score(Profiles.single([1], [1], 2, ratings.scale))[0].tolist() == pytest.approx([2 / 3, 0], abs=1e-12)
 
 
 def test_regularisation_shrinks_the_weights(make_ratings):
@@ -64,6 +64,6 @@ def test_regularisation_shrinks_the_weights(make_ratings):
 
 
 def test_training_without_a_like_gives_no_score():
-    ratings = Ratings.from_triples([0, 0], [0, 1], [1, 2], 1, 2, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 0], [0, 1], [1, 2], 1, 2, scale=Scale(1, 5, 1))
     model = EASE.fit(ratings, rng=np.random.default_rng(0))
-    assert np.isneginf(model.score(Profiles.one([0], [5], 2, ratings.scale))).all()
+    assert np.isneginf(model.score(Profiles.single([0], [5], 2, ratings.scale))).all()

@@ -6,12 +6,14 @@ from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders import registry
+from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
-from recommenders.expected_utility import UTILITY_KIND, ExpectedUtility, with_utilities
+from recommenders.expected_utility import UTILITY_KIND, with_utilities
 
 pytestmark = pytest.mark.unit
 
 FIVE = Scale(1, 5, 1)
+ExpUtility = registry.algorithm("expected-utility")
 
 
 def table(values: list[float], *more: tuple[str, str]) -> ItemFeatures:
@@ -23,23 +25,21 @@ def table(values: list[float], *more: tuple[str, str]) -> ItemFeatures:
 def by_hand() -> Ratings:
     """Of two who liked item 0 both liked item 1 and one item 2; item 3 was disliked by both."""
     users, items = [0, 0, 0, 0, 1, 1, 1], [0, 1, 2, 3, 0, 1, 3]
-    return Ratings.from_triples(users, items, [5, 4, 5, 1, 5, 5, 2], 2, 5, FIVE)
+    return Ratings.from_triples(users, items, [5, 4, 5, 1, 5, 5, 2], 2, 5, scale=FIVE)
 
 
-def fitted(ratings: Ratings, features: ItemFeatures | None = None, **options: str) -> ExpectedUtility:
-    return ExpectedUtility.fit(
-        ratings, ExpectedUtility.Params(**options), features=features, rng=np.random.default_rng(0)
-    )
+def fitted(ratings: Ratings, features: ItemFeatures | None = None, **options: str) -> Algorithm:
+    return ExpUtility.fit(ratings, ExpUtility.Params(**options), features=features, rng=np.random.default_rng(0))
 
 
 def test_mean_rating_as_utility_by_hand():
     """pr(1|0) = 1 and pr(2|0) = 1/2, worth 4.5 and 5."""
-    scores = fitted(by_hand()).score(Profiles.one([0], [5], 5, FIVE))[0]
+    scores = fitted(by_hand()).score(Profiles.single([0], [5], 5, FIVE))[0]
     assert scores.tolist() == [-np.inf, 4.5, 2.5, -np.inf, -np.inf]
 
 
 def test_given_table_turns_the_order_and_leaves_out_what_it_has_not():
-    profile = Profiles.one([0], [5], 5, FIVE)
+    profile = Profiles.single([0], [5], 5, FIVE)
     given = fitted(by_hand(), table([1, 2, 9, 1, 1], ("genre", "Drama")), utility="given")
     assert given.score(profile)[0].tolist() == [-np.inf, 2.0, 4.5, -np.inf, -np.inf]
     partly = fitted(by_hand(), table([1, 0, 9, 1, 1]), utility="given")
@@ -105,14 +105,14 @@ def test_scorer_is_saved_with_it(make_ratings):
     ratings = make_ratings(94, 20, 9)
     model = fitted(ratings, scorer="puresvd:factors=2")
     assert set(model.state()) == {"popularity", "utility", "scorer_item_factors"}
-    again = ExpectedUtility.from_state(model.state(), model.params, model.scale)
+    again = ExpUtility.from_state(model.state(), model.params, model.scale)
     everybody = Profiles.of(ratings, np.arange(20))
     assert again.score(everybody).tobytes() == model.score(everybody).tobytes()
 
 
 def test_scorer_that_needs_features_gets_them():
     model = fitted(by_hand(), table([1, 2, 9, 1, 1], ("genre", "Drama")), scorer="lsa:factors=1", utility="given")
-    scores = model.score(Profiles.one([0], [5], 5, FIVE))[0]
+    scores = model.score(Profiles.single([0], [5], 5, FIVE))[0]
     assert scores.tolist() == pytest.approx([1, 2, 9, 1, 1], rel=1e-6)
     with pytest.raises(DataError, match=r"LSA \(lsa\): the algorithm needs item features"):
         fitted(by_hand(), scorer="lsa:factors=1")
@@ -133,13 +133,13 @@ def test_impossible_scorers_are_refused(scorer, complaint):
 
 def test_profile_to_which_the_scorer_gives_nothing_has_no_score():
     for scorer in ("itemitem", "itemitem:aggregate=sum", "userknn-cosine", "puresvd:factors=1"):
-        assert np.isneginf(fitted(by_hand(), scorer=scorer).score(Profiles.one([], [], 5, FIVE))).all()
+        assert np.isneginf(fitted(by_hand(), scorer=scorer).score(Profiles.single([], [], 5, FIVE))).all()
 
 
 def test_features_are_taken_where_utilities_are_given_or_the_scorer_takes_them():
-    assert not ExpectedUtility.takes_features(ExpectedUtility.Params())
-    assert ExpectedUtility.takes_features(ExpectedUtility.Params(utility="given"))
-    assert ExpectedUtility.takes_features(ExpectedUtility.Params(scorer="lsa"))
+    assert not ExpUtility.takes_features(ExpUtility.Params())
+    assert ExpUtility.takes_features(ExpUtility.Params(utility="given"))
+    assert ExpUtility.takes_features(ExpUtility.Params(scorer="lsa"))
 
 
 def test_another_table_of_utilities_takes_the_place_of_the_first():

@@ -22,14 +22,14 @@ def fitted(text: str, ratings: Ratings, features: ItemFeatures | None = None) ->
 
 
 def why(model: Algorithm, items: list[int], values: list[float], item: int, scale: Scale = FIVE) -> Explanation:
-    (found,) = model.explain(Profiles.one(items, values, model.n_items, scale), [item])
+    (found,) = model.explain(Profiles.single(items, values, model.n_items, scale), [item])
     assert found is not None
     return found
 
 
 def used(n_users: int, n_items: int, *pairs: tuple[int, int]) -> Ratings:
     users, items = zip(*pairs, strict=True)
-    return Ratings.from_triples(users, items, [1] * len(pairs), n_users, n_items, USED)
+    return Ratings.from_triples(users, items, [1] * len(pairs), n_users, n_items, scale=USED)
 
 
 @pytest.mark.parametrize(("how", "score"), [("sum", 10.75), ("max", 10.5), ("noisy-or", 10.625)])
@@ -57,7 +57,7 @@ def test_correlation_neighbourhood():
     5 and 2 only the first speaks for item 1. The person's offset is (2 - 1) / 2.
     """
     users, items = np.repeat([0, 1, 2], 3), np.tile([0, 1, 2], 3)
-    ratings = Ratings.from_triples(users, items, [1, 2, 5, 3, 3, 3, 5, 4, 1], 3, 3, FIVE)
+    ratings = Ratings.from_triples(users, items, [1, 2, 5, 3, 3, 3, 5, 4, 1], 3, 3, scale=FIVE)
     model = fitted("corngr:shrinkage=0,reg_item=0,reg_user=0", ratings)
     found = why(model, [0, 2], [5, 2], item=1)
     assert found.offset == 3.5
@@ -67,7 +67,7 @@ def test_correlation_neighbourhood():
 
 def test_cosine_neighbourhood_in_both_forms():
     """One person rated all three items: every cosine is 1, shrunk by 1 / (1 + 1) to a half."""
-    ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [3, 3, 3], 1, 3, FIVE)
+    ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [3, 3, 3], 1, 3, scale=FIVE)
     of_ratings = why(fitted("nncosngr:shrinkage=1,sum_of=ratings", ratings), [0, 1], [5, 2], item=2)
     assert (of_ratings.offset, of_ratings.contributions.tolist()) == (0.0, [2.5, 1.0])
     # The baseline is 3 everywhere; the person's offset is (2 - 1) / 2 = 0.5, so residuals are 1.5 and -1.5.
@@ -77,7 +77,7 @@ def test_cosine_neighbourhood_in_both_forms():
 
 def test_only_the_nearest_neighbours_play_a_part():
     """Item 0 shares two raters with item 2 and item 1 one: with one neighbour only item 0 counts."""
-    ratings = Ratings.from_triples([0, 0, 1, 1, 1], [0, 2, 0, 1, 2], [4, 4, 4, 4, 4], 2, 3, FIVE)
+    ratings = Ratings.from_triples([0, 0, 1, 1, 1], [0, 2, 0, 1, 2], [4, 4, 4, 4, 4], 2, 3, scale=FIVE)
     model = fitted("nncosngr:shrinkage=1,sum_of=ratings,neighbours=1", ratings)
     found = why(model, [0, 1], [3, 5], item=2)
     assert found.contributions.tolist() == pytest.approx([2.0, 0.0])  # 2 / (2 + 1) * 1 * 3
@@ -94,13 +94,13 @@ def test_conditional_probabilities(aggregate, score):
 
 
 def test_conditional_probability_of_a_disliked_item_is_no_part():
-    ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [5, 5, 5], 1, 3, FIVE)
+    ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [5, 5, 5], 1, 3, scale=FIVE)
     assert why(fitted("itemitem", ratings), [0, 1], [5, 2], item=2).contributions.tolist() == [1.0, 0.0]
 
 
 def test_expected_utility_scales_its_scorers_parts():
     """Both ratings make item 2 certain, and it was rated 4: each part is 1 · 4, or half of it for the sum."""
-    ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [5, 5, 4], 1, 3, FIVE)
+    ratings = Ratings.from_triples([0, 0, 0], [0, 1, 2], [5, 5, 4], 1, 3, scale=FIVE)
     largest = why(fitted("expected-utility", ratings), [0, 1], [5, 5], item=2)
     assert (largest.how, largest.contributions.tolist(), largest.score) == ("max", [4.0, 4.0], 4.0)
     total = why(fitted("expected-utility:scorer=itemitem:aggregate=sum", ratings), [0, 1], [5, 5], item=2)
@@ -109,7 +109,7 @@ def test_expected_utility_scales_its_scorers_parts():
 
 def test_puresvd_by_its_factors():
     """Items 0 and 1 make the only direction, (3, 4) / 5: 5 points for item 0 give item 1 5 · 12/25."""
-    ratings = Ratings.from_triples([0, 0], [0, 1], [3, 4], 1, 2, FIVE)
+    ratings = Ratings.from_triples([0, 0], [0, 1], [3, 4], 1, 2, scale=FIVE)
     found = why(fitted("puresvd:factors=1", ratings), [0], [5], item=1)
     assert found.contributions.tolist() == pytest.approx([2.4])
     assert found.offset == 0.0
@@ -117,7 +117,9 @@ def test_puresvd_by_its_factors():
 
 def test_asysvd_gives_each_rating_its_residual_and_its_presence():
     """The model is made by hand: q = 2 for item 2; x is 1 and 3, y is 0.5 and 0 for items 0 and 1."""
-    model = fitted("asysvd:factors=1,epochs=1,reg_user=0", Ratings.from_triples([0, 0], [0, 1], [3, 3], 1, 3, FIVE))
+    model = fitted(
+        "asysvd:factors=1,epochs=1,reg_user=0", Ratings.from_triples([0, 0], [0, 1], [3, 3], 1, 3, scale=FIVE)
+    )
     model.popularity = np.array([1, 1, 1])
     model.mean, model.item_bias = np.array([3.0]), np.zeros(3)
     model.item_factors = np.array([[0.0], [0.0], [2.0]])
@@ -143,7 +145,7 @@ def test_ease_by_its_weights():
 
 def test_lsa_by_likeness_of_features():
     """Item 2 is a comedy like item 0 and unlike item 1: 5 stars speak for it by 2 of 3 points of liking."""
-    ratings = Ratings.from_triples([0], [0], [5], 1, 3, FIVE)
+    ratings = Ratings.from_triples([0], [0], [5], 1, 3, scale=FIVE)
     counts = sparse.csr_array(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     features = ItemFeatures(counts, (("genre", "Comedy"), ("genre", "Horror")))
     found = why(fitted("lsa:factors=2", ratings, features), [0, 1], [5, 2], item=2)
@@ -164,10 +166,10 @@ def test_ials_by_the_factors_of_the_likes():
 
 
 def test_item_without_a_score_has_no_explanation():
-    ratings = Ratings.from_triples([0, 0], [0, 1], [5, 5], 1, 3, FIVE)
-    assert fitted("puresvd:factors=1", ratings).explain(Profiles.one([0], [5], 3, FIVE), [2]) == (None,)
+    ratings = Ratings.from_triples([0, 0], [0, 1], [5, 5], 1, 3, scale=FIVE)
+    assert fitted("puresvd:factors=1", ratings).explain(Profiles.single([0], [5], 3, FIVE), [2]) == (None,)
 
 
 def test_popularity_has_no_answer_in_terms_of_the_ratings():
-    ratings = Ratings.from_triples([0, 0], [0, 1], [5, 5], 1, 2, FIVE)
-    assert fitted("toppop", ratings).explain(Profiles.one([0], [5], 2, FIVE), [1]) == (None,)
+    ratings = Ratings.from_triples([0, 0], [0, 1], [5, 5], 1, 2, scale=FIVE)
+    assert fitted("toppop", ratings).explain(Profiles.single([0], [5], 2, FIVE), [1]) == (None,)

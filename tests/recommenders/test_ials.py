@@ -69,14 +69,14 @@ def test_one_factor_by_hand():
     q starts at (√½, √½): each p is 2·(2√½) / (1 + 2·1) = 2√2/3. Then each q is 2·2p / (1 + 2·2p²) = 24√2/41.
     A profile with item 0 alone: p = 2q / (λ + 3q²), and both items get p·q.
     """
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1] * 4, 2, 2, Scale(1, 1, 1))
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1] * 4, 2, 2, scale=Scale(1, 1, 1))
     params = IALS.Params(factors=1, alpha=1.0, reg=1.0, epochs=1)
     model = IALS.fit(ratings, params, rng=np.random.default_rng(0))
     q = 24 * np.sqrt(2) / 41
     np.testing.assert_allclose(model.item_factors, [[q], [q]], rtol=0, atol=1e-12)
     expected = 2 * q * q / (1 + 3 * q * q)
     np.testing.assert_allclose(
-        model.score(Profiles.one([0], [1], 2, ratings.scale)), [[expected, expected]], rtol=0, atol=1e-12
+        model.score(Profiles.single([0], [1], 2, ratings.scale)), [[expected, expected]], rtol=0, atol=1e-12
     )
 
 
@@ -100,11 +100,11 @@ def test_threads_and_pieces_change_no_bit(make_ratings, monkeypatch):
 def test_more_likes_than_are_multiplied_together():
     likes = np.ones((1, 300))
     users, items = np.divmod(np.arange(600), 300)
-    ratings = Ratings.from_triples(users, items, [5] * 600, 2, 300, Scale(1, 5, 1))
+    ratings = Ratings.from_triples(users, items, [5] * 600, 2, 300, scale=Scale(1, 5, 1))
     model = IALS.fit(ratings, IALS.Params(factors=1, epochs=1), rng=np.random.default_rng(0))
     folded = solved(likes, model.item_factors, 40.0, 100.0)
     np.testing.assert_allclose(
-        model.score(Profiles.one(items[:300], [5] * 300, 300, ratings.scale)),
+        model.score(Profiles.single(items[:300], [5] * 300, 300, ratings.scale)),
         folded @ model.item_factors.T,
         rtol=0,
         atol=1e-9,
@@ -112,6 +112,6 @@ def test_more_likes_than_are_multiplied_together():
 
 
 def test_training_without_a_like_gives_no_score():
-    ratings = Ratings.from_triples([0, 0, 1], [0, 1, 1], [1, 2, 2], 2, 2, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 0, 1], [0, 1, 1], [1, 2, 2], 2, 2, scale=Scale(1, 5, 1))
     model = IALS.fit(ratings, IALS.Params(factors=1), rng=np.random.default_rng(0))
-    assert np.isneginf(model.score(Profiles.one([0], [5], 2, ratings.scale))).all()
+    assert np.isneginf(model.score(Profiles.single([0], [5], 2, ratings.scale))).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import ParameterError
-from recommenders import item_neighbours, lazy
+from recommenders import item_neighbours
 from recommenders.base import Algorithm
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.item_neighbours import CorNgr, NNCosNgr
@@ -121,26 +121,26 @@ def test_correlation_neighbourhood_by_hand():
     The mean is 3, the items' offsets are 0. A stranger gives item 0 a 5: b_u = 2 / (1 + 1) = 1, the residual
     is 5 - 3 - 1 = 1, and item 1 gets 3 + 1 + (0.5 * 1) / 0.5 = 5.
     """
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 5, 4], 2, 2, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 5, 4], 2, 2, scale=Scale(1, 5, 1))
     params = CorNgr.Params(shrinkage=2, reg_item=0, reg_user=1)
     model = CorNgr.fit(ratings, params, rng=np.random.default_rng(0))
     assert model.neighbour_similarities.tolist() == [0.5, 0.5]
-    assert model.score(Profiles.one([0], [5], 2, ratings.scale))[0, 1] == pytest.approx(5.0)
+    assert model.score(Profiles.single([0], [5], 2, ratings.scale))[0, 1] == pytest.approx(5.0)
 
 
 def test_cosine_neighbourhood_by_hand():
     """The same data: cosine (1*2 + 5*4) / sqrt(26 * 20), shrunk by 1/2, added to 3 + 1 without dividing."""
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 5, 4], 2, 2, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 5, 4], 2, 2, scale=Scale(1, 5, 1))
     params = NNCosNgr.Params(shrinkage=2, reg_item=0, reg_user=1)
     model = NNCosNgr.fit(ratings, params, rng=np.random.default_rng(0))
     expected = 3 + 1 + 0.5 * 22 / np.sqrt(520)
-    assert model.score(Profiles.one([0], [5], 2, ratings.scale))[0, 1] == pytest.approx(expected)
+    assert model.score(Profiles.single([0], [5], 2, ratings.scale))[0, 1] == pytest.approx(expected)
 
 
 def test_negative_correlation_is_no_neighbour():
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 5, 5, 1], 2, 2, Scale(1, 5, 1))
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 5, 5, 1], 2, 2, scale=Scale(1, 5, 1))
     model = CorNgr.fit(ratings, rng=np.random.default_rng(0))
-    assert np.isneginf(model.score(Profiles.one([0], [5], 2, ratings.scale))).all()
+    assert np.isneginf(model.score(Profiles.single([0], [5], 2, ratings.scale))).all()
 
 
 @pytest.mark.parametrize("kind", [CorNgr, NNCosNgr])
@@ -158,13 +158,15 @@ def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings, kind, nei
 @pytest.mark.parametrize("k", [1, 255, 256, 257, 300])
 def test_the_nearest_are_counted_beyond_a_byte(k):
     """Item 0 has 320 neighbours; of those the profile has 310, in an order of their own."""
+    from recommenders.kernels.nearest_rated import nearest_sums
+
     rng = np.random.default_rng(k)
     nearest = rng.permutation(np.arange(1, 321)).astype(np.int32)
     similarities = np.sort(rng.random(320))[::-1].copy()
     rated = np.sort(rng.choice(np.arange(1, 321), 310, replace=False)).astype(np.int32)
     signals = rng.normal(size=310)
     out = np.empty((1, 321))
-    lazy.nearest_rated_kernels().nearest_sums(
+    nearest_sums(
         np.array([0]), np.array([0, 310]), rated, signals,
         np.array([0] + [320] * 321), nearest, similarities, k, True, out,
     )  # fmt: skip

@@ -13,7 +13,7 @@ FIVE = Scale(1, 5, 1)
 
 def by_hand() -> Ratings:
     """Item 0: 5, 4, 1; item 1: 4; item 2: 3; item 3: nobody."""
-    return Ratings.from_triples([0, 1, 2, 0, 1], [0, 0, 0, 1, 2], [5, 4, 1, 4, 3], 3, 4, FIVE)
+    return Ratings.from_triples([0, 1, 2, 0, 1], [0, 0, 0, 1, 2], [5, 4, 1, 4, 3], 3, 4, scale=FIVE)
 
 
 def scores_of(profile: Profiles, **options: object) -> list[float]:
@@ -22,7 +22,7 @@ def scores_of(profile: Profiles, **options: object) -> list[float]:
 
 
 def nobody() -> Profiles:
-    return Profiles.one([], [], 4, FIVE)
+    return Profiles.single([], [], 4, FIVE)
 
 
 def test_number_of_likes_by_hand():
@@ -38,9 +38,9 @@ def test_damped_share_by_hand():
 
 
 def test_people_who_like_more_come_first_in_the_order_of_pairs():
-    likes_two = Profiles.one([1, 2, 3], [4, 5, 2], 4, FIVE)
+    likes_two = Profiles.single([1, 2, 3], [4, 5, 2], 4, FIVE)
     assert scores_of(likes_two, by_people=True) == [4.0, 2.0, 0.0, -np.inf]
-    likes_none = Profiles.one([1], [2], 4, FIVE)
+    likes_none = Profiles.single([1], [2], 4, FIVE)
     assert scores_of(likes_none, by_people=True) == [-np.inf] * 4
     assert scores_of(likes_none, by_people=False) == [2.0, 1.0, 0.0, -np.inf]
 
@@ -68,9 +68,9 @@ def test_scores_agree_with_loops(make_ratings, measure, by_people):
 
 
 def test_everything_counts_in_usage_data():
-    ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [1, 1, 1], 2, 2, Scale(1, 1, 1))
+    ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [1, 1, 1], 2, 2, scale=Scale(1, 1, 1))
     model = PopularityLikes.fit(ratings, rng=np.random.default_rng(0))
-    assert model.score(Profiles.one([], [], 2, ratings.scale)).tolist() == [[2.0, 1.0]]
+    assert model.score(Profiles.single([], [], 2, ratings.scale)).tolist() == [[2.0, 1.0]]
 
 
 def test_people_alone_order_pairs_of_old_and_new_items():
@@ -78,5 +78,5 @@ def test_people_alone_order_pairs_of_old_and_new_items():
     ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 4, 1], n_users=2, n_items=3, scale=scale)
     params = PopularityLikes.Params(measure="none", by_people=True)
     model = PopularityLikes.fit(ratings, params, rng=np.random.default_rng(0))
-    assert model.score(Profiles.one([0, 1], [5, 4], 3, scale)).tolist() == [[2.0, 2.0, 2.0]]
-    assert np.isneginf(model.score(Profiles.one([0], [1], 3, scale))).all()
+    assert model.score(Profiles.single([0, 1], [5, 4], 3, scale)).tolist() == [[2.0, 2.0, 2.0]]
+    assert np.isneginf(model.score(Profiles.single([0], [1], 3, scale))).all()

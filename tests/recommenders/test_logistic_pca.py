@@ -140,9 +140,9 @@ def test_likelihood_never_falls(seed, reg):
         note(k)
         of_stage = len(heights) - 1
         for _ in range(15):
-            logistic_pca._move_people(sparse.csr_array(x), u, v, delta, k, reg)
+            logistic_pca._move_people(sparse.csr_array(x), u, v, delta, k=k, reg=reg)
             note(k)
-            logistic_pca._move_items(columns, u, v, delta, k, reg)
+            logistic_pca._move_items(columns, u, v, delta, k=k, reg=reg)
             note(k)
         climbed = np.diff(heights[of_stage:])
         assert (climbed >= -1e-12).all()
@@ -184,13 +184,13 @@ def test_two_tastes_are_told_apart():
     is_same = np.add.outer(np.arange(30), np.arange(12)) % 2 == 0
     x = rng.random((30, 12)) < np.where(is_same, 0.7, 0.1)
     users, items = np.nonzero(x)
-    ratings = Ratings.from_triples(users, items, np.ones(users.size), 30, 12, Scale(1, 1, 1))
-    scores = fit(ratings, factors=2).score(Profiles.one([0, 2], [1, 1], 12, Scale(1, 1, 1)))[0]
+    ratings = Ratings.from_triples(users, items, np.ones(users.size), 30, 12, scale=Scale(1, 1, 1))
+    scores = fit(ratings, factors=2).score(Profiles.single([0, 2], [1, 1], 12, Scale(1, 1, 1)))[0]
     assert scores[4::2].min() > scores[1::2].max()
 
 
 def test_item_rated_but_never_liked_has_no_score_and_disliking_is_no_evidence():
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 2], [5, 2, 4, 4], 2, 3, FIVE)
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 2], [5, 2, 4, 4], 2, 3, scale=FIVE)
     model = fit(ratings, factors=1)
     scores = model.score(Profiles(sparse.csr_array([[0.0, 5.0, 4.0], [2.0, 5.0, 3.0]]), FIVE))
     assert np.isneginf(scores[0]).tolist() == [False, True, False]
@@ -199,10 +199,10 @@ def test_item_rated_but_never_liked_has_no_score_and_disliking_is_no_evidence():
 
 def test_item_liked_by_everybody_and_unused_dimensions_stay_finite():
     everything = np.indices((3, 4)).reshape(2, -1)
-    ratings = Ratings.from_triples(*everything, np.ones(12), 3, 4, Scale(1, 1, 1))
+    ratings = Ratings.from_triples(*everything, np.ones(12), 3, 4, scale=Scale(1, 1, 1))
     model = fit(ratings, factors=3, iterations=200, reg=1e-3)
     assert not model.axes[:, 1:].any()  # X has rank 1
-    assert np.isfinite(model.score(Profiles.one([1], [1], 4, Scale(1, 1, 1)))).all()
+    assert np.isfinite(model.score(Profiles.single([1], [1], 4, Scale(1, 1, 1)))).all()
 
 
 def test_weight_of_squares_cannot_be_nothing():

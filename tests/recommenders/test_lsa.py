@@ -13,7 +13,7 @@ FIVE = Scale(1, 5, 1)
 
 
 def fit(features: ItemFeatures, **options: object) -> LSA:
-    ratings = Ratings.from_triples([0], [0], [5], 1, features.n_items, FIVE)
+    ratings = Ratings.from_triples([0], [0], [5], 1, features.n_items, scale=FIVE)
     return LSA.fit(ratings, LSA.Params(**options), features=features, rng=np.random.default_rng(0))
 
 
@@ -63,8 +63,8 @@ def test_scores_agree_with_loops(make_features, make_ratings, factors, centre):
 def test_dislike_turns_the_order_around():
     features = table([[1, 0], [1, 0], [0, 1]], ("genre", "Comedy"), ("genre", "Horror"))
     model = fit(features, factors=2)
-    liked = model.score(Profiles.one([0, 2], [5, 1], 3, FIVE))[0]
-    hated = model.score(Profiles.one([0, 2], [1, 5], 3, FIVE))[0]
+    liked = model.score(Profiles.single([0, 2], [5, 1], 3, FIVE))[0]
+    hated = model.score(Profiles.single([0, 2], [1, 5], 3, FIVE))[0]
     np.testing.assert_allclose(liked, [0.5, 0.5, -0.5], atol=1e-12)
     np.testing.assert_allclose(hated, -liked, atol=1e-12)
 
@@ -73,20 +73,22 @@ def test_dislike_turns_the_order_around():
 def test_profile_that_centring_leaves_nothing_of_counts_by_its_ratings(centre, rating):
     features = table([[1, 0], [1, 1], [0, 1]], ("genre", "Comedy"), ("genre", "Horror"))
     model = fit(features, factors=2, centre=centre)
-    scores = model.score(Profiles.one([0], [rating], 3, FIVE))[0]
+    scores = model.score(Profiles.single([0], [rating], 3, FIVE))[0]
     np.testing.assert_allclose(scores, [1.0, np.sqrt(0.5), 0.0], atol=1e-12)
 
 
 def test_rare_term_tells_more_than_a_common_one():
     rows = [[1, 1], [1, 0], [0, 1], [1, 0], [1, 0]]  # the second term belongs to two items of five
-    scores = fit(table(rows, ("tag", "common"), ("tag", "rare")), factors=2).score(Profiles.one([0], [5], 5, FIVE))[0]
+    scores = fit(table(rows, ("tag", "common"), ("tag", "rare")), factors=2).score(Profiles.single([0], [5], 5, FIVE))[
+        0
+    ]
     assert scores[2] > scores[1]
 
 
 def test_weights_of_kinds_decide_what_counts():
     rows = [[1, 1], [1, 0], [0, 1]]
     features = table(rows, ("genre", "Comedy"), ("director", "Somebody"))
-    profile = Profiles.one([0], [5], 3, FIVE)
+    profile = Profiles.single([0], [5], 3, FIVE)
     by_genre = fit(features, factors=2, people=0.0).score(profile)[0]
     by_people = fit(features, factors=2, genres=0.0).score(profile)[0]
     np.testing.assert_allclose(by_genre, [1.0, 1.0, -np.inf], atol=1e-12)
@@ -95,7 +97,7 @@ def test_weights_of_kinds_decide_what_counts():
 
 def test_other_titles_of_an_item_do_not_count():
     features = table([[1, 1], [1, 0]], ("alias", "Also Known As"), ("genre", "Comedy"))
-    assert np.isneginf(fit(features, factors=2).score(Profiles.one([0], [5], 2, FIVE))[0, 1])
+    assert np.isneginf(fit(features, factors=2).score(Profiles.single([0], [5], 2, FIVE))[0, 1])
 
 
 @pytest.mark.parametrize(
@@ -115,14 +117,14 @@ def test_item_outside_the_kept_factors_has_no_score():
     """The one factor kept is the direction of the five alike; the sixth item lies at right angles to it."""
     rows = [[1, 0]] * 5 + [[0, 1]]
     scores = fit(table(rows, ("genre", "Comedy"), ("genre", "Horror")), factors=1).score(
-        Profiles.one([0], [5], 6, FIVE)
+        Profiles.single([0], [5], 6, FIVE)
     )[0]
     np.testing.assert_allclose(scores, [1.0] * 5 + [-np.inf], atol=1e-12)
 
 
 def test_item_nobody_rated_is_recommended_by_its_features():
     features = table([[1, 0], [0, 1], [1, 0]], ("genre", "Comedy"), ("genre", "Horror"))
-    assert fit(features, factors=2).score(Profiles.one([0], [5], 3, FIVE))[0].argsort()[-2:].tolist() in (
+    assert fit(features, factors=2).score(Profiles.single([0], [5], 3, FIVE))[0].argsort()[-2:].tolist() in (
         [0, 2],
         [2, 0],
     )

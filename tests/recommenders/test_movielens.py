@@ -44,7 +44,7 @@ def movielens(movielens_small):
     is_hidden = np.random.default_rng(1).random(values.size) < 0.1
     size = (int(users.max()) + 1, movies.size)
     seen = (users[~is_hidden], items[~is_hidden], values[~is_hidden])
-    training = Ratings.from_triples(*seen, *size, Scale(0.5, 5, 0.5))
+    training = Ratings.from_triples(*seen, *size, scale=Scale(0.5, 5, 0.5))
     is_case = is_hidden & (values == 5)
     rated = sparse.csr_array((np.ones(users.size), (users, items)), shape=size)
     return training, users[is_case], items[is_case], rated, features(movielens_small, movies)

@@ -15,7 +15,7 @@ FIVE = Scale(1, 5, 1)
 
 
 def fit(features: ItemFeatures, scale: Scale = FIVE, against: str = "rated", **options: object) -> NaiveBayes:
-    ratings = Ratings.from_triples([0], [0], [scale.high], 1, features.n_items, scale)
+    ratings = Ratings.from_triples([0], [0], [scale.high], 1, features.n_items, scale=scale)
     return NaiveBayes.fit(
         ratings, NaiveBayes.Params(against=against, **options), features=features, rng=np.random.default_rng(0)
     )
@@ -45,7 +45,7 @@ def test_worked_example():
     P(liked) = 3/5. Comedy: 3/4 to 1/3; horror, absent: 3/4 to 1/3; old: 2/4 to 2/3.
     """
     features = table([[1, 0, 1], [1, 0, 0], [0, 1, 1], [1, 0, 1]])
-    score = fit(features).score(Profiles.one([0, 1, 2], [5, 4, 3], 4, FIVE))[0, 3]
+    score = fit(features).score(Profiles.single([0, 1, 2], [5, 4, 3], 4, FIVE))[0, 3]
     expected = (3 / 2) * (3 / 4) / (1 / 3) * (3 / 4) / (1 / 3) * (2 / 4) / (2 / 3)
     assert score == pytest.approx(math.log(expected), abs=1e-12)
 
@@ -73,7 +73,7 @@ def test_scores_agree_with_sets(make_ratings, make_features, monkeypatch, agains
 def test_usage_data_are_set_against_all_other_items(make_features):
     features = make_features(53, 12)
     used = Scale(1, 1, 1)
-    profile = Profiles.one([1, 2, 5], [1, 1, 1], 12, used)
+    profile = Profiles.single([1, 2, 5], [1, 1, 1], 12, used)
     scores = fit(features, used).score(profile)
     assert np.ptp(scores[np.isfinite(scores)]) > 0.1
     np.testing.assert_array_equal(scores, fit(features, used, against="all").score(profile))
@@ -83,12 +83,12 @@ def test_liked_items_are_set_against_all_others_unless_told_otherwise(make_ratin
     """A profile without a dislike has an order too: the common feature says less than the rare one it shares."""
     assert NaiveBayes.Params().against == "all"
     features = table([[1, 1], [1, 0], [1, 0], [1, 0], [0, 1]])
-    scores = fit(features, against="all").score(Profiles.one([0], [5], 5, FIVE))[0]
+    scores = fit(features, against="all").score(Profiles.single([0], [5], 5, FIVE))[0]
     assert scores[4] > scores[1]
 
 
 def test_how_often_a_feature_is_counted_makes_no_difference():
-    profile = Profiles.one([0, 1], [5, 1], 3, FIVE)
+    profile = Profiles.single([0, 1], [5, 1], 3, FIVE)
     once, often = table([[1, 0], [0, 1], [1, 0]]), table([[7, 0], [0, 3], [2, 0]])
     np.testing.assert_array_equal(fit(once).score(profile), fit(often).score(profile))
 
@@ -96,7 +96,7 @@ def test_how_often_a_feature_is_counted_makes_no_difference():
 def test_features_that_none_of_the_rated_items_has_make_no_difference():
     """Item 2 is like item 0 but for a feature the person has never met."""
     features = table([[1, 0, 0], [0, 1, 0], [1, 0, 1]])
-    scores = fit(features).score(Profiles.one([0, 1], [5, 1], 3, FIVE))[0]
+    scores = fit(features).score(Profiles.single([0, 1], [5, 1], 3, FIVE))[0]
     assert scores[2] == scores[0] > 0 > scores[1]
 
 
@@ -110,7 +110,7 @@ def test_people_who_like_all_or_nothing_have_finite_scores():
 def test_rated_item_without_features_is_no_evidence():
     features = table([[1, 0], [0, 1], [0, 0]])
     model = fit(features)
-    with_it = model.score(Profiles.one([0, 1, 2], [5, 1, 1], 3, FIVE))
-    without = model.score(Profiles.one([0, 1], [5, 1], 3, FIVE))
+    with_it = model.score(Profiles.single([0, 1, 2], [5, 1, 1], 3, FIVE))
+    without = model.score(Profiles.single([0, 1], [5, 1], 3, FIVE))
     np.testing.assert_array_equal(with_it, without)
-    assert np.isneginf(model.score(Profiles.one([2], [5], 3, FIVE))).all()
+    assert np.isneginf(model.score(Profiles.single([2], [5], 3, FIVE))).all()

@@ -12,15 +12,16 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from recommenders import registry
 from recommenders.association import ItemItem
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
-from recommenders.expected_utility import ExpectedUtility
 
 pytestmark = [pytest.mark.reference, pytest.mark.slow]
 
 USED = Scale(1, 1, 1)
 LENGTHS = (1, 3, 5, 10, 25, 50)
 HALF_LIFE = 5
+ExpUtility = registry.algorithm("expected-utility")
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def test_expected_profit_loses_hits_and_wins_profit(split):
     table = ItemFeatures(sparse.csr_array(price[:, np.newaxis]), (("utility", "price"),))
     rng = np.random.default_rng(0)
     likely = ItemItem.fit(training, rng=rng)
-    profitable = ExpectedUtility.fit(training, ExpectedUtility.Params(utility="given"), features=table, rng=rng)
+    profitable = ExpUtility.fit(training, ExpUtility.Params(utility="given"), features=table, rng=rng)
     discount = 2.0 ** (-np.arange(training.n_items) / (HALF_LIFE - 1))
     best = (-np.sort(-(is_hidden * price), axis=1) @ discount).sum()
     (likely_hits, likely_price), (profit_hits, profit_price) = (

@@ -34,5 +34,5 @@ def test_every_interaction_of_usage_data_is_positive():
 
 
 def test_rounding_of_a_mapped_profile_does_not_lose_a_positive_rating():
-    seven_of_nine = Profiles.one([0, 1], [7.0, 6.0], 2, Scale(1, 9, 1)).on(Scale(0.1, 0.9, 0.1))
+    seven_of_nine = Profiles.single([0, 1], [7.0, 6.0], 2, Scale(1, 9, 1)).on(Scale(0.1, 0.9, 0.1))
     assert positives(seven_of_nine.user_items, seven_of_nine.scale, 4.0).toarray().tolist() == [[1, 0]]

@@ -31,7 +31,7 @@ def test_gram_is_nothing_where_codes_are_not_exact_or_items_too_many(make_rating
 
 
 def test_a_scale_whose_lowest_point_is_no_multiple_of_its_step_has_no_codes():
-    ratings = Ratings.from_triples([0], [0], [1.5], 1, 1, Scale(1.5, 4.5, 1))
+    ratings = Ratings.from_triples([0], [0], [1.5], 1, 1, scale=Scale(1.5, 4.5, 1))
     assert rating_codes(ratings) is None
 
 

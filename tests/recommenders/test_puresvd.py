@@ -37,7 +37,7 @@ def test_full_rank_returns_the_training_row(make_ratings):
 
 def test_one_factor_by_hand():
     """Rows (3, 4) and (6, 8): one direction (.6, .8); a profile (5, 0) is 3 along it, so (1.8, 2.4)."""
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [3, 4, 6, 8], 2, 2, Scale(1, 8, 1))
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [3, 4, 6, 8], 2, 2, scale=Scale(1, 8, 1))
     model = PureSVD.fit(ratings, PureSVD.Params(factors=1), rng=np.random.default_rng(0))
     np.testing.assert_allclose(model.item_factors, [[0.6], [0.8]], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(model.score(Profiles.one([0], [5], 2, ratings.scale)), [[1.8, 2.4]], atol=1e-12)
+    np.testing.assert_allclose(model.score(Profiles.single([0], [5], 2, ratings.scale)), [[1.8, 2.4]], atol=1e-12)

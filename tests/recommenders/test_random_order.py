@@ -27,7 +27,7 @@ def test_order_does_not_depend_on_company_or_on_place(make_ratings, model):
 
 def test_profiles_get_orders_of_their_own(model):
     def scores(items, ratings):
-        return model.score(Profiles.one(items, ratings, 200, model.scale))[0].tobytes()
+        return model.score(Profiles.single(items, ratings, 200, model.scale))[0].tobytes()
 
     assert scores([3, 5], [4, 2]) == scores([5, 3], [2, 4])
     different = {scores([3, 5], [4, 2]), scores([3, 5], [2, 4]), scores([3], [4]), scores([5], [4]), scores([], [])}
@@ -45,12 +45,12 @@ def test_another_seed_gives_another_order_and_the_same_seed_the_same(make_rating
 
 def test_every_rated_item_is_equally_likely_to_come_first(make_ratings):
     """4,000 people over 8 items: first places are binomial with mean 500 and deviation 21."""
-    ratings = Ratings.from_triples(np.arange(8), np.arange(8), [3] * 8, 8, 9, Scale(1, 4000, 1))
+    ratings = Ratings.from_triples(np.arange(8), np.arange(8), [3] * 8, 8, 9, scale=Scale(1, 4000, 1))
     model = Random.fit(ratings, rng=np.random.default_rng(3))
     rows = np.zeros((4000, 9))
     rows[:, 0] = np.arange(1, 4001)
     users, items = np.nonzero(rows)
-    people = Ratings.from_triples(users, items, rows[users, items], 4000, 9, ratings.scale)
+    people = Ratings.from_triples(users, items, rows[users, items], 4000, 9, scale=ratings.scale)
     scores = model.score(Profiles(people.user_items, people.scale))
     firsts = np.bincount(scores.argmax(axis=1), minlength=9)
     assert firsts[8] == 0  # nobody rated it

@@ -11,7 +11,8 @@ from recommenders import ranking, threads
 from recommenders.data import Profiles, Scale
 from recommenders.popularity import TopPop
 from recommenders.puresvd import PureSVD
-from recommenders.ranking import top_n, top_n_all, top_n_batch
+from recommenders.ranking import top_n, top_n_all
+from tests.factories.lists import lists_of
 
 pytestmark = pytest.mark.unit
 
@@ -60,18 +61,16 @@ def test_inputs_that_cannot_be_ranked_are_refused():
         top_n(np.array([0.0, np.nan]), popularity, [], n=1)
     with pytest.raises(DataError, match="rows over the same items"):
         top_n(np.zeros(3), popularity, [], n=1)
-    with pytest.raises(DataError, match="do not belong to profiles"):
-        top_n_batch(np.zeros((2, 2)), popularity, Profiles.one([0], [1], 2, Scale(1, 5, 1)), n=1)
 
 
 def test_batch_leaves_out_each_profiles_own_items():
     scores = np.tile(np.array([3.0, 2.0, 1.0]), (3, 1))
-    rows = Profiles.one([0], [5], 3, Scale(1, 5, 1)).user_items.toarray()
+    rows = Profiles.single([0], [5], 3, Scale(1, 5, 1)).user_items.toarray()
     profiles = Profiles(
-        type(Profiles.one([], [], 3, Scale(1, 5, 1)).user_items)(np.vstack([rows, 0 * rows, rows[:, ::-1]])),
+        type(Profiles.single([], [], 3, Scale(1, 5, 1)).user_items)(np.vstack([rows, 0 * rows, rows[:, ::-1]])),
         Scale(1, 5, 1),
     )
-    lists = top_n_batch(scores, np.ones(3, dtype=np.int64), profiles, n=2)
+    lists = lists_of(scores, np.ones(3, dtype=np.int64), profiles, n=2)
     assert [one.items.tolist() for one in lists] == [[1, 2], [0, 1], [0, 1]]
 
 
@@ -80,7 +79,7 @@ def test_lists_of_everybody_are_those_of_each(make_ratings, monkeypatch):
     ratings = make_ratings(3, 25, 12)
     model = PureSVD.fit(ratings, PureSVD.Params(factors=3), rng=np.random.default_rng(0))
     profiles = Profiles(ratings.user_items, ratings.scale)
-    expected = top_n_batch(model.score(profiles), model.popularity, profiles, 9)
+    expected = lists_of(model.score(profiles), model.popularity, profiles, 9)
     for n_threads in (1, 2):
         with threads.using(n_threads):
             items, scores = top_n_all(model, profiles, 9)
@@ -97,9 +96,9 @@ def test_scanned_and_sorted_lists_are_the_same(monkeypatch):
     scores = np.where(rng.random((20, 30)) < 0.2, -np.inf, rng.integers(0, 4, (20, 30)).astype(float))
     popularity = rng.integers(0, 3, 30)
     profiles = Profiles(sparse.csr_array(rng.random((20, 30)) < 0.2).astype(np.float32), Scale(1, 5, 1))
-    scanned = top_n_batch(scores, popularity, profiles, 28)
+    scanned = lists_of(scores, popularity, profiles, 28)
     monkeypatch.setattr(ranking, "LONGEST_SCANNED", 0)
-    by_sorting = top_n_batch(scores, popularity, profiles, 28)
+    by_sorting = lists_of(scores, popularity, profiles, 28)
     for one, other in zip(scanned, by_sorting, strict=True):
         assert one.items.tolist() == other.items.tolist()
         assert one.scores.tolist() == other.scores.tolist()
@@ -114,9 +113,9 @@ def test_long_rows_are_the_same_looked_at_together_or_one_by_one(monkeypatch, ri
     scores[:, 290] = [50.0, -np.inf, 50.0, 39.0, 0.0, 50.0]  # the last to be looked at may be the best
     popularity = rng.integers(0, 3, 300)
     profiles = Profiles(sparse.csr_array(rng.random((6, 300)) < 0.1).astype(np.float32), Scale(1, 5, 1))
-    scanned = top_n_batch(scores, popularity, profiles, 7)
+    scanned = lists_of(scores, popularity, profiles, 7)
     monkeypatch.setattr(ranking, "LONGEST_SCANNED", 0)
-    by_sorting = top_n_batch(scores, popularity, profiles, 7)
+    by_sorting = lists_of(scores, popularity, profiles, 7)
     for one, other in zip(scanned, by_sorting, strict=True):
         assert one.items.tolist() == other.items.tolist()
         assert one.scores.tolist() == other.scores.tolist()
@@ -148,4 +147,4 @@ def test_lists_without_a_place_are_refused(make_ratings, n):
     with pytest.raises(ParameterError, match="at least one place"):
         top_n_all(model, profiles, n)
     with pytest.raises(ParameterError, match="at least one place"):
-        top_n_batch(model.score(profiles), model.popularity, profiles, n)
+        top_n(model.score(profiles)[0], model.popularity, [], n)

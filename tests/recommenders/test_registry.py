@@ -122,10 +122,10 @@ def test_entry_point_that_is_no_algorithm_of_its_key_is_refused(entry_point, key
 def test_taken_key_is_refused(entry_point):
     for key in ("toppop", "lenskit-als"):  # an adapter's key is taken whether its library is installed or not
         entry_point((key, "elsewhere_package", "FromElsewhere"))
-        with pytest.raises(ParameterError, match=f"wants the key '{key}', which is taken"):
+        with pytest.raises(ParameterError, match=f"uses the key '{key}', which is taken"):
             registry.keys()
     entry_point(("new", "elsewhere_package", "FromElsewhere"), ("new", "elsewhere_package", "NotAnAlgorithm"))
-    with pytest.raises(ParameterError, match="wants the key 'new', which is taken"):
+    with pytest.raises(ParameterError, match="uses the key 'new', which is taken"):
         registry.keys()
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recommenders import layout, lazy, neighbour_rows, products, similarity, threads
+from recommenders import layout, neighbour_rows, products, similarity, threads
 from recommenders.data import Ratings, Scale
 from recommenders.neighbour_rows import Neighbours
 from recommenders.similarity import cosine_neighbours, pearson_neighbours
@@ -98,7 +98,7 @@ def test_cosine_does_not_depend_on_the_unit_of_ratings(make_ratings):
 def test_constant_common_ratings_make_no_neighbours():
     """Items 0 and 1 share two raters who agree on item 1; items 0 and 2 share one rater only."""
     users, items, values = [0, 1, 0, 1, 0], [0, 0, 1, 1, 2], [1, 5, 3, 3, 4]
-    ratings = Ratings.from_triples(users, items, values, 2, 3, Scale(1, 5, 1))
+    ratings = Ratings.from_triples(users, items, values, 2, 3, scale=Scale(1, 5, 1))
     assert pearson_neighbours(ratings, codes(ratings), shrinkage=0.0).items.size == 0
 
 
@@ -215,10 +215,12 @@ def test_similarities_that_float32_cannot_tell_apart_are_still_sorted():
 
 
 def test_pairs_that_float32_holds_for_equal_are_put_in_the_order_of_float64():
+    from recommenders.kernels.similarities import unpack_rows
+
     close = np.array([[0.5, 0.5 + 1e-12, 0.5, 0.25]])
     rounded = np.uint32(0xFFFFFFFF) - close[0].astype(np.float32).view(np.uint32)
     keys = np.sort((rounded.astype(np.uint64) << np.uint64(32)) | np.arange(4, dtype=np.uint64))
     items, values = np.empty(4, dtype=np.int32), np.empty(4)
-    lazy.similarity_kernels().unpack_rows(close, np.array([0, 4]), keys, items, values)
+    unpack_rows(close, np.array([0, 4]), keys, items, values)
     assert items.tolist() == [1, 0, 2, 3]
     assert values.tolist() == close[0][[1, 0, 2, 3]].tolist()

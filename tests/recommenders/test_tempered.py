@@ -163,7 +163,7 @@ def test_steps_on_the_way_to_the_best_are_the_ones_kept():
     counts = two_tastes()
     is_held = np.random.default_rng(16).random(counts.nnz) < 0.2
     seen, held = tempered._part(counts, ~is_held), tempered._part(counts, is_held)
-    betas = tempered._schedule(seen, held, 4, Tempering(300, 0.2, 0.8), RNG, silent)
+    betas = tempered._schedule(seen, held, 4, Tempering(300, 0.2, 0.8), rng=RNG, progress=silent)
     assert betas[0] == 1.0
     assert (np.diff(betas) <= 0).all()
     now = start(seen, 4, RNG)
@@ -176,7 +176,7 @@ def test_steps_on_the_way_to_the_best_are_the_ones_kept():
 
 
 def test_steps_end_when_they_are_used_up():
-    assert len(tempered._schedule(two_tastes(), two_tastes(), 2, Tempering(3, 0.2, 0.9), RNG, silent)) == 3
+    assert len(tempered._schedule(two_tastes(), two_tastes(), 2, Tempering(3, 0.2, 0.9), rng=RNG, progress=silent)) == 3
 
 
 def test_nothing_counted_is_learned_without_a_number_out_of_place():

@@ -88,7 +88,7 @@ def test_rare_items_are_looked_up_with_the_same_result(make_ratings, algorithm, 
     """Twelve items that most rated and two that few did: those few are found without a walk over everybody."""
     users, items, values = make_ratings(86, 120, 14, density=0.9).triples()
     is_kept = (items < 11) | (users % 24 == 5)
-    ratings = Ratings.from_triples(users[is_kept], items[is_kept], values[is_kept], 120, 14, Scale(0.5, 5, 0.5))
+    ratings = Ratings.from_triples(users[is_kept], items[is_kept], values[is_kept], 120, 14, scale=Scale(0.5, 5, 0.5))
     profiles = Profiles(make_ratings(87, 10, 14).user_items, ratings.scale)
     model = algorithm.fit(ratings, algorithm.Params(neighbours=neighbours, **option), rng=np.random.default_rng(0))
     expected = reference_scores(model, ratings, profiles)
@@ -120,8 +120,8 @@ def test_usage_data_correlate_with_missing_as_zero_only():
     """A stranger uses item 0 of four, user 0 items 0 and 1, user 1 item 2: w = (1 - 4/8) / √(3/4 · 1) and
     (0 - 1/4) / (3/4).
     """
-    ratings = Ratings.from_triples([0, 0, 1], [0, 1, 2], [1, 1, 1], 2, 4, Scale(1, 1, 1))
-    stranger = Profiles.one([0], [1], 4, ratings.scale)
+    ratings = Ratings.from_triples([0, 0, 1], [0, 1, 2], [1, 1, 1], 2, 4, scale=Scale(1, 1, 1))
+    stranger = Profiles.single([0], [1], 4, ratings.scale)
     left_out = UserKNNPearson.fit(ratings, rng=np.random.default_rng(0))
     assert np.isneginf(left_out.score(stranger)).all()
     whole = UserKNNPearson.fit(ratings, UserKNNPearson.Params(missing="zero"), rng=np.random.default_rng(0))
@@ -134,7 +134,7 @@ def test_usage_data_correlate_with_missing_as_zero_only():
         -np.inf,
     ]
     assert whole.score(stranger)[0].tolist() == pytest.approx(expected, abs=1e-12)
-    everything = Profiles.one([0, 1, 2, 3], [1, 1, 1, 1], 4, ratings.scale)
+    everything = Profiles.single([0, 1, 2, 3], [1, 1, 1, 1], 4, ratings.scale)
     assert np.isneginf(whole.score(everything)).all()  # no variance
 
 
@@ -147,7 +147,7 @@ def test_defaults_are_those_of_the_survey():
 def by_hand() -> Ratings:
     """Means 3, 3 and 3; users 0 and 1 rate item 0 above and item 1 below it, user 2 the other way round."""
     users, items = [0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 2, 0, 1, 3, 0, 1, 2]
-    return Ratings.from_triples(users, items, [4, 1, 4, 5, 2, 2, 1, 4, 4], 3, 4, FIVE)
+    return Ratings.from_triples(users, items, [4, 1, 4, 5, 2, 2, 1, 4, 4], 3, 4, scale=FIVE)
 
 
 def test_correlation_by_hand():
@@ -158,19 +158,19 @@ def test_correlation_by_hand():
     departs by -1, so 4 - 1.
     """
     model = UserKNNPearson.fit(by_hand(), rng=np.random.default_rng(0))
-    scores = model.score(Profiles.one([0, 1], [5, 3], 4, FIVE))[0]
+    scores = model.score(Profiles.single([0, 1], [5, 3], 4, FIVE))[0]
     assert scores[2:].tolist() == pytest.approx([4.0, 3.0], abs=1e-12)
     nearest = UserKNNPearson.fit(by_hand(), UserKNNPearson.Params(neighbours=1), rng=np.random.default_rng(0))
-    assert nearest.score(Profiles.one([0, 1], [5, 3], 4, FIVE))[0, 2] == pytest.approx(5.0)
+    assert nearest.score(Profiles.single([0, 1], [5, 3], 4, FIVE))[0, 2] == pytest.approx(5.0)
     raw = UserKNNPearson.fit(by_hand(), UserKNNPearson.Params(prediction="raw"), rng=np.random.default_rng(0))
-    assert raw.score(Profiles.one([0, 1], [5, 3], 4, FIVE))[0, 3] == pytest.approx(2.0)
+    assert raw.score(Profiles.single([0, 1], [5, 3], 4, FIVE))[0, 3] == pytest.approx(2.0)
 
 
 def test_neighbours_among_all_by_hand():
     """The two nearest are users 0 and 1 (equal weights); item 2 is then user 0's alone: 4 + 1."""
     params = UserKNNPearson.Params(neighbours=2, among="all")
     model = UserKNNPearson.fit(by_hand(), params, rng=np.random.default_rng(0))
-    scores = model.score(Profiles.one([0, 1], [5, 3], 4, FIVE))[0]
+    scores = model.score(Profiles.single([0, 1], [5, 3], 4, FIVE))[0]
     assert scores[2:].tolist() == pytest.approx([5.0, 3.0], abs=1e-12)
 
 
@@ -187,35 +187,35 @@ def test_neighbours_among_all_by_hand():
 def test_cosine_by_hand(prediction, expected):
     params = UserKNNCosine.Params(among="all", prediction=prediction)
     model = UserKNNCosine.fit(by_hand(), params, rng=np.random.default_rng(0))
-    scores = model.score(Profiles.one([0, 1], [5, 3], 4, FIVE))[0]
+    scores = model.score(Profiles.single([0, 1], [5, 3], 4, FIVE))[0]
     assert scores[2:].tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_binary_cosine_is_that_of_sets():
     """A stranger uses items 0 and 1: user 0 {0, 1, 2} weighs 2 / √6, user 1 {1, 3} weighs 1 / 2."""
-    ratings = Ratings.from_triples([0, 0, 0, 1, 1], [0, 1, 2, 1, 3], [1] * 5, 2, 4, Scale(1, 1, 1))
+    ratings = Ratings.from_triples([0, 0, 0, 1, 1], [0, 1, 2, 1, 3], [1] * 5, 2, 4, scale=Scale(1, 1, 1))
     params = UserKNNCosine.Params(among="all", prediction="zero")
     model = UserKNNCosine.fit(ratings, params, rng=np.random.default_rng(0))
     weights = np.array([2 / np.sqrt(6), 0.5])
-    scores = model.score(Profiles.one([0, 1], [1, 1], 4, ratings.scale))[0]
+    scores = model.score(Profiles.single([0, 1], [1, 1], 4, ratings.scale))[0]
     np.testing.assert_allclose(scores[2:], weights / weights.sum(), rtol=0, atol=1e-12)
 
 
 def test_one_width_of_ratings_correlates_with_nobody():
     """Whoever rates everything alike has no departures, in training or as a stranger."""
-    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [3, 3, 1, 5], 2, 3, FIVE)
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [3, 3, 1, 5], 2, 3, scale=FIVE)
     model = UserKNNPearson.fit(ratings, UserKNNPearson.Params(), rng=np.random.default_rng(0))
-    assert np.isneginf(model.score(Profiles.one([0, 1], [4, 4], 3, FIVE))).all()
-    only_flat = Ratings.from_triples([0, 0], [0, 1], [3, 3], 1, 3, FIVE)
+    assert np.isneginf(model.score(Profiles.single([0, 1], [4, 4], 3, FIVE))).all()
+    only_flat = Ratings.from_triples([0, 0], [0, 1], [3, 3], 1, 3, scale=FIVE)
     model = UserKNNPearson.fit(only_flat, rng=np.random.default_rng(0))
-    assert np.isneginf(model.score(Profiles.one([0, 1], [1, 5], 3, FIVE))).all()
+    assert np.isneginf(model.score(Profiles.single([0, 1], [1, 5], 3, FIVE))).all()
 
 
 def test_stranger_who_likes_nothing_has_no_cosine():
     model = UserKNNCosine.fit(
         by_hand(), UserKNNCosine.Params(among="all", prediction="zero"), rng=np.random.default_rng(0)
     )
-    assert np.isneginf(model.score(Profiles.one([0, 1], [3, 1], 4, FIVE))).all()
+    assert np.isneginf(model.score(Profiles.single([0, 1], [3, 1], 4, FIVE))).all()
 
 
 def test_scaling_ratings_changes_no_cosine_and_shifting_no_correlation(make_ratings):
@@ -226,7 +226,7 @@ def test_scaling_ratings_changes_no_cosine_and_shifting_no_correlation(make_rati
 
     def changed(given: Ratings, scale: Scale, change) -> Ratings:
         users, items, values = given.triples()
-        return Ratings.from_triples(users, items, change(values), given.n_users, given.n_items, scale)
+        return Ratings.from_triples(users, items, change(values), given.n_users, given.n_items, scale=scale)
 
     def scores(algorithm, training: Ratings, people: Ratings) -> np.ndarray:
         model = algorithm.fit(training, algorithm.Params(neighbours=99), rng=np.random.default_rng(0))
@@ -259,7 +259,7 @@ def test_common_items_of_usage_data_make_neighbours_of_those_who_share_most():
     used = Scale(1, 1, 1)
     users, items = [0, 0, 0, 1, 1, 2], [0, 1, 2, 0, 3, 4]
     ratings = Ratings.from_triples(users, items, [1] * 6, n_users=3, n_items=5, scale=used)
-    profile = Profiles.one([0, 1], [1, 1], n_items=5, scale=used)
+    profile = Profiles.single([0, 1], [1, 1], n_items=5, scale=used)
 
     def scores(**params):
         chosen = UserKNNPearson.Params(missing="zero-common", prediction="raw", **params)

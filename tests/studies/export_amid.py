@@ -21,8 +21,8 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection
 
 from core.snapshot import snapshot
-from studies.exports import making
-from studies.exports.rows import Source
+from studies.data.exports import making
+from studies.data.exports.rows import Source
 from studies.models import Event, Participant, Study
 from tests.factories.studies import completed
 

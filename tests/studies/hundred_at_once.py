@@ -42,13 +42,22 @@ from django.db import connection, connections  # noqa: E402
 from django.db.models import Count  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
+from studies.allocation.selectors.allocations import replayed_log  # noqa: E402
+from studies.design.services.launch import launch_study  # noqa: E402
 from studies.enums import Mode, ParticipantStatus  # noqa: E402
 from studies.models import Participant, RecommendationList, Study  # noqa: E402
-from studies.selectors.allocation import replayed_log  # noqa: E402
-from studies.services import answers, consenting, enrolment, finishing, ratings, recommending, resuming  # noqa: E402
-from studies.services.idle import release_idle  # noqa: E402
-from studies.services.launch import launch_study  # noqa: E402
-from studies.services.recruiting import MOST_ENTERING, set_limits  # noqa: E402
+from studies.participation.services import (  # noqa: E402
+    answers,
+    consenting,
+    enrolment,
+    finishing,
+    ratings,
+    recommending,
+    resuming,
+)
+from studies.participation.services.entry_gate import EntryAttempt  # noqa: E402
+from studies.participation.services.idle import release_idle  # noqa: E402
+from studies.recruitment.services.recruitment import MOST_ENTERING, set_limits  # noqa: E402
 from tests.factories.studies import ABOUT, add_conditions, assigned, enter, items_of, make_study  # noqa: E402
 
 N = 100
@@ -191,7 +200,7 @@ def come_and_go(study: Study) -> dict[str, Any]:
 
 def pressed_again(study: Study) -> dict[str, Any]:
     """Everything one participant does, pressed twenty times at the same instant."""
-    entered = at_once([lambda: consenting.consent(study=study, entry_key="k" * 43)] * 20)
+    entered = at_once([lambda: consenting.consent(EntryAttempt(study=study, entry_key="k" * 43))] * 20)
     people = {entry.participant.pk for entry in entered}
     person = entered[0].participant
     accepted = at_once([lambda: enrolment.accept_about(participant=person, answers=ABOUT)] * 20)

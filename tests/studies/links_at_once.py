@@ -19,9 +19,10 @@ from django.db import connection
 
 from core.errors import ParallaxError
 from studies.models import ExternalId, Study
-from studies.services import consenting
-from studies.services.recruiting import make_links, set_panel
-from studies.services.submissions import load_submissions
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services import consenting
+from studies.recruitment.services.recruitment import create_links, set_panel
+from studies.recruitment.services.submissions import load_submissions
 from tests.factories.studies import assigned, enter, recruit_on_prolific
 
 N = 40
@@ -30,12 +31,17 @@ N = 40
 def one_link(study: Study) -> dict[str, Any]:
     """Forty presses on one personal link, and forty on forty others."""
     set_panel(study=study, panel="none", entrance="personal")
-    (_link, key), *others = make_links(study=study, n=N + 1)
-    same = at_once([lambda: consenting.consent(study=study, entry_key=key, browser_key="b" * 43)] * N)
-    each = at_once([lambda k=k: consenting.consent(study=study, entry_key=k, browser_key=k) for _link, k in others])
-    ((_link, key),) = make_links(study=study, n=1)
+    (_link, key), *others = create_links(study=study, n=N + 1)
+    same = at_once([lambda: consenting.consent(EntryAttempt(study=study, entry_key=key, browser_key="b" * 43))] * N)
+    each = at_once(
+        [lambda k=k: consenting.consent(EntryAttempt(study=study, entry_key=k, browser_key=k)) for _link, k in others]
+    )
+    ((_link, key),) = create_links(study=study, n=1)
     browsers = at_once(
-        [lambda n=n: consenting.consent(study=study, entry_key=key, browser_key=f"{n:043d}") for n in range(N)]
+        [
+            lambda n=n: consenting.consent(EntryAttempt(study=study, entry_key=key, browser_key=f"{n:043d}"))
+            for n in range(N)
+        ]
     )
     refused = [one for one in browsers if isinstance(one, ParallaxError)]
     return {

@@ -13,15 +13,17 @@ from django.urls import reverse
 
 from core.errors import ParallaxError
 from parallax.catalogues import compiled_catalogues
-from studies.forms.console import DesignForm
+from studies.console.forms.console import DesignForm
+from studies.console.forms.texts import text_key
+from studies.design.presets.loader import REQUIRED_TEXTS
+from studies.design.selectors.texts import interface_languages, languages_in_translation
+from studies.design.services.launch import launch_problems, launch_study
 from studies.models import Study
-from studies.selectors.texts import interface_languages, languages_in_translation
-from studies.services.launch import launch_problems, launch_study
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
-WORDS = {"I take part": "Ich nehme teil", "five": "fünf", "two": "zwei"}
+WORDS = {"Take part": "Ich nehme teil", "five": "fünf", "two": "zwei"}
 CATALOGUE = """msgid ""
 msgstr ""
 "Content-Type: text/plain; charset=UTF-8\\n"
@@ -87,7 +89,7 @@ def test_missing_words_stop_the_launch_and_a_complete_translation_is_read(client
     study.refresh_from_db()
     problems = launch_problems(study)
     assert "The texts in 'de' lack consent, consent_boxes, debriefing, screened_out, quota_full, closed." in problems
-    assert any("The question 'not_met_before' has no wording in 'de'." in problem for problem in problems)
+    assert any("The question 'first_visit' has no wording in 'de'." in problem for problem in problems)
     with pytest.raises(ParallaxError, match="in 'de' lack"):
         launch_study(study=study)
     study.texts["de"] = {**study.texts["en"], "title": "{Items} für dich", "debriefing": "Danke."}
@@ -103,6 +105,29 @@ def test_missing_words_stop_the_launch_and_a_complete_translation_is_read(client
 
 
 @pytest.mark.usefixtures("german")
+def test_every_text_that_the_launch_asks_for_can_be_written_in_the_design(client: Client) -> None:
+    study = make_study(status="draft")
+    client.force_login(study.memberships.get().researcher)
+    texts = {text_key(name, "de"): "Danke." for name in REQUIRED_TEXTS}
+    _saved(client, study, languages=["en", "de"], **texts)
+    study.refresh_from_db()
+    assert study.texts["de"]["screened_out"] == study.texts["de"]["quota_full"] == "Danke."
+    assert not any("The texts in 'de'" in problem for problem in launch_problems(study))
+
+
+@pytest.mark.usefixtures("german")
+def test_what_prevents_the_launch_is_listed_once_with_the_page_that_mends_it(client: Client) -> None:
+    study = make_study(status="draft")
+    client.force_login(study.memberships.get().researcher)
+    _saved(client, study, languages=["en", "de"], title_de="Für dich")
+    page = client.get(reverse("studies:launch", args=[study.slug])).content.decode()
+    assert page.count("The texts in &#x27;de&#x27; lack") == 1
+    problems = page[page.index("Solve these before you launch") : page.index("None of these prevents")]
+    for name in ("design", "questionnaire"):
+        assert reverse(f"studies:{name}", args=[study.slug]) in problems
+
+
+@pytest.mark.usefixtures("german")
 def test_a_draft_in_translation_is_previewed_with_the_words_there_are(client: Client) -> None:
     study = make_study(status="draft")
     client.force_login(study.memberships.get().researcher)
@@ -110,5 +135,5 @@ def test_a_draft_in_translation_is_previewed_with_the_words_there_are(client: Cl
     link = client.get(reverse("studies:preview", args=[study.slug])).url  # type: ignore[attr-defined]
     page = client.get(f"{link}&lang=de", follow=True).content.decode()
     assert "Für dich" in page
-    assert "We are studying how people judge" in page
+    assert "We are studying what people think" in page
     assert "Ich nehme teil" in page

@@ -14,13 +14,14 @@ from django.utils import timezone
 
 from core.errors import NotAllowedInState
 from core.models import LogEntry
+from studies.allocation.selectors.allocations import quota_counts, replayed_log
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Allocation, Participant, Study
-from studies.selectors.allocation import quota_counts, replayed_log
-from studies.services import resuming, tokens
-from studies.services.idle import release_idle
-from studies.services.privacy import withdraw
-from studies.services.returns import return_participant
+from studies.participation.services import resuming
+from studies.participation.services.idle import release_idle
+from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.services import tokens
+from studies.recruitment.services.returns import return_participant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, completed, enter, make_study
 
@@ -195,7 +196,7 @@ def test_the_command_replays_every_line(log: Study) -> None:
     said = _replayed(log)
     assert "Live: 4 lines replayed, 4 slots held." in said
     assert "Simulated: 1 lines replayed" in said
-    assert said.endswith("Every assignment came out as it was logged.\n")
+    assert said.endswith("Every assignment matches the log.\n")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +204,7 @@ def test_the_command_replays_every_line(log: Study) -> None:
     [
         ("condition", "Line 3 differs: the log has assigned place 1 of 'women, 20-34' in"),
         ("line", "Line 3 differs"),
-        ("row", "not with the rows of participants"),
+        ("row", "rows do not match it"),
         ("seed", "differs"),
     ],
 )
@@ -240,12 +241,12 @@ def test_a_skip_that_vanished_is_told_as_nothing() -> None:
     assert skipped is not None
     skipped.delete()
     study.refresh_from_db()
-    assert "and the design gives" in replayed_log(study, Mode.LIVE).problem
+    assert "the replay has" in replayed_log(study, Mode.LIVE).problem
     study.allocations.last().delete()
     twice = study.allocations.get()
     twice.pk, twice.place = None, 7
     twice.save()
-    assert "gives nothing" in replayed_log(study, Mode.LIVE).problem
+    assert "the replay has nothing" in replayed_log(study, Mode.LIVE).problem
 
 
 def test_the_command_refuses_an_unknown_study() -> None:

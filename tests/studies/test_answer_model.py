@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from core.errors import DataError, ParameterError
-from studies.answer_model import MODELLED, TRUE, Answer, SimulatedPerson, SourceUser, TrainingSide, demographics, stars
+from studies.simulation.answer_model import (
+    MODELLED,
+    TRUE,
+    Answer,
+    SimulatedPerson,
+    SourceUser,
+    TrainingSide,
+    demographics,
+    stars,
+)
 
 pytestmark = pytest.mark.unit
 

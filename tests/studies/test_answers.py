@@ -9,10 +9,10 @@ import pytest
 from core import artefacts
 from core.errors import ParallaxError
 from evaluation.services import serving
+from studies.design.services.launch import close_study, resume_study
 from studies.enums import ParticipantStatus, Provenance, StudyStatus
 from studies.models import Participant, ProfileRating, RecommendationList, Study
-from studies.services import answers, events, finishing, ratings, recommending, standing
-from studies.services.launch import close_study, resume_study
+from studies.participation.services import answers, events, finishing, participant_state, ratings, recommending
 from tests.factories.catalog import make_version
 from tests.factories.studies import answer_item, assigned, completed, items_of, make_study, rated
 
@@ -85,7 +85,7 @@ def test_the_rating_page_is_left_with_exactly_the_number_asked_for(study: Study,
 def test_the_list_is_that_of_the_pinned_model_without_rated_items(study: Study) -> None:
     person = rated(study)
     assert person.condition is not None
-    made = standing.recommendation_list(person)
+    made = participant_state.recommendation_list(person)
     slots = list(made.slots.all())
     profile = [(row.item.index, row.rating) for row in person.profile.all()]
     served = serving.recommend(
@@ -107,7 +107,7 @@ def test_the_list_is_that_of_the_pinned_model_without_rated_items(study: Study) 
 
 def test_the_list_is_made_once(study: Study) -> None:
     person = rated(study)
-    first = standing.recommendation_list(person)
+    first = participant_state.recommendation_list(person)
     assert recommending.finish_rating(participant=person).pk == first.pk
     assert RecommendationList.objects.count() == 1
     item = items_of(study, 1)[0]
@@ -123,13 +123,13 @@ def test_a_list_for_ratings_that_changed_meanwhile_is_not_kept(study: Study) -> 
     before = recommending._profile(person)
     served = recommending._served(Participant.objects.select_related("study").get(pk=person.pk), before)
     ratings.rate_item(participant=person, item=items[0], rating=1)
-    assert recommending._kept(person, before, served) is None
+    assert recommending._store(person, before, served) is None
     assert not RecommendationList.objects.exists()
     assert recommending.finish_rating(participant=person).slots.count() == 5
 
 
 def test_there_is_no_list_before_the_ratings(study: Study) -> None:
-    _refused("study.no_list", standing.recommendation_list, participant=assigned(study))
+    _refused("study.no_list", participant_state.recommendation_list, participant=assigned(study))
 
 
 def _model_file(study: Study, person: Participant, settings: pytest.FixtureRequest) -> Path:
@@ -154,7 +154,7 @@ def test_a_model_that_cannot_be_used_pauses_the_study_and_no_other_serves(
             file.unlink()
         else:
             file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-        artefacts.forget_loaded()
+        artefacts.clear_cache()
         serving.opened_model.cache_clear()
         _refused("study.model_unavailable", recommending.finish_rating, participant=person)
         study.refresh_from_db()
@@ -165,7 +165,7 @@ def test_a_model_that_cannot_be_used_pauses_the_study_and_no_other_serves(
         assert len(refusal.extra["problems"]) == 1
     finally:
         file.write_bytes(whole)
-        artefacts.forget_loaded()
+        artefacts.clear_cache()
         serving.opened_model.cache_clear()
     resume_study(study=study)
     assert len(recommending.finish_rating(participant=person).slots.all()) == 5

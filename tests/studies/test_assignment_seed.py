@@ -19,20 +19,20 @@ from django.urls import reverse
 
 from core.models import LogEntry
 from core.provenance import derived_seed, digest_of
-from studies.assignment.draws import Seed
-from studies.assignment.ledger import ASSIGNED, Ledger, Line, replay
-from studies.assignment.methods import METHODS, method_from
+from studies.allocation.assignment.draws import Seed
+from studies.allocation.assignment.ledger import ASSIGNED, Ledger, Line, replay
+from studies.allocation.assignment.methods import METHODS, method_from
+from studies.allocation.selectors.allocations import log_lines, replayed_log
+from studies.allocation.selectors.assignment_seed import KNOWN_SEED, seed_commitment, seed_sentence, seed_state
+from studies.data.exports.making import write_export
+from studies.design.narrative.preregistration import FORMS, preregistration
+from studies.design.selectors.planning import preregistration_plan
+from studies.design.services.design import change_design, create_study
+from studies.design.services.duplicating import duplicate_study
+from studies.design.services.launch import close_study, design_snapshot, launch_study
+from studies.design.services.reopening import reopen_study
 from studies.enums import Mode
-from studies.exports.making import write_export
 from studies.models import Study
-from studies.narrative.preregistration import FORMS, preregistration
-from studies.selectors.allocation import log_lines, replayed_log
-from studies.selectors.assignment_seed import KNOWN_SEED, seed_commitment, seed_sentence, seed_state
-from studies.selectors.planning import preregistration_plan
-from studies.services.design import change_design, create_study
-from studies.services.duplicating import duplicate_study
-from studies.services.launch import close_study, design_snapshot, launch_study
-from studies.services.reopening import reopen_study
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import add_conditions, assigned, make_study
@@ -192,12 +192,18 @@ def test_the_migration_draws_for_drafts_and_leaves_launched_studies_their_known_
     assert HEX.fullmatch(draft.assignment_seed)
 
 
+def test_a_seed_of_a_simulation_is_known() -> None:
+    assert seed_state(make_study(status="draft", seed=5)) == ("Known", "for simulations and demonstrations only")
+
+
 def test_a_second_wave_has_a_secret_seed_of_its_own_and_both_waves_replay(tmp_path: Path) -> None:
     study = secret_study(per_condition=4)
     first = study.assignment_seed
     for _ in range(4):
         assigned(study)
     close_study(study=study)
+    assert seed_state(study)[0] == "Revealed"
+    assert f"Seed of the assignment: {first}" in seed_sentence(study)
     n_lines = study.allocations.filter(mode="live").count()
     reopen_study(study=study, why="More participants are needed.")
     study.refresh_from_db()
@@ -218,3 +224,25 @@ def test_a_second_wave_has_a_secret_seed_of_its_own_and_both_waves_replay(tmp_pa
         shown = [row["allocation.seed"] for row in csv.DictReader(lines)]
     assert set(shown[:n_lines]) == {first}
     assert set(shown[n_lines:]) == {""}
+
+
+def test_studies_that_are_given_no_seed_assign_in_different_orders() -> None:
+    run = make_run_at("succeeded")
+    owner = UserFactory().email
+    orders = []
+    for slug in ("first", "second"):
+        call_command("create_study", slug, owner=owner, dataset=run.version.dataset.name, run=run.pk, per_condition=15)
+        study = Study.objects.get(slug=slug)
+        launch_study(study=study)
+        orders.append([assigned(study).condition.position for _ in range(30)])
+    assert orders[0] != orders[1]
+
+
+def test_the_last_slots_of_unequal_targets_are_not_all_of_one_condition() -> None:
+    study = make_study(status="draft", settings={"block_multiples": [1]})
+    add_conditions(study, 3)
+    change_design(study=study, targets={0: 4, 1: 4, 2: 8})
+    launch_study(study=study)
+    positions = [assigned(study).condition.position for _ in range(16)]
+    assert sorted(positions) == [0] * 4 + [1] * 4 + [2] * 8
+    assert set(positions[-4:]) == {0, 1, 2}

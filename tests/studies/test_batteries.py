@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from studies import batteries, scales
-from studies.batteries import batteries_of
-from studies.presets.loader import load_preset
-from studies.questionnaires.schema import questionnaire_from
+from studies.design.presets.loader import load_preset
+from studies.instrument import batteries, scales
+from studies.instrument.batteries import batteries_of
+from studies.instrument.questionnaires.schema import questionnaire_from
 
 pytestmark = pytest.mark.unit
 WORDS = {"en": "Words"}
@@ -52,7 +52,7 @@ def test_questions_and_rows_stand_together_by_block_and_number_of_points() -> No
         (False, {"whole"}), (True, {"m"}), (False, {"wide"}),
     ]  # fmt: skip
     # The lowest point of a scale from 1 and of one from 0 stand in the same place.
-    assert found[1].marked({"a": 1, "m": {"r": 0, "s": 0}, "wide": 7}) == [(0, False), (0, False), (0, True)]
+    assert found[1].points({"a": 1, "m": {"r": 0, "s": 0}, "wide": 7}) == [(0, False), (0, False), (0, True)]
 
 
 def test_what_was_not_answered_or_declined_is_not_marked_and_nothing_is_turned_round_outside_a_scale() -> None:
@@ -64,9 +64,9 @@ def test_what_was_not_answered_or_declined_is_not_marked_and_nothing_is_turned_r
         "scales": SCALES,
     }
     (battery,) = batteries_of(questionnaire_from(given))
-    assert battery.marked({"a": {"declined": True}, "m": {"s": 5}}) == [(4, True)]
-    assert battery.marked({"a": 5}) == [(4, False)]
-    assert battery.marked({}) == []
+    assert battery.points({"a": {"declined": True}, "m": {"s": 5}}) == [(4, True)]
+    assert battery.points({"a": 5}) == [(4, False)]
+    assert battery.points({}) == []
 
 
 def test_the_papers_own_questionnaire_has_one_question_on_points_outside_items() -> None:

@@ -10,10 +10,10 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.test import Client
 from django.utils import timezone, translation
 
+from studies.design.services.launch import close_study, pause_study
 from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
-from studies.services.idle import release_idle
-from studies.services.launch import close_study, pause_study
+from studies.participation.services.idle import release_idle
 from tests.factories.studies import make_study
 from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
 
@@ -35,8 +35,8 @@ def test_the_browser_the_link_and_the_switch_choose_the_language_which_is_kept(s
     browser = {"Accept-Language": "fr, it;q=0.8, en;q=0.5"}
     chosen = Client().get(address, headers=browser)
     assert ("Partecipo" in chosen.text, chosen.headers["Content-Language"]) == (True, "it")
-    assert "I take part" in Client().get(address, query_params={"lang": "en"}, headers=browser).text
-    assert "I take part" in Client().get(address, query_params={"lang": "xx"}).text
+    assert "Take part" in Client().get(address, query_params={"lang": "en"}, headers=browser).text
+    assert "Take part" in Client().get(address, query_params={"lang": "xx"}).text
     person = Person(study)
     person.consent(address + "?lang=it&PROLIFIC_PID=abc")
     assert person.me.language == "it"
@@ -95,9 +95,9 @@ def test_what_is_told_about_oneself_is_kept_before_the_form_is_sent(study: Study
     assert kept == {"age": 33, "gender": "self_described", "gender_text": "so"}
     page = tree(person.get("about/"))
     assert page.xpath("string(//input[@name='age']/@value)") == "33"
-    person.post("about/", {"age": "abc", "not_met_before": "yes"})
+    person.post("about/", {"age": "abc", "first_visit": "yes"})
     assert person.me.responses.get(question="age").value == 33
-    assert person.me.responses.get(question="not_met_before").value is True
+    assert person.me.responses.get(question="first_visit").value is True
     person.post("about/", ABOUT)
     assert not person.me.responses.filter(question="gender_text").exists(), "no longer asked"
     assert person.me.status == ParticipantStatus.ACTIVE
@@ -142,7 +142,7 @@ def test_calm_pages_name_the_studys_contact(study: Study) -> None:
 def test_closed_says_that_it_ended_and_paused_that_it_rests(study: Study) -> None:
     person = Person(study).to("items")
     pause_study(study=study)
-    assert "The study is resting" in person.get("films/1/").text
+    assert "The study is paused" in person.get("films/1/").text
     close_study(study=study)
     assert "This study has ended" in person.get("films/1/").text
     assert "This study has ended" in Client().get(f"/s/{study.slug}/").text
@@ -202,7 +202,7 @@ def test_a_second_press_by_who_entered_as_the_last_leads_on(study: Study) -> Non
     assert Client().post(f"/s/{study.slug}/", sent).headers["Location"] == first.headers["Location"]
     fresh = {**sent, "entry_key": "k" * 43}
     assert "reached the number" in Client().post(f"/s/{study.slug}/", fresh).text
-    assert "Nothing about you was stored" in Client().post(f"/s/{study.slug}/", {"choice": "no"}, follow=True).text
+    assert "Nothing about you has been stored" in Client().post(f"/s/{study.slug}/", {"choice": "no"}, follow=True).text
 
 
 @pytest.mark.parametrize("stop", [pause_study, close_study])
@@ -211,12 +211,12 @@ def test_one_can_withdraw_from_a_study_that_stopped(study: Study, stop: Any) -> 
     stop(study=study)
     calm = person.get("films/1/")
     assert f"{person.base}withdraw/" in tree(calm).xpath("//main//a/@href")
-    assert "cannot be brought back" in person.get("withdraw/").text
+    assert "cannot be restored" in person.get("withdraw/").text
     done = person.post("withdraw/")
-    assert "are erased" in done.text
+    assert "have been erased" in done.text
     assert f"{person.base}withdraw/" not in tree(done).xpath("//a/@href")
     assert not ProfileRating.objects.exists()
-    assert "are erased" in person.get("withdraw/").text
+    assert "have been erased" in person.get("withdraw/").text
 
 
 def test_who_was_idle_too_long_goes_on_where_they_were(study: Study) -> None:

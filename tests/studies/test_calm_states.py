@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from studies.design.services.archiving import archive_study
+from studies.design.services.launch import close_study, pause_study
 from studies.models import Study
-from studies.services.archiving import archive_study
-from studies.services.launch import close_study, pause_study
 from tests.factories.studies import assigned, make_study
 from tests.studies.test_pages import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 WORDS = {
-    "draft": (("has not begun", "come back later"), ("non è ancora iniziato", "Torna più tardi")),
-    "paused": (("is resting", "come back later"), ("in pausa", "Torna più tardi")),
+    "draft": (("has not started", "come back later"), ("non è ancora iniziato", "Torna più tardi")),
+    "paused": (("is paused", "come back later"), ("in pausa", "Torna più tardi")),
     "full": (("Thank you for your interest",), ("Grazie",)),
     "closed": (("This study has ended",), ("è finito",)),
     "archived": (("is not running", "please ask them"), ("non è in corso", "chiedi a loro")),
@@ -62,7 +62,7 @@ def test_who_was_under_way_when_a_study_was_archived_may_still_withdraw(language
     pause_study(study=study)
     archive_study(study=study)
     page: Any = person.get("rate/")
-    words = {"en": "What you gave is kept", "it": "Ciò che hai dato è conservato"}
+    words = {"en": "Your answers are saved", "it": "Le tue risposte sono salvate"}
     assert words[language] in page.text
     assert f"{person.base}withdraw/" in tree(page).xpath("//main//a/@href")
     assert person.post("withdraw/").status_code == 200

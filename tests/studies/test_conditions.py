@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from studies import scales
-from studies.questionnaires import conditions, core, document, orders, questions, reading, schema
-from studies.questionnaires.conditions import Condition, Joined, Test, as_alternatives, from_alternatives
-from studies.questionnaires.schema import questionnaire_from
+from studies.instrument import scales
+from studies.instrument.questionnaires import conditions, core, document, orders, questions, reading, schema
+from studies.instrument.questionnaires.condition_reading import read_condition
+from studies.instrument.questionnaires.conditions import Condition, Joined, Test, as_alternatives, from_alternatives
+from studies.instrument.questionnaires.problems import Notes
+from studies.instrument.questionnaires.schema import questionnaire_from
 
 pytestmark = pytest.mark.unit
 TEXT = {"en": "What?"}
@@ -39,6 +43,18 @@ def test_examples_in_docstrings_run(module: object) -> None:
 )  # fmt: skip
 def test_a_comparison_holds(relation: str, value: Any, given: Any, holds: bool) -> None:
     assert Test("q", relation, value).holds({"q": given}) is holds
+
+
+CASES = json.loads((Path(__file__).parents[1] / "data" / "conditions.json").read_text())
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_condition_holds_as_in_the_cases_shared_with_the_script(case: dict[str, Any]) -> None:
+    condition = read_condition(case["condition"], (), Notes())
+    assert condition is not None
+    assert condition.holds(case["answers"]) is case["holds"]
+    here = frozenset("acmnt")
+    assert json.loads(json.dumps(condition.as_script(here, case["answers"]))) == case["script"]
 
 
 def test_a_row_of_a_matrix_is_compared_by_itself() -> None:
@@ -108,21 +124,21 @@ C = {"key": "c", "kind": "multiple", "text": TEXT, "choices": [{"value": "x", "l
     ("condition", "said"),
     [
         ({"question": "z", "equals": 1}, "does not come before"),
-        ({"question": "m", "equals": 1}, "say of which row"),
+        ({"question": "m", "equals": 1}, "name the row"),
         ({"question": "m", "row": "s", "equals": 1}, "no such row"),
-        ({"question": "l", "row": "r", "equals": 1}, "no matrix"),
-        ({"question": "l", "equals": 6}, "no answer to 'l'"),
+        ({"question": "l", "row": "r", "equals": 1}, "not a matrix"),
+        ({"question": "l", "equals": 6}, "not an answer to 'l'"),
         ({"question": "l", "includes": 3}, "Use equals"),
         ({"question": "c", "equals": "x"}, "Use includes"),
-        ({"question": "c", "includes": "y"}, "no answer to 'c'"),
-        ({"question": "l", "above": "3"}, "followed by a number"),
+        ({"question": "c", "includes": "y"}, "not an answer to 'c'"),
+        ({"question": "l", "above": "3"}, "needs a number"),
         ({"question": "l", "equals": 3, "above": 2}, "with one of"),
         ({"question": "l", "answered": 3}, "true or false"),
         ({"question": "l", "one_of": 3}, "list of answers"),
         ({"all": []}, "list of conditions"),
-        ({"all": [{"question": "l", "equals": 3}], "any": []}, "stands alone"),
-        ("l", "names a question"),
-        ({"not": {"not": {"not": {"not": {"not": {"not": {"not": {"not": {}}}}}}}}}, "deep at most"),
+        ({"all": [{"question": "l", "equals": 3}], "any": []}, "must be the only key"),
+        ("l", "needs a question"),
+        ({"not": {"not": {"not": {"not": {"not": {"not": {"not": {"not": {}}}}}}}}}, "nested at most 6 levels deep"),
     ],
 )
 def test_a_condition_that_could_never_be_looked_at_is_refused(condition: Any, said: str) -> None:

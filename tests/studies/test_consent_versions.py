@@ -12,15 +12,15 @@ from django.urls import reverse
 from lxml import html
 
 from core.errors import NotAllowedInState, ParallaxError
-from studies.codebook import participant_variables
-from studies.codebook.participants import Person as Row
+from studies.data.codebook import participant_variables
+from studies.data.codebook.participants import Person as Row
+from studies.design.selectors.consent import consent_lines
+from studies.design.services.archiving import archive_study
+from studies.design.services.consent_texts import change_consent
+from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, Role
 from studies.models import ConsentVersion, Participant, Study, StudyVersion
-from studies.selectors.consent import consent_lines
-from studies.selectors.responses import records
-from studies.services.archiving import archive_study
-from studies.services.consent_texts import change_consent
-from studies.services.launch import close_study, pause_study
+from studies.participation.selectors.responses import records
 from tests.factories.studies import assigned, enter, make_study
 from tests.studies.test_pages import Person
 
@@ -138,12 +138,12 @@ def test_the_page_shows_versions_with_counts_and_an_owner_makes_another() -> Non
     assert "The consent text is the same as before" in bad
     said["consent_en"] = "One\r\n\r\nTwo"
     done = client.post(address, {**said, "why": "Clearer words."}, follow=True).content.decode()
-    assert "Newcomers are shown version 2 from now on." in done
+    assert "New participants see version 2 from now on." in done
     assert "Clearer words." in done
     study.refresh_from_db()
     assert study.texts["en"]["consent"] == "One\n\nTwo"
     close_study(study=study)
-    assert "Make a new version" not in client.get(address).content.decode()
+    assert "Create a new version" not in client.get(address).content.decode()
 
 
 def test_studies_of_before_get_their_first_version() -> None:

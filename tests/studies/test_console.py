@@ -14,13 +14,13 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from studies.design.services.launch import close_study, design_digest
 from studies.enums import ExportStatus, Mode, Role, StudyStatus
 from studies.models import ExportJob, Study, StudyMembership
-from studies.permissions import EVERYBODY, OWNERS, READERS, STARTERS
-from studies.selectors import monitor
-from studies.services.consenting import decline
-from studies.services.launch import close_study, design_digest
-from studies.services.members import add_member
+from studies.monitoring.selectors import monitor
+from studies.participation.services.consenting import decline
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
+from studies.team.services.members import add_member
 from studies.urls import console_urlpatterns
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
@@ -59,7 +59,7 @@ POSTED = {
     "notice-mail",
 }
 ROLES_OF = {
-    "detail": EVERYBODY,
+    "detail": ANY_ROLE,
     "live": READERS,
     "design": OWNERS,
     "design-file": READERS,
@@ -410,4 +410,4 @@ def test_members_are_added_and_removed_from_their_page() -> None:
     assert client.post(_url("member-remove", study, pk=mine.pk)).url == reverse("studies:list")
     assert client.get(_url("detail", study)).status_code == 404
     bad = _client(analyst).post(_url("member-add", study), {"email": "?"}, follow=True).content.decode()
-    assert "Give the address of an account" in bad
+    assert "Enter the address of an account" in bad

@@ -12,13 +12,13 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.presets.blocks import block_keys, load_block
-from studies.presets.loader import load_preset
-from studies.questionnaires.document import DocumentProblems, read_document, write_document
-from studies.questionnaires.orders import order_of_questions, order_within, shuffled
-from studies.questionnaires.reading import COMMON, OF_KIND
-from studies.questionnaires.schema import KINDS, lacking_wordings, questionnaire_from
-from studies.scales import scales_of
+from studies.design.presets.blocks import block_keys, load_block
+from studies.design.presets.loader import load_preset
+from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
+from studies.instrument.questionnaires.orders import order_of_questions, order_within, shuffled
+from studies.instrument.questionnaires.reading import COMMON, OF_KIND
+from studies.instrument.questionnaires.schema import KINDS, lacking_wordings, questionnaire_from
+from studies.instrument.scales import scales_of
 from tests.factories.questionnaires import every_kind
 from tests.factories.studies import make_study
 
@@ -67,6 +67,7 @@ def questionnaires(draw: st.DrawFn) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.unit
 @given(questionnaires())
 def test_what_is_written_reads_back_the_same(questionnaire: dict[str, Any]) -> None:
@@ -116,7 +117,7 @@ overall:
 def test_every_problem_is_said_with_its_line_and_place() -> None:
     with pytest.raises(DocumentProblems) as found:
         read_document(BROKEN)
-    lines = [(one.line, one.problem.place) for one in found.value.located]
+    lines = [(one.line, one.problem.location) for one in found.value.located]
     assert lines == [
         (6, "overall[0].max_length"), (7, "overall[1].key"), (11, "overall[1].maximum"), (12, "overall[1].colour"),
     ]  # fmt: skip
@@ -130,9 +131,9 @@ def test_every_problem_is_said_with_its_line_and_place() -> None:
         ("", 1, "empty"),
         ("about: []", 1, "no schema"),
         ("schema: 2\nabout: []", 1, "the schema 2"),
-        ("schema: 1\nabout: [\n", 3, "no YAML"),
-        ("schema: 1\nabout: []\nabout: []", 3, "stands twice"),
-        ("schema: 1\na: &x [1]\nb: *x", 3, "References"),
+        ("schema: 1\nabout: [\n", 3, "not valid YAML"),
+        ("schema: 1\nabout: []\nabout: []", 3, "occurs twice"),
+        ("schema: 1\na: &x [1]\nb: *x", 3, "Aliases"),
         ("- 1", 1, "none of them"),
         ("schema: 1\nbefore: []", 2, "has the parts"),
         ("schema: 1\nabout:\n- {key: a, kind: text, text: {en: A}, admits: {minimum: 2020-01-01}}", 1, "Quote dates"),

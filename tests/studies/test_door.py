@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from core.errors import ParallaxError
 from studies.models import ExternalId, Participant, Study
-from studies.recruiting.exits import Exit
-from studies.selectors.recruiting import recruiting_of
-from studies.services import resuming
-from studies.services.consenting import DECLINED_KEPT_DAYS, forget_declined
-from studies.services.recruiting import make_links, set_exits, set_panel
-from studies.services.submissions import load_submissions
+from studies.participation.services import resuming
+from studies.participation.services.consenting import DECLINED_KEPT_DAYS, forget_declined
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.selectors.recruitment import recruiting_of
+from studies.recruitment.services.recruitment import create_links, set_exits, set_panel
+from studies.recruitment.services.submissions import load_submissions
 from tests.factories.studies import assigned, make_study, recruit_on_prolific
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
@@ -116,12 +116,12 @@ def test_a_no_is_counted_once_for_each_form_and_its_page_can_be_loaded_again(stu
 
 def test_a_no_that_no_form_of_ours_sends_is_answered_and_not_counted(study: Study) -> None:
     page = Client().post(f"/s/{study.slug}/", {"choice": "no"}, follow=True)
-    assert "Nothing about you was stored" in page.text
+    assert "Nothing about you has been stored" in page.text
     assert _counts(study) == (0, 0)
 
 
 def test_a_no_to_a_personal_link_is_counted_once_and_is_not_told_of_the_link(study: Study) -> None:
-    ((link, key),) = make_links(study=study, text="anna")
+    ((link, key),) = create_links(study=study, text="anna")
     path = f"/s/{study.slug}/link/{key}/"
     for _ in range(2):
         client = Client()
@@ -157,7 +157,7 @@ def test_the_sweep_forgets_the_forms_and_keeps_the_count(study: Study) -> None:
 
 
 def test_the_language_chosen_at_the_hand_over_is_that_of_the_consent_page(study: Study) -> None:
-    ((_link, key),) = make_links(study=study, n=1)
+    ((_link, key),) = create_links(study=study, n=1)
     path = f"/s/{study.slug}/link/{key}/"
     page = tree(Client().get(f"{path}hand-over/?lang=it"))
     onward = page.xpath("string(//a[@class='go']/@href)")
@@ -166,7 +166,7 @@ def test_the_language_chosen_at_the_hand_over_is_that_of_the_consent_page(study:
 
 
 def test_a_used_personal_link_keeps_the_language_that_it_asks_for(study: Study) -> None:
-    ((_link, key),) = make_links(study=study, n=1)
+    ((_link, key),) = create_links(study=study, n=1)
     path = f"/s/{study.slug}/link/{key}/"
     person = Person(study)
     person.consent(path)
@@ -220,7 +220,7 @@ def test_a_tab_opened_by_an_id_says_after_half_a_day_what_to_do(
     monkeypatch.setattr(resuming, "VALID_SECONDS", -1)
     page = again.get("about/")
     assert words in " ".join(tree(page).xpath("string(//main)").split())
-    assert "belongs to no participant" not in page.text
+    assert "does not belong to any participant" not in page.text
     other = {"en": "it", "it": "en"}[language]
     assert tree(again.get(f"about/?lang={other}")).get("lang") == other
     events = again.client.post(f"{again.base}events/", "[]", content_type="application/json")
@@ -242,6 +242,6 @@ def test_who_timed_out_is_not_told_that_they_gave_their_place_back(study: Study,
     rows = b"Submission id,Participant id,Status\ns1,late,RETURNED\ns2,late,TIMED-OUT\ns3,gone,RETURNED\n"
     assert load_submissions(study=study, data=rows).n_returned == 2
     told = {name: person.get("").text for name, person in people.items()}
-    gave, ran_out = {"en": ("gave your place back", "has run out"), "it": ("rinunciato", "scaduto")}[language]
+    gave, ran_out = {"en": ("returned your place", "has run out"), "it": ("rinunciato", "scaduto")}[language]
     assert [gave in told["gone"], ran_out in told["gone"]] == [True, False]
     assert [gave in told["late"], ran_out in told["late"]] == [False, True]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.errors import ParallaxError
+from studies.design.services.languages import change_language
+from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
-from studies.services.consenting import consent
-from studies.services.drafts import keep_about
-from studies.services.entrance import is_full, refuse_unless_room
-from studies.services.languages import change_language
-from studies.services.launch import close_study, pause_study
+from studies.participation.services.consenting import consent
+from studies.participation.services.drafts import keep_about
+from studies.participation.services.entrance import is_full, refuse_unless_room
+from studies.participation.services.entry_gate import EntryAttempt
 from tests.factories.studies import ABOUT, assigned, enter, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -74,7 +75,7 @@ def test_who_entered_is_let_through_a_full_study_and_nobody_else(study: Study) -
         refuse_unless_room(study=study, mode=Mode.LIVE, entry_key=key)
     assert refusal.value.code == "study.full"
     Participant.objects.filter(pk=Participant.objects.latest("pk").pk).update(status=ParticipantStatus.ABANDONED)
-    consent(study=study, entry_key=key)
+    consent(EntryAttempt(study=study, entry_key=key))
     Participant.objects.filter(status=ParticipantStatus.ABANDONED).update(status=ParticipantStatus.ACTIVE)
     refuse_unless_room(study=study, mode=Mode.LIVE, entry_key=key)
     pause_study(study=study)

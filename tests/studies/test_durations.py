@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from studies.questionnaires.durations import SECONDS, expected_seconds, seconds_of, shares_asked
-from studies.questionnaires.schema import KINDS, Questionnaire, questionnaire_from
-from studies.selectors.estimate import STATED, estimate_of
-from studies.services.design import change_design
+from studies.design.services.design import change_design
+from studies.instrument.questionnaires.durations import SECONDS, expected_seconds, seconds_of, shares_asked
+from studies.instrument.questionnaires.schema import KINDS, Questionnaire, questionnaire_from
+from studies.monitoring.selectors.estimate import STATED, estimate_of
 from tests.factories.questionnaires import make_study_asking, words
 from tests.factories.studies import make_study
 

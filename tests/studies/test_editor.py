@@ -12,10 +12,10 @@ from django.urls import reverse
 from lxml import html
 
 from core.models import LogEntry
+from studies.design.services.launch import launch_study
 from studies.enums import Role
+from studies.instrument.questionnaires.document import read_document, write_document
 from studies.models import Study
-from studies.questionnaires.document import read_document, write_document
-from studies.services.launch import launch_study
 from tests.factories.questionnaires import every_kind, make_study_asking
 from tests.factories.studies import make_study
 
@@ -152,7 +152,7 @@ def test_what_makes_no_sense_is_said_on_the_form_and_not_stored(study: Study) ->
     page = owner.edit("trust_a", maximum="40")
     assert "needs 2 to 11 points" in page.text
     assert "has no wording in &#x27;it&#x27;" in owner.edit("service", text_it=" ").text or "required" in page.text
-    assert "no answer to" in owner.edit("service", **{"if0-value": "perhaps"}).text
+    assert "not an answer to" in owner.edit("service", **{"if0-value": "perhaps"}).text
     assert owner.study.questionnaire == before
 
 
@@ -182,9 +182,9 @@ def test_questions_move_are_copied_and_deleted(study: Study) -> None:
     owner.act("trust_a_1", "delete")
     assert "trust_a_1" not in owner.order_of()
     assert "does not come before it" in owner.act("streams", "delete").text
-    assert "is made of" in owner.act("rating", "delete").text
+    assert "and it cannot be deleted" in owner.act("rating", "delete").text
     assert "rating" in owner.order_of("items")
-    assert "is not known" in owner.act("streams", "burn").text
+    assert "Unknown action." in owner.act("streams", "burn").text
 
 
 def test_a_measured_question_can_be_reworded_and_no_more(study: Study) -> None:
@@ -192,8 +192,8 @@ def test_a_measured_question_can_be_reworded_and_no_more(study: Study) -> None:
     owner.edit("satisfaction", text_en="How content are you?")
     assert owner.question("satisfaction")["text"]["en"] == "How content are you?"
     assert "its key cannot" in owner.edit("satisfaction", key="content").text
-    assert "goes from 1 to 5" in owner.edit("satisfaction", maximum="7").text
-    assert "has to be required" in owner.edit("satisfaction", may_decline="on").text
+    assert "must have a scale from 1 to 5" in owner.edit("satisfaction", maximum="7").text
+    assert "must be required" in owner.edit("satisfaction", may_decline="on").text
     assert owner.question("satisfaction")["maximum"] == 5
 
 
@@ -235,7 +235,7 @@ def test_the_document_goes_out_and_comes_back(study: Study) -> None:
     for given, said in (
         (b"\xff", "not in UTF-8"),
         (b"schema: 1\nafter: 3", "line 2, after"),
-        (write_document(changed).encode(), "is that of the document"),
+        (write_document(changed).encode(), "was replaced by"),
     ):
         page = owner.client.post(
             owner.url("questionnaire-import"), {"file": SimpleUploadedFile("a.yaml", given)}, follow=True

@@ -14,9 +14,11 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import AllocationKind, Mode, ParticipantStatus, StudyStatus
 from studies.models import Allocation, Participant, Response, Study
-from studies.services import answers, codes, consenting, enrolment, ratings, resuming
-from studies.services.idle import release_idle
-from studies.services.privacy import withdraw
+from studies.participation.services import answers, consenting, enrolment, ratings, resuming
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.idle import release_idle
+from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.services import completion_codes
 from tests.factories.studies import ABOUT, assigned, completed, enter, items_of, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -46,7 +48,7 @@ def test_consent_keeps_the_token_only_as_its_digest(study: Study) -> None:
     assert row.token_digest == hashlib.sha256(entry.token.encode()).hexdigest()
     assert entry.token not in str(Participant.objects.filter(pk=row.pk).values().get())
     assert len(entry.token) >= 43
-    assert set(row.code) <= set(codes.LETTERS)
+    assert set(row.code) <= set(completion_codes.LETTERS)
     # What names a person is kept apart from the row that answers hang on.
     assert row.parameters == {"STUDY_ID": "s9"}
     assert list(row.external_ids.values_list("name", "value")) == [("PROLIFIC_PID", "Ab1")]
@@ -56,8 +58,8 @@ def test_consent_keeps_the_token_only_as_its_digest(study: Study) -> None:
 
 def test_consent_pressed_twice_is_one_participant_with_one_link(study: Study) -> None:
     key = secrets.token_urlsafe(32)
-    first = consenting.consent(study=study, entry_key=key)
-    second = consenting.consent(study=study, entry_key=key)
+    first = consenting.consent(EntryAttempt(study=study, entry_key=key))
+    second = consenting.consent(EntryAttempt(study=study, entry_key=key))
     assert (first.participant.pk, first.token) == (second.participant.pk, second.token)
     assert study.participants.count() == 1
 
@@ -99,15 +101,15 @@ def test_consent_refuses_what_no_page_of_ours_sends(
     study: Study, key: str, parameters: dict[str, str], code: str
 ) -> None:
     with pytest.raises(ParallaxError) as refusal:
-        consenting.consent(study=study, entry_key=key, parameters=parameters)
+        consenting.consent(EntryAttempt(study=study, entry_key=key, parameters=parameters))
     assert refusal.value.code == code
 
 
 def test_a_changed_secret_gives_a_new_link_that_works(study: Study, settings: pytest.FixtureRequest) -> None:
     key = secrets.token_urlsafe(32)
-    consenting.consent(study=study, entry_key=key)
+    consenting.consent(EntryAttempt(study=study, entry_key=key))
     settings.SECRET_KEY = "another"  # type: ignore[attr-defined]
-    again = consenting.consent(study=study, entry_key=key)
+    again = consenting.consent(EntryAttempt(study=study, entry_key=key))
     assert resuming.resume(token=again.token).pk == again.participant.pk
 
 
@@ -148,7 +150,7 @@ def test_accepting_the_form_twice_takes_one_slot(study: Study) -> None:
         ({"age": None}, "age"),
         ({"age": 500}, "age"),
         ({"gender": "robot"}, "gender"),
-        ({"not_met_before": 1}, "not_met_before"),
+        ({"first_visit": 1}, "first_visit"),
         ({"nationality": "x" * 61}, "nationality"),
         ({"shoe_size": 42}, "shoe_size"),
     ],
@@ -173,7 +175,7 @@ def test_own_words_about_gender_are_kept_only_where_they_are_asked_for(study: St
     assert not assigned(study, gender_text="mine").responses.filter(question="gender_text").exists()
 
 
-@pytest.mark.parametrize("change", [{"age": 19}, {"age": 51}, {"not_met_before": False}])
+@pytest.mark.parametrize("change", [{"age": 19}, {"age": 51}, {"first_visit": False}])
 def test_someone_outside_is_screened_out_without_a_slot(study: Study, change: dict[str, object]) -> None:
     participant = assigned(study, **change)
     assert participant.status == ParticipantStatus.SCREENED_OUT

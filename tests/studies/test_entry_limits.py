@@ -13,13 +13,13 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.models import LogEntry
 from core.networks import RateLimit, seconds_to_wait
+from studies.design.services.launch import resume_study
 from studies.enums import Mode, NoticeKind, StudyStatus
 from studies.models import Event, Notice, Participant, Study
-from studies.selectors.recruiting import recruiting_of
-from studies.services.entry_limits import default_pause_threshold
-from studies.services.entry_links import entry_link
-from studies.services.launch import resume_study
-from studies.services.recruiting import set_limits
+from studies.participation.services.entry_limits import default_pause_threshold
+from studies.recruitment.selectors.recruitment import recruiting_of
+from studies.recruitment.services.entry_links import entry_link
+from studies.recruitment.services.recruitment import set_limits
 from tests.factories.studies import enter, make_study
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
@@ -87,6 +87,15 @@ def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_
     assert [flood.post(f"/s/{study.slug}/", first).status_code for _ in range(5)] == [302] * 5
     assert Person(study, _from("198.51.100.8")).consent().status_code == 200
     assert Participant.objects.count() == 5
+
+
+def test_without_limits_of_its_own_a_study_refuses_a_network_that_floods_it() -> None:
+    study = make_study(per_condition=40)
+    flood = _from("198.51.100.7")
+    form = {**_fields(flood.get(f"/s/{study.slug}/")), "choice": "yes", "box": ["1", "2", "3", "4"]}
+    statuses = [flood.post(f"/s/{study.slug}/", {**form, "entry_key": f"{n:043d}"}).status_code for n in range(70)]
+    assert statuses == [302] * 60 + [429] * 10
+    assert Participant.objects.count() == 60
 
 
 def test_addresses_of_one_ipv6_network_are_one_network(study: Study) -> None:

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from studies.enums import ParticipantStatus
 from studies.models import Event, Participant, Study
-from studies.services import answers, events, finishing
-from studies.services.privacy import withdraw
+from studies.participation.services import answers, events, finishing
+from studies.participation.services.withdrawal import withdraw
 from tests.factories.studies import ABOUT, enter, items_of, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]

@@ -16,6 +16,7 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return told_by("export_amid", request, tmp_path_factory.mktemp(request.param))
 
 
+@pytest.mark.slow
 def test_tables_and_flow_agree_and_others_write_meanwhile(found: dict[str, Any]) -> None:
     for export in found["exports"]:
         assert export["has_arrived"]

@@ -15,17 +15,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from core.leases import GONE, HINT_SECONDS, MAX_ATTEMPTS
 from core.models import LogEntry
+from jobs.leases import GONE, HINT_SECONDS, MAX_ATTEMPTS
+from studies.data.exports import Options
+from studies.data.services import exports
+from studies.data.services.exports import JOBS, make_export, request_export, requeue_exports
+from studies.data.services.retention import erase_expired, set_retention
+from studies.design.services.launch import close_study
 from studies.enums import ExportStatus, Mode, NoticeKind, ParticipantStatus
-from studies.exports import Options
 from studies.models import ExportJob, ExternalId, Notice, Participant, Study
-from studies.services import exporting
-from studies.services.exporting import JOBS, bring_back_exports, make_export, request_export
-from studies.services.launch import close_study
-from studies.services.notices import look_around
-from studies.services.privacy import withdraw
-from studies.services.retention import erase_expired, set_retention
+from studies.monitoring.services.notice_rules import notify_due
+from studies.participation.services.withdrawal import withdraw
 from tests.evaluation.conftest import Installation, make_installation  # noqa: F401 -- a fixture
 from tests.factories.studies import completed, make_study
 
@@ -37,7 +37,7 @@ SIMULATED = Options(include_simulated=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The jobs that messages were sent for, in order."""
     found: list[int] = []
-    monkeypatch.setattr(exporting, "enqueue_on_commit", lambda name, *, job_id: found.append(job_id))
+    monkeypatch.setattr(exports, "enqueue_on_commit", lambda name, *, job_id: found.append(job_id))
     return found
 
 
@@ -72,7 +72,7 @@ def test_of_two_workers_one_makes_it(asked: ExportJob) -> None:
     held = taken(asked)
     assert make_export(job_id=asked.pk) is False
     assert (again(asked).status, again(asked).lease, again(asked).file) == (ExportStatus.RUNNING, held.lease, "")
-    assert JOBS.give_back(held)
+    assert JOBS.release(held)
     assert make_export(job_id=asked.pk) is True
     assert make_export(job_id=asked.pk) is False
     done = again(asked)
@@ -83,9 +83,9 @@ def test_of_two_workers_one_makes_it(asked: ExportJob) -> None:
 
 def test_one_whose_worker_is_gone_is_told_of_again_and_made_by_another(asked: ExportJob, sent: list[int]) -> None:
     gone = taken(asked)
-    assert bring_back_exports() == 0  # its lease lives
+    assert requeue_exports() == 0  # its lease lives
     die(asked)
-    assert bring_back_exports() == 1
+    assert requeue_exports() == 1
     assert sent == [asked.pk, asked.pk]
     assert make_export(job_id=asked.pk) is True
     assert JOBS.finish(gone, to=ExportStatus.FAILED, error="too late") is False
@@ -95,10 +95,10 @@ def test_one_whose_worker_is_gone_is_told_of_again_and_made_by_another(asked: Ex
 
 
 def test_a_message_that_was_lost_is_sent_again_after_a_while(asked: ExportJob, sent: list[int]) -> None:
-    assert bring_back_exports() == 0
+    assert requeue_exports() == 0
     ExportJob.objects.update(hinted_at=timezone.now() - timedelta(seconds=HINT_SECONDS + 1))
-    assert bring_back_exports() == 1
-    assert bring_back_exports() == 0
+    assert requeue_exports() == 1
+    assert requeue_exports() == 0
     assert sent == [asked.pk, asked.pk]
 
 
@@ -106,7 +106,7 @@ def test_one_that_ends_every_worker_fails_in_words(asked: ExportJob) -> None:
     for number in range(MAX_ATTEMPTS):
         assert taken(asked).attempts == number + 1
         die(asked)
-        bring_back_exports()
+        requeue_exports()
     assert make_export(job_id=asked.pk) is False
     assert again(asked).status == ExportStatus.FAILED
     assert again(asked).error.startswith(f"{MAX_ATTEMPTS} workers in turn were at this and were gone")
@@ -119,7 +119,7 @@ def test_who_lost_the_lease_meanwhile_leaves_no_archive(asked: ExportJob, monkey
 
     def given_away(name: str, content: Any) -> str:
         die(asked)
-        bring_back_exports()
+        requeue_exports()
         stored.append(save(name, content))
         return stored[0]
 
@@ -144,7 +144,7 @@ def test_a_fault_gives_it_back_or_fails_it(
     def faulty(*_args: Any) -> None:
         raise fault
 
-    monkeypatch.setattr(exporting, "write_export", faulty)
+    monkeypatch.setattr(exports, "write_export", faulty)
     if is_raised:
         with pytest.raises(type(fault)):
             make_export(job_id=asked.pk)
@@ -163,7 +163,7 @@ django.setup()
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
-from studies.services.launch import close_study
+from studies.design.services.launch import close_study
 study = make_study(run=make_run_at("succeeded", algorithms="toppop,corngr"))
 plant(study, {"TopPop": [4, 5, 4] * 60, "CorNgr": [2, 1, 2] * 60})
 close_study(study=study)
@@ -171,9 +171,9 @@ close_study(study=study)
 ASK = """
 import django
 django.setup()
-from studies.exports import Options
+from studies.data.exports import Options
 from studies.models import Study
-from studies.services.exporting import request_export
+from studies.data.services.exports import request_export
 request_export(study=Study.objects.get(), kind="psych-ds", options=Options())
 """
 WORKER = ["-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--without-gossip", "--without-mingle"]
@@ -243,15 +243,15 @@ def test_an_archive_goes_with_the_data_in_it(
         erased_by(what, study, person)
     assert not default_storage.exists(job.file)
     left = again(job)
-    assert (left.status, left.file, left.error) == (ExportStatus.DONE, "", exporting.DROPPED)
+    assert (left.status, left.file, left.error) == (ExportStatus.DONE, "", exports.DROPPED)
     client.force_login(study.memberships.get().researcher)
     address = reverse("studies:export-file", args=[study.slug, job.pk])
     page = client.get(address, follow=True)
     assert page.redirect_chain == [(reverse("studies:quality", args=[study.slug]), 302)]
     # Said, and in the table.
-    assert page.text.count("Deleted: somebody&#x27;s data were erased after it was made.") == 2
+    assert page.text.count("Deleted: a participant&#x27;s data were erased after this export was created.") == 2
     assert address not in page.text
-    look_around()
+    notify_due()
     assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()
     anew = request_export(study=study, kind="wide", options=Options())
     assert make_export(job_id=anew.pk)
@@ -288,15 +288,15 @@ def test_a_withdrawal_takes_a_running_job_back_and_what_it_made_is_not_stored(
     assert (left.status, left.attempts, left.lease, left.file) == (ExportStatus.QUEUED, 0, "", "")
     assert not default_storage.exists(stored[0])
     assert again(other).status == ExportStatus.QUEUED
-    assert bring_back_exports() == 1  # the other was told of just now
+    assert requeue_exports() == 1  # the other was told of just now
     assert make_export(job_id=job.pk) is True
-    look_around()
+    notify_due()
     assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()
 
 
 def test_a_job_is_taken_under_the_lock_of_its_study(asked: ExportJob, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, str]] = []
-    monkeypatch.setattr(exporting, "locked_study", lambda key: seen.append((key, again(asked).status)))
+    monkeypatch.setattr(exports, "locked_study", lambda key: seen.append((key, again(asked).status)))
     assert make_export(job_id=asked.pk) is True
     assert seen == [(asked.study_id, ExportStatus.QUEUED)]
     assert make_export(job_id=0) is False

@@ -18,16 +18,15 @@ from django.apps import apps
 
 from catalog.models import Item
 from core.errors import ParallaxError
-from studies.codebook import cell, wide_variables
-from studies.enums import Mode, Provenance
-from studies.exports import FORMATS, Options, Written, write_export, zipped_to
-from studies.exports.rows import Source
+from studies.data.codebook import cell, wide_variables
+from studies.data.exports import FORMATS, Options, Written, write_export, zipped_to
+from studies.data.exports.rows import Source
+from studies.enums import Mode
 from studies.models import ExternalId, Participant, RecommendedItem, Study, StudyVersion
-from studies.selectors import responses
-from studies.selectors.frames import items_frame, participants_frame
-from studies.selectors.responses import public_ids
-from studies.services import events, standing
-from studies.services.quality import exclude
+from studies.monitoring.services.exclusions import exclude
+from studies.participation.selectors import responses
+from studies.participation.selectors.responses import public_ids
+from studies.participation.services import events, participant_state
 from tests.factories.studies import assigned, completed, enter, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -67,47 +66,6 @@ class Exported:
 
 def _table(study: Study, kind: str, **options: bool) -> list[dict[str, str]]:
     return Exported(study, kind, **options).rows()
-
-
-def test_participants_frame_has_the_measures_of_those_who_completed(study: Study) -> None:
-    frame = participants_frame(study)
-    assert len(frame) == 2
-    first = frame.iloc[0]
-    # Answers by rank for number 0: ratings 2 3 4 5 1; items 4 watched, 1 heard of, 2 and 3 not.
-    assert (first.n_items, first.accuracy_sum, first.fon_sum, first.son_sum, first.satisfaction) == (5, 15, 4, 2, 1)
-    assert (first.accuracy, first.fon, first.son) == (3.0, 0.8, 0.4)
-    assert (first.n_liking, first.liking_sum, first.n_interest, first.interest_sum) == (1, 5, 4, 10)
-    assert first.share_modelled == 0
-    everybody = participants_frame(study, completed_only=False)
-    assert list(everybody.status) == ["completed", "completed", "active", "screened_out"]
-    assert everybody.accuracy_sum.isna().tolist() == [False, False, True, True]
-
-
-def test_items_frame_has_a_row_for_each_recommended_item(study: Study) -> None:
-    frame = items_frame(study)
-    assert list(frame["rank"]) == [1, 2, 3, 4, 5] * 2
-    first = frame[frame.code == frame.code.iloc[0]]
-    assert list(first.rating) == [2, 3, 4, 5, 1]
-    assert list(first.branch) == ["neither", "trailer_seen", "neither", "watched", "neither"]
-    assert (frame.son <= frame.fon).all()
-    summed = frame.groupby("code", sort=False).rating.sum()
-    assert list(summed) == list(participants_frame(study).accuracy_sum)
-
-
-def test_share_modelled_counts_answers_and_ratings() -> None:
-    study = make_study()
-    person = completed(study, Mode.SIMULATED)
-    n = person.responses.count() + person.profile.count()
-    person.responses.filter(question="rating").update(provenance=Provenance.MODELLED)
-    frame = participants_frame(study, Mode.SIMULATED)
-    assert frame.share_modelled.iloc[0] == 5 / n
-    assert participants_frame(study).empty
-
-
-def test_a_study_without_anybody_has_an_empty_frame_with_its_columns() -> None:
-    study = make_study(status="draft")
-    assert "accuracy_sum" in participants_frame(study).columns
-    assert "branch" in items_frame(study).columns
 
 
 def test_wide_has_one_row_a_participant_and_long_one_an_item(study: Study) -> None:
@@ -385,7 +343,7 @@ def _of_the_list(study: Study, column: str) -> list[str]:
 
 def test_opened_details_and_trailers_are_told_item_by_item(study: Study) -> None:
     person = rated(study, gender="man")
-    slots = list(standing.recommendation_list(person).slots.all())
+    slots = list(participant_state.recommendation_list(person).slots.all())
     facts = {"item": slots[1].item.external_id}
     events.record_event(participant=person, kind="trailer_opened", page="items", rank=1, facts=facts)
     assert _of_the_list(study, "item.trailer_opened") == ["0", "1", "0", "0", "0"]
@@ -396,7 +354,7 @@ def test_whether_a_film_had_a_trailer_is_kept_from_the_day_of_the_list(study: St
     films = study.dataset_version.items
     films.filter(index__in=range(0, 40, 2)).update(trailer_url="https://example.org/trailer")
     person = rated(study, gender="man")
-    slots = list(standing.recommendation_list(person).slots.all())
+    slots = list(participant_state.recommendation_list(person).slots.all())
     had = ["1" if slot.item.index % 2 == 0 else "0" for slot in slots]
     assert {"0", "1"} == set(had)
     films.update(trailer_url="")
@@ -423,7 +381,7 @@ def test_lists_from_before_say_what_their_items_have(study: Study) -> None:
 
 def test_what_was_opened_before_the_list_was_there_is_not_told_of_its_items(study: Study) -> None:
     person = rated(study, gender="man")
-    slots = list(standing.recommendation_list(person).slots.all())
+    slots = list(participant_state.recommendation_list(person).slots.all())
     for rank, page in enumerate(("rate", "recommendations", "items", "overall", "after"), start=1):
         facts = {"item": slots[rank - 1].item.external_id}
         for kind in ("details_opened", "trailer_opened"):

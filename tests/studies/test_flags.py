@@ -7,11 +7,13 @@ import doctest
 import pytest
 
 from core.errors import ParameterError
-from studies import flags
-from studies.flags import Given, Marked, Thresholds, flags_of, shortest_time, thresholds_from
+from studies.instrument import flags
+from studies.instrument.flags import Evidence, ScaleAnswers, Thresholds, flags_of, shortest_time, thresholds_from
 
 pytestmark = pytest.mark.unit
-FINE = Given(300.0, [(True, None, None, 4), (False, True, False, 2), (True, None, None, 5)], [1, 2, 3, 4, 5, 4, 2, 5])
+FINE = Evidence(
+    300.0, [(True, None, None, 4), (False, True, False, 2), (True, None, None, 5)], [1, 2, 3, 4, 5, 4, 2, 5]
+)
 
 
 def test_examples() -> None:
@@ -25,14 +27,14 @@ def test_nobody_has_a_flag_for_nothing() -> None:
 @pytest.mark.parametrize(
     ("given", "key", "numbers"),
     [
-        (Given(59.9, [], []), flags.TOO_FAST, {"seconds": 59.9, "shortest": 60}),
-        (Given(None, [(True, None, None, 3)] * 3, []), flags.STRAIGHT_LINED, {"items": 3}),
-        (Given(None, [], [4] * 6), flags.ALL_RATINGS_ALIKE, {"ratings": 6, "rating": 4}),
-        (Given(None, [], [], ["look"]), flags.ATTENTION_FAILED, {"failed": 1}),
-        (Given(None, [], [], (), ["AB23CD"]), flags.SAME_EXTERNAL_ID, {"others": 1}),
+        (Evidence(59.9, [], []), flags.TOO_FAST, {"seconds": 59.9, "shortest": 60}),
+        (Evidence(None, [(True, None, None, 3)] * 3, []), flags.STRAIGHT_LINED, {"items": 3}),
+        (Evidence(None, [], [4] * 6), flags.ALL_RATINGS_ALIKE, {"ratings": 6, "rating": 4}),
+        (Evidence(None, [], [], ["look"]), flags.ATTENTION_FAILED, {"failed": 1}),
+        (Evidence(None, [], [], (), ["AB23CD"]), flags.SAME_EXTERNAL_ID, {"others": 1}),
     ],
 )
-def test_each_flag_has_its_reason_and_numbers(given: Given, key: str, numbers: dict[str, float]) -> None:
+def test_each_flag_has_its_reason_and_numbers(given: Evidence, key: str, numbers: dict[str, float]) -> None:
     (flag,) = flags_of(given, Thresholds(), 60)
     assert (flag.key, dict(flag.numbers), flag.name) == (key, numbers, flags.NAMES[key])
     assert flag.reason.endswith(".")
@@ -41,13 +43,13 @@ def test_each_flag_has_its_reason_and_numbers(given: Given, key: str, numbers: d
 @pytest.mark.parametrize(
     "given",
     [
-        Given(60.0, [], []),
-        Given(None, [(True, None, None, 3)] * 2, []),
-        Given(None, [(True, None, None, 3), (True, None, None, 4), (True, None, None, 3)], []),
-        Given(None, [], [4] * 5),
+        Evidence(60.0, [], []),
+        Evidence(None, [(True, None, None, 3)] * 2, []),
+        Evidence(None, [(True, None, None, 3), (True, None, None, 4), (True, None, None, 3)], []),
+        Evidence(None, [], [4] * 5),
     ],
 )
-def test_what_is_just_within_the_thresholds_raises_nothing(given: Given) -> None:
+def test_what_is_just_within_the_thresholds_raises_nothing(given: Evidence) -> None:
     assert flags_of(given, Thresholds(), 60) == ()
 
 
@@ -55,15 +57,15 @@ MIXED = [(2, False)] * 4 + [(2, True)] * 2
 ONE_WAY = [(4, False)] * 10
 
 
-def _marking(*points: list[tuple[int, bool]]) -> Given:
-    return Given(None, [], [], marked=[Marked("after the list", 5, own) for own in points])
+def _marking(*points: list[tuple[int, bool]]) -> Evidence:
+    return Evidence(None, [], [], scale_answers=[ScaleAnswers("after the list", 5, own) for own in points])
 
 
 @pytest.mark.parametrize(
     ("points", "words", "numbers"),
     [
-        (MIXED, "all 6 statements asked after the list, 2 of them reverse-scored.", {"statements": 6, "reversed": 2}),
-        (ONE_WAY, "all 10 statements asked after the list.", {"statements": 10, "reversed": 0}),
+        (MIXED, "all 6 statements after the list, 2 of them reverse-scored.", {"statements": 6, "reversed": 2}),
+        (ONE_WAY, "all 10 statements after the list.", {"statements": 10, "reversed": 0}),
         ([(0, True)] * 10, "10 of them reverse-scored.", {"statements": 10, "reversed": 10}),
     ],
 )
@@ -72,7 +74,7 @@ def test_the_same_point_throughout_a_block_is_straight_lined_and_which_it_is_is_
 ) -> None:
     (flag,) = flags_of(_marking(points), Thresholds(), 60)
     assert (flag.key, dict(flag.numbers)) == (flags.STRAIGHT_LINED, numbers)
-    assert flag.reason.startswith("Marked the same of 5 points for ")
+    assert flag.reason.startswith("Chose the same of 5 points for ")
     assert flag.reason.endswith(words)
 
 
@@ -100,7 +102,9 @@ def test_the_threshold_of_statements_counts_for_each_block_and_lowers_nothing_wi
 
 
 def test_items_and_statements_alike_are_one_flag_with_a_sentence_each() -> None:
-    given = Given(None, [(True, None, None, 3)] * 3, [], marked=[Marked("about the list", 7, MIXED)] * 2)
+    given = Evidence(
+        None, [(True, None, None, 3)] * 3, [], scale_answers=[ScaleAnswers("about the list", 7, MIXED)] * 2
+    )
     (flag,) = flags_of(given, Thresholds(), 60)
     assert flag.reason.count(".") == 3
     assert dict(flag.numbers) == {"items": 3, "statements": 12, "reversed": 4}
@@ -117,8 +121,8 @@ def test_the_median_counts_from_five_people_on_and_the_higher_limit_holds() -> N
     ("given", "words"),
     [
         ({"fastest": 1}, "no threshold 'fastest'"),
-        ({"fastest_seconds": "60"}, "is a number"),
-        ({"alike_items": True}, "is a number"),
+        ({"fastest_seconds": "60"}, "must be a number"),
+        ({"alike_items": True}, "must be a number"),
         ({"fastest_seconds": -1}, "0 seconds or more"),
         ({"fastest_share": 1.5}, "from 0 to 1"),
         ({"alike_ratings": 1}, "from 2"),

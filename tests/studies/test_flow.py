@@ -7,12 +7,12 @@ import doctest
 import pytest
 
 from core.errors import ParameterError
-from studies import flow, measures
-from studies.flow import Place, may_change, may_look, next_place, places
-from studies.questionnaires import schema
+from studies.instrument import flow, measures
+from studies.instrument.flow import Place, may_change, may_look, next_place, page_sequence
+from studies.instrument.questionnaires import schema
 
 pytestmark = pytest.mark.unit
-WAY = places(3)
+WAY = page_sequence(3)
 
 
 @pytest.mark.parametrize("module", [flow, measures, schema])
@@ -43,8 +43,8 @@ def test_place_refuses_what_is_not_on_the_way(step: str, rank: int) -> None:
 
 
 def test_a_study_that_asks_something_after_the_list_has_a_page_for_it() -> None:
-    assert Place("after") not in places(2)
-    way = places(2, has_after=True)
+    assert Place("after") not in page_sequence(2)
+    way = page_sequence(2, has_after=True)
     assert [place.step for place in way[-3:]] == ["overall", "after", "thanks"]
     assert next_place(Place("overall"), 2, has_after=True) == Place("after")
     assert next_place(Place("overall"), 2) == Place("thanks")
@@ -55,7 +55,7 @@ def test_a_study_that_asks_something_after_the_list_has_a_page_for_it() -> None:
 
 def test_places_refuse_an_empty_list() -> None:
     with pytest.raises(ParameterError):
-        places(0)
+        page_sequence(0)
 
 
 @pytest.mark.parametrize("here", WAY, ids=str)
@@ -97,11 +97,6 @@ def test_items_stay_changeable_until_completed() -> None:
 )
 def test_missing_of_item_follows_the_first_answer(answers: dict[str, object], missing: tuple[str, ...]) -> None:
     assert flow.missing_of_item(answers) == missing
-
-
-def test_questions_of_item_open_with_the_first_answer() -> None:
-    assert flow.questions_of_item(None) == ("watched",)
-    assert flow.questions_of_item(False) == ("watched", "heard", "trailer_seen", "rating")
 
 
 def test_branch_of_an_unwatched_item_without_trailer() -> None:

@@ -1,18 +1,16 @@
-"""Reading what many participants gave: few queries whatever their number, and nothing left switched off."""
+"""Bulk reading of participants' data: the number of queries does not depend on the number of participants."""
 
 from __future__ import annotations
-
-import gc
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from studies.enums import Mode
-from studies.questionnaires.conditions import Test as Comparison
-from studies.questionnaires.schema import questionnaire_from
-from studies.selectors.gathering import Asker
-from studies.selectors.responses import records
+from studies.instrument.questionnaires.conditions import Test as Comparison
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.participation.selectors.bulk_reader import QuestionFilter
+from studies.participation.selectors.responses import records
 from tests.factories.analysis import planted_person
 from tests.factories.studies import make_study
 
@@ -52,32 +50,18 @@ def test_everybody_has_their_own_answers_and_items() -> None:
     assert all(not record.answered for record in records(study, [Mode.LIVE]))
 
 
-def test_collection_goes_on_after_reading_and_after_stopping_halfway() -> None:
-    study = make_study()
-    for _ in range(2):
-        planted_person(study, "TopPop", [3, 4, 5, 1, 2], 4)
-    assert gc.isenabled()
-    reading = records(study, [Mode.LIVE])
-    next(reading)
-    assert not gc.isenabled()
-    reading.close()
-    assert gc.isenabled()
-    list(records(study, [Mode.LIVE]))
-    assert gc.isenabled()
-
-
 def test_asked_questions_are_found_by_the_answers_that_conditions_look_at() -> None:
     study = make_study()
-    asker = Asker(questionnaire_from(study.questionnaire))
-    conditional = [question for question in asker.questionnaire.items if question.shown_if is not None]
+    question_filter = QuestionFilter(questionnaire_from(study.questionnaire))
+    conditional = [question for question in question_filter.questionnaire.items if question.shown_if is not None]
     mentioned = {test.question for question in conditional for test in question.shown_if.tests()}
-    assert mentioned <= set(asker.mentioned)
+    assert mentioned <= set(question_filter.mentioned)
     for given in ({"watched": True}, {"watched": False}, {"watched": False, "rating": 3}, {}):
-        expected = {question.key for question in asker.questionnaire.asked("items", given)}
-        assert asker.asked("items", given) == expected
-        assert asker.asked("items", given) == expected  # the second time from what was kept
+        expected = {question.key for question in question_filter.questionnaire.asked("items", given)}
+        assert question_filter.keys("items", given) == expected
+        assert question_filter.keys("items", given) == expected  # the second time from what was kept
     assert not Comparison("watched", "equals", True).holds({"watched": 1})
     # 1 is no yes: the two are kept apart.
-    assert asker.asked("items", {"watched": 1}) == {
-        question.key for question in asker.questionnaire.asked("items", {"watched": 1})
+    assert question_filter.keys("items", {"watched": 1}) == {
+        question.key for question in question_filter.questionnaire.asked("items", {"watched": 1})
     }

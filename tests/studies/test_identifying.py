@@ -21,26 +21,26 @@ from core.errors import ParallaxError, ParameterError
 from core.models import LogEntry
 from core.provenance import digest_of
 from parallax.integrity.answers import check_answers, check_exports
-from studies.codebook import YES, wide_variables
+from studies.data.codebook import YES, wide_variables
+from studies.data.exports import FORMATS, Options, write_export
+from studies.data.exports.tables import KEYS
+from studies.data.services.retention import erase_expired, set_retention
+from studies.design.presets.loader import load_preset
+from studies.design.services.amending import reword_questionnaire
+from studies.design.services.design import change_design
+from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus, Role
-from studies.exports import FORMATS, Options, write_export
-from studies.exports.tables import KEYS
+from studies.instrument.questionnaires.core import core_problems
+from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
+from studies.instrument.questionnaires.schema import DECLINED, ERASED, is_erased, questionnaire_from
 from studies.models import Event, ExternalId, Participant, Response, Study
-from studies.presets.loader import load_preset
-from studies.questionnaires.core import core_problems
-from studies.questionnaires.document import DocumentProblems, read_document, write_document
-from studies.questionnaires.schema import DECLINED, ERASED, is_erased, questionnaire_from
-from studies.selectors import live
-from studies.selectors.completeness import why_incomplete
-from studies.selectors.responses import records
-from studies.services import answers, finishing
-from studies.services.amending import reword_questionnaire
-from studies.services.blinding import open_outcomes
-from studies.services.design import change_design
-from studies.services.launch import close_study
-from studies.services.members import add_member
-from studies.services.notices import look_around
-from studies.services.retention import erase_expired, set_retention
+from studies.monitoring.selectors import live
+from studies.monitoring.selectors.completeness import why_incomplete
+from studies.monitoring.services.blinding import open_outcomes
+from studies.monitoring.services.notice_rules import notify_due
+from studies.participation.selectors.responses import records
+from studies.participation.services import answers, finishing
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.questionnaires import make_study_asking, words
 from tests.factories.studies import rated
@@ -151,16 +151,16 @@ def test_the_option_comes_back_from_a_document_and_changes_nothing_where_it_is_n
         (
             [{"key": "reads", "kind": "attention", "text": words("Take 2."), "minimum": 1, "maximum": 3, "expects": 2,
               "identifies": True}],
-            r"after\[0\].identifies.*The attention check 'reads' names nobody",
+            r"after\[0\].identifies.*The attention check 'reads' cannot identify a person",
         ),
         (
             [{"key": "trust", "kind": "likert", "text": words("Trust?"), "minimum": 1, "maximum": 5, "scale": "trust",
               "identifies": True}],
-            r"after\[0\].identifies.*the score of a scale would give it away",
+            r"after\[0\].identifies.*the score of a scale would reveal it",
         ),
         (
             [CAMPUS, {**CALL, "shown_if": {"question": "campus", "equals": "north"}}],
-            r"after\[1\].shown_if.*names a person and may be erased. Ask whether it was answered",
+            r"after\[1\].shown_if.*identifies a person and may be erased. Ask whether it was answered",
         ),
         (
             [FAMILY, {**CALL, "shown_if": {"question": "family", "row": "mother", "answered": True}}],
@@ -182,7 +182,7 @@ def test_a_measured_question_cannot_identify(block: str, key: str) -> None:
     whole = copy.deepcopy(load_preset("cremonesi-2011").questionnaire)
     next(one for one in whole[block] if one["key"] == key)["identifies"] = True
     (problem,) = core_problems(questionnaire_from(whole))
-    assert f"The question {key!r} cannot be one that identifies a person" in str(problem)
+    assert f"The question {key!r} must not identify a person" in str(problem)
 
 
 @pytest.mark.unit
@@ -355,7 +355,7 @@ def test_owners_are_told_ahead_though_there_is_no_external_id_and_the_command_sa
     finished(study)
     close_study(study=study)
     Study.objects.filter(pk=study.pk).update(external_ids_kept_days=30, closed_at=timezone.now() - timedelta(days=20))
-    look_around()
+    notify_due()
     assert "The external ids are erased on" in study.notices.get().text
     Study.objects.filter(pk=study.pk).update(external_ids_kept_days=20)
     out = io.StringIO()

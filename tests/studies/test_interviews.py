@@ -13,19 +13,20 @@ from django.urls import reverse
 
 from accounts.models import User
 from core.errors import ParallaxError
-from studies.codebook import INDIRECTLY, YES, participant_variables
+from studies.allocation.selectors.allocations import replayed_log
+from studies.data.codebook import INDIRECTLY, YES, participant_variables
+from studies.design.narrative.preregistration import OSF, preregistration
+from studies.design.selectors.planning import preregistration_plan
+from studies.design.services.design import change_design
 from studies.enums import Entrance, Mode, ParticipantStatus, Role
 from studies.models import Interview, Participant, PersonalLink, Study
-from studies.narrative.preregistration import OSF, preregistration
-from studies.selectors.allocation import replayed_log
-from studies.selectors.planning import preregistration_plan
-from studies.selectors.recruiting import conditions_without_interviewer, interviewers_of, link_counts
-from studies.services import consenting, enrolment
-from studies.services.blinding import open_outcomes
-from studies.services.design import change_design
-from studies.services.interviews import start_interview
-from studies.services.members import add_member, remove_member
-from studies.services.privacy import withdraw
+from studies.monitoring.services.blinding import open_outcomes
+from studies.participation.services import consenting, enrolment
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.interviews import start_interview
+from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.selectors.recruitment import conditions_without_interviewer, interviewers_of, link_counts
+from studies.team.services.members import add_member, remove_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import ABOUT, completed, make_study
 from tests.studies.test_pages import Person, tree
@@ -52,7 +53,7 @@ def _signed_in(user: User) -> Client:
 
 def _interviewed(study: Study, interviewer: User, **about: Any) -> Participant:
     started = start_interview(study=study, interviewer=interviewer, place="Room 12", label="Anna R.")
-    entry = consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43)
+    entry = consenting.consent(EntryAttempt(study=study, entry_key=started.key, browser_key="b" * 43))
     return enrolment.accept_about(participant=entry.participant, answers={**ABOUT, **about})
 
 
@@ -61,13 +62,16 @@ def test_a_session_is_stored_with_place_and_label_and_enrols_by_consent(owner: U
     one, other = _interviewer(study), _interviewer(study)
     started = start_interview(study=study, interviewer=one, place=" Room 12 ", label="Anna R.")
     assert not Participant.objects.exists()
-    entry = consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43)
-    assert consenting.consent(study=study, entry_key=started.key, browser_key="b" * 43).participant == entry.participant
+    entry = consenting.consent(EntryAttempt(study=study, entry_key=started.key, browser_key="b" * 43))
+    assert (
+        consenting.consent(EntryAttempt(study=study, entry_key=started.key, browser_key="b" * 43)).participant
+        == entry.participant
+    )
     interview = Interview.objects.get()
     assert (interview.participant, interview.place, interview.label) == (entry.participant, "Room 12", "Anna R.")
     assert entry.participant.entrance == Entrance.INTERVIEW
     assert [start_interview(study=study, interviewer=who).interview.number for who in (other, one, other)] == [2, 1, 2]
-    assert link_counts(study).made == 0  # interviews' links are their own
+    assert link_counts(study).created == 0  # interviews' links are their own
     lines = interviewers_of(study)
     assert [(line.researcher, line.number, line.n_sessions) for line in lines] == [(one, 1, 2), (other, 2, 2)]
     withdraw(participant=entry.participant)
@@ -95,7 +99,7 @@ def test_by_default_every_interviewer_meets_every_condition(owner: User, method:
     assert strata == {"women, 20-34, interviewer 1", "women, 20-34, interviewer 2"}
     assert replayed_log(study, Mode.LIVE).problem == ""
     assert enrolment.accept_about(
-        participant=consenting.consent(study=study, entry_key="k" * 40).participant, answers=ABOUT
+        participant=consenting.consent(EntryAttempt(study=study, entry_key="k" * 40)).participant, answers=ABOUT
     ).status == ParticipantStatus.QUOTA_FULL  # fmt: skip
 
 
@@ -109,15 +113,15 @@ def test_nested_interviewers_fill_their_own_condition_and_the_log_replays(owner:
         start_interview(study=study, interviewer=without)
     late = start_interview(study=study, interviewer=first)
     found = [_interviewed(study, first, gender=gender) for gender in ("woman", "man", "woman")]
-    with pytest.raises(ParallaxError, match="Your condition has everybody"):
+    with pytest.raises(ParallaxError, match="Your condition has reached its target"):
         start_interview(study=study, interviewer=first)
-    late_one = consenting.consent(study=study, entry_key=late.key, browser_key="b" * 43).participant
+    late_one = consenting.consent(EntryAttempt(study=study, entry_key=late.key, browser_key="b" * 43)).participant
     assert enrolment.accept_about(participant=late_one, answers=ABOUT).status == ParticipantStatus.QUOTA_FULL
     assert [one.status for one in found] == ["active", "active", "active"]
     assert {one.condition_id for one in found} == {conditions[0].pk}
     assert _interviewed(study, second).condition == conditions[1]
     assert replayed_log(study, Mode.LIVE).problem == ""
-    plain = consenting.consent(study=study, entry_key="k" * 40).participant
+    plain = consenting.consent(EntryAttempt(study=study, entry_key="k" * 40)).participant
     assert enrolment.accept_about(participant=plain, answers=ABOUT).condition == conditions[1]
     assert replayed_log(study, Mode.LIVE).problem == ""
 
@@ -125,7 +129,7 @@ def test_nested_interviewers_fill_their_own_condition_and_the_log_replays(owner:
 def test_nesting_is_flagged_wherever_the_study_is_told_of(owner: User) -> None:
     study = make_study(owner=owner, status="draft")
     client = _signed_in(owner)
-    words = "cannot be told apart"
+    words = "confounded"
     assert words not in preregistration(preregistration_plan(study), OSF)
     with pytest.raises(ParallaxError, match="crossed or nested"):
         change_design(study=study, settings={"interviewers": "both"})
@@ -196,7 +200,7 @@ def test_the_interviewer_hands_over_a_device_that_nobody_is_signed_in_on(owner: 
     assert person.me.interview.label == "A7"
     assert not tree(person.get("about/")).xpath("//a[starts-with(@href, '/studies') or starts-with(@href, '/account')]")
     # The next session on the same device is another person's.
-    assert "I take part" in client.get(f"/s/{study.slug}/").text
+    assert "Take part" in client.get(f"/s/{study.slug}/").text
 
 
 def test_a_session_for_another_device_shows_its_link_once(owner: User) -> None:
@@ -216,10 +220,10 @@ def test_a_session_for_another_device_shows_its_link_once(owner: User) -> None:
     assert "B1" not in stranger.get(url).text
     study.conditions.update(target=0)
     full = client.post(url, {"where": "here"})
-    assert "the number of people it needs" in full.text
+    assert "the number of participants it needs" in full.text
     assert "_auth_user_id" in client.session  # nobody is signed out for nothing
     Study.objects.update(status="paused")
-    assert "takes no participants at the moment" in client.get(url).text
+    assert "does not accept participants at the moment" in client.get(url).text
 
 
 def test_an_interviewer_who_left_stays_in_the_data_by_number(owner: User) -> None:

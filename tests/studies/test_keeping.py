@@ -13,15 +13,15 @@ from django.urls import reverse
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from evaluation.models import EvaluationRun, TrainedModel
+from studies.allocation.selectors.assignment_seed import seed_commitment
+from studies.design.services.archiving import archive_study, restore_study
+from studies.design.services.deleting import delete_study
+from studies.design.services.design import change_design
+from studies.design.services.duplicating import duplicate_study, free_slug
+from studies.design.services.launch import close_study, design_snapshot, launch_study, pause_study, resume_study
 from studies.enums import ExportStatus, Mode, Role
 from studies.models import Allocation, Condition, ExportJob, Participant, Response, Study
-from studies.selectors.assignment_seed import seed_commitment
-from studies.services.archiving import archive_study, restore_study
-from studies.services.deleting import delete_study
-from studies.services.design import change_design
-from studies.services.duplicating import duplicate_study, free_slug
-from studies.services.launch import close_study, design_snapshot, launch_study, pause_study, resume_study
-from studies.services.members import add_member
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, enter, make_study
 
@@ -91,7 +91,7 @@ def test_the_page_asks_for_both_and_leads_to_the_copy() -> None:
     assert "There is a study called good-films already." in taken
     response = client.post(_url("duplicate", study), {"title": "Mine", "slug": "mine"}, follow=True)
     assert response.redirect_chain[-1][0] == reverse("studies:detail", args=["mine"])
-    assert "with nobody&#x27;s data" in response.content.decode()
+    assert "without participants or answers" in response.content.decode()
 
 
 def test_an_archived_study_is_out_of_the_list_and_only_read_until_it_is_restored() -> None:
@@ -149,7 +149,7 @@ def test_a_draft_with_previews_is_deleted_wholly_and_its_models_stay() -> None:
     models = TrainedModel.objects.count()
     client = _owner(study)
     page = client.get(_url("delete", study)).content.decode()
-    assert "Take the data first" not in page
+    assert "Export your data first" not in page
     assert 'name="typed"' not in page
     response = client.post(_url("delete", study), follow=True)
     assert "is deleted." in response.content.decode()

@@ -10,17 +10,17 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
 from evaluation.models import EvaluationRun, TrainedModel
-from studies.enums import STUDY_MOVES, Role, StudyStatus
-from studies.models import Condition, Study, StudyMembership
-from studies.services.design import change_design, create_study
-from studies.services.launch import (
+from studies.design.services.design import change_design, create_study
+from studies.design.services.launch import (
     close_study,
     design_snapshot,
     launch_study,
     pause_study,
     resume_study,
 )
-from studies.services.members import add_member, remove_member
+from studies.enums import STUDY_MOVES, Role, StudyStatus
+from studies.models import Condition, Study, StudyMembership
+from studies.team.services.members import add_member, remove_member
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run_at
@@ -93,7 +93,7 @@ def test_a_draft_can_be_changed_and_a_bad_change_leaves_it_as_it_was() -> None:
     age = next(q for q in changed.questionnaire["about"] if q["key"] == "age")
     assert age["admits"] == {"minimum": 18, "maximum": 65}
     assert changed.texts["en"]["consent"] == "**Yes?**"
-    assert changed.texts["en"]["screened_out"] != "kept out"
+    assert changed.texts["en"]["screened_out"] == "kept out"
     _refused("study.bad_settings", change_design, study=study, settings={"idle_minutes": 0}, per_condition=5)
     _refused("study.bad_settings", change_design, study=study, ages=(50, 20))
     study.refresh_from_db()

@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.design.services.design import change_design, create_study
 from studies.enums import Mode
 from studies.models import Participant, Study
-from studies.selectors.assignment_seed import is_seed_known, seed_commitment
-from studies.services.design import change_design, create_study
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, make_study
 

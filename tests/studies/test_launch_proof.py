@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.services.building import build_report
+from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from recommenders import registry
+from studies.design.services.design import change_design, create_study
+from studies.design.services.launch import launch_problems, launch_study
 from studies.models import Notice, Study
-from studies.services.design import change_design, create_study
-from studies.services.launch import launch_problems, launch_study
 from tests.factories.catalog import make_half_stars_version, make_usage_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study, rated
@@ -101,7 +101,7 @@ def test_a_draft_of_such_a_run_is_not_launched_for_the_reason_that_the_report_gi
     with pytest.raises(ParallaxError) as refusal:
         build_report(study=launched, run=_remade(run, launched))
     assert problem == str(refusal.value)
-    assert "Choose a run of one-plus-random" in problem
+    assert "Choose a run with one-plus-random" in problem
     with pytest.raises(CommandError, match="one-plus-random"):
         call_command("launch_study", study.slug)
 

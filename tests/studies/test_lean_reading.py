@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from studies.enums import Mode, Provenance
 from studies.models import ProfileRating, Response, Study
-from studies.selectors.responses import completed_answers, records
+from studies.participation.selectors.responses import completed_answers, records
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study

@@ -11,14 +11,15 @@ from lxml import html
 
 from core.errors import ParallaxError
 from evaluation.services.serving import recommend
-from parallax.integrity.checking import findings
+from parallax.integrity.all_checks import findings
+from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Allocation, Participant, RecommendationList, Study
-from studies.services import condition_lists, enrolment
-from studies.services.blinding import open_outcomes
-from studies.services.condition_lists import letter, sample_profile, side_by_side
-from studies.services.launch import close_study
-from studies.services.previewing import choose_condition, preview_link, tickets
+from studies.monitoring.services.blinding import open_outcomes
+from studies.participation.services import enrolment
+from studies.participation.services.previewing import choose_condition, preview_link, tickets
+from studies.simulation.services import condition_lists
+from studies.simulation.services.condition_lists import letter, sample_profile, side_by_side
 from tests.factories.studies import ABOUT, enter, make_study
 from tests.studies.test_pages import Person
 
@@ -64,7 +65,7 @@ def test_names_are_shown_where_blinding_allows() -> None:
     assert [one.name for one in blinded.lists] == ["List A", "List B"]
     client = _owner(study)
     page = client.get(_lists(study), {"r3": "5"}).content.decode()
-    assert "Conditions stay unnamed" in page
+    assert "Condition names are hidden" in page
     assert not [label for label in labels if label in page]
     open_outcomes(study=study, reason="The board asks.")
     page = client.get(_lists(study), {"r3": "5"}).content.decode()
@@ -117,7 +118,7 @@ def test_the_page_takes_a_user_or_stars_and_says_what_is_wrong() -> None:
     assert len(tree.xpath("//*[@class='lists']//ol/li")) == 10
     assert "number=3" in sampled.content.decode()
     bad = client.get(_lists(study), {"r3": "9", "r999999": "2"}).content.decode()
-    assert "&#x27;9&#x27; is no rating; item 3 takes 1 to 5." in bad
+    assert "&#x27;9&#x27; is not a rating; item 3 takes 1 to 5." in bad
     assert "There is no item 999999 here" in bad
     part = client.get(_lists(study), {"q": "film 1"}, headers={"HX-Request": "true", "HX-Target": "found"})
     assert part.content.decode().startswith('<ul class="rows" id="found"')
@@ -130,8 +131,8 @@ def test_a_preview_meets_the_condition_that_was_chosen(ticket: int) -> None:
     for _twice in range(2):
         person = Person(study)
         person.consent(preview_link(study=study, ticket=ticket))
-        person.post("about/", {**{key: str(value) for key, value in ABOUT.items()}, "not_met_before": "yes",
-                               "no_technical_knowledge": "yes"})  # fmt: skip
+        person.post("about/", {**{key: str(value) for key, value in ABOUT.items()}, "first_visit": "yes",
+                               "recommender_experience": "no"})  # fmt: skip
         me = person.me
         assert (me.mode, me.condition, me.status) == (Mode.PREVIEW, chosen, ParticipantStatus.ACTIVE)
     places = list(Participant.objects.values_list("place", flat=True))

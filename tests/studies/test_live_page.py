@@ -7,13 +7,14 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
+from studies.design.services.launch import design_snapshot, launch_study
 from studies.enums import Mode, Role
 from studies.models import Participant, Study
-from studies.selectors import live, monitor
-from studies.selectors.quality import flag_counts
-from studies.services.blinding import open_outcomes
-from studies.services.launch import design_snapshot, launch_study
-from studies.services.privacy import withdraw
+from studies.monitoring.selectors import live, monitor
+from studies.monitoring.selectors.quality import flag_counts
+from studies.monitoring.services.blinding import open_outcomes
+from studies.participation.services.withdrawal import withdraw
+from tests.factories.pages import flat
 from tests.factories.studies import assigned, completed, enter, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -45,7 +46,7 @@ def test_newest_answers_hide_what_was_said_until_outcomes_are_open() -> None:
         _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
     )
     people, others = page.split("<h3>Simulated participants")
-    assert "is shown once the outcomes are open" in people
+    assert "are shown once the outcomes are unblinded" in people
     assert "=1+1, fine" not in people
     assert "=1+1, fine" in others
     open_outcomes(study=study, reason="The board asks.")
@@ -93,9 +94,7 @@ def test_every_line_of_condition_and_stratum_adds_up_whatever_became_of_people()
     assert (none.n_screened_out, none.by_condition) == (1, [])
     for line, cell in zip(monitor.counts_by_condition(study, Mode.LIVE), own.cells, strict=True):
         assert (line.started, line.left) == (cell.started, cell.left)
-    shown = (
-        _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
-    )
+    shown = flat(_owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).text)
     cells = "".join(f'<td class="n">{n}</td>' for n in (6, 0, 1, 1, 4))
     assert shown.count(f'<th scope="row">{conditions[0].label}</th>{cells}') == 2, "in its stratum, and in all of them"
     assert "3 slots held, 0 screened out" in shown
@@ -138,9 +137,9 @@ def test_thresholds_are_set_with_the_design_hashed_with_it_and_count() -> None:
     completed(study)
     assert dict(flag_counts(study, [Mode.LIVE]))["Too fast"] == 0
     study.settings["quality"]["fastest_seconds"] = 60
-    assert dict(live.kept_flag_counts(study, Mode.LIVE))["Too fast"] == 1
+    assert dict(live.cached_flag_counts(study, Mode.LIVE))["Too fast"] == 1
     page = client.get(reverse("studies:quality", args=[study.slug])).content.decode()
-    assert "too fast is below 0 seconds or 0 % of the median time" in page
+    assert "too fast means below 0 seconds or 0% of the median time" in page
 
 
 def test_the_address_of_the_live_part_leads_to_the_whole_page() -> None:
@@ -152,7 +151,7 @@ def test_the_address_of_the_live_part_leads_to_the_whole_page() -> None:
 def test_before_anybody_came_a_sentence_says_so_and_a_tick_stands_before_its_words() -> None:
     study = make_study()
     page = _owner(study).get(reverse("studies:detail", args=[study.slug])).content.decode()
-    assert "Nobody has come yet." in page
-    assert "How far they came" not in page
+    assert "No participants yet." in page
+    assert "Progress by step" not in page
     box, words = page.index('name="include_simulated"'), page.index("With simulated participants</label>")
     assert box < words

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import DataError
-from studies.measures import item_measures, participant_measures
+from studies.instrument.measures import item_measures, participant_measures
 
 pytestmark = pytest.mark.unit
 

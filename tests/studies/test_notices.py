@@ -15,14 +15,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.errors import ParallaxError
+from studies.design.services.launch import close_study
 from studies.enums import ExportStatus, Mode, NoticeKind, NoticeMail, Role
 from studies.models import ExportJob, Notice, NoticeReceipt, Participant, Study, StudyMembership
-from studies.services.launch import close_study
-from studies.services.members import add_member
-from studies.services.notice_mail import digest_cutoff, send_due
-from studies.services.notices import look_around, note
-from studies.services.ratings import rate_item
-from studies.services.recommending import finish_rating
+from studies.monitoring.services.notice_mail import digest_cutoff, send_due
+from studies.monitoring.services.notice_rules import notify_due
+from studies.participation.services.ratings import rate_item
+from studies.participation.services.recommending import finish_rating
+from studies.team.services.members import add_member
+from studies.team.services.notices import notify_owners
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, enter, items_of, make_study
 
@@ -48,17 +49,17 @@ def _kinds(study: Study) -> list[str]:
 def test_a_study_that_fills_is_told_of_step_by_step_and_each_step_once() -> None:
     study = make_study(per_condition=1, settings={"quality": {"fastest_seconds": 0, "fastest_share": 0}})
     enter(study, Mode.SIMULATED)
-    assert look_around() == 0
+    assert notify_due() == 0
     enter(study)
-    assert look_around() == 1
+    assert notify_due() == 1
     assert _kinds(study) == [NoticeKind.FIRST_PARTICIPANT]
     done = completed(study)
     assigned(study)
-    look_around()
+    notify_due()
     assert _kinds(study) == [NoticeKind.FIRST_PARTICIPANT, NoticeKind.STUDY_FULL, NoticeKind.TARGET_REACHED]
     reached = study.notices.get(kind=NoticeKind.TARGET_REACHED)
     assert reached.text.startswith(f"{done.condition.label} has reached its target of 1 ")  # type: ignore[union-attr]
-    assert look_around() == 0
+    assert notify_due() == 0
     assert NoticeReceipt.objects.count() == 3
 
 
@@ -66,16 +67,16 @@ def test_a_flag_is_told_once_and_looked_for_again_after_somebody_moved() -> None
     study = make_study()
     person = completed(study)  # in no time at all
     now = timezone.now()
-    look_around(now=now)
+    notify_due(now=now)
     told = study.notices.get(kind=NoticeKind.FLAG)
     assert "has a flag, too fast: Took " in told.text
     assert "below 60 seconds is too fast." in told.text
     assert person.code not in told.text
     Notice.objects.all().delete()
-    look_around(now=now + timedelta(minutes=6))
+    notify_due(now=now + timedelta(minutes=6))
     assert not study.notices.filter(kind=NoticeKind.FLAG).exists(), "nobody moved since"
     Participant.objects.filter(pk=person.pk).update(updated_at=now + timedelta(minutes=7))
-    look_around(now=now + timedelta(minutes=8))
+    notify_due(now=now + timedelta(minutes=8))
     assert study.notices.filter(kind=NoticeKind.FLAG).count() == 1
 
 
@@ -84,8 +85,8 @@ def test_owners_are_told_and_nobody_else() -> None:
     second, analyst = UserFactory(), UserFactory()
     add_member(study=study, email=second.email, role=Role.OWNER)
     add_member(study=study, email=analyst.email, role=Role.ANALYST)
-    assert note(study=study, kind=NoticeKind.FAULT, key="k", text="t") is not None
-    assert note(study=study, kind=NoticeKind.FAULT, key="k", text="t") is None
+    assert notify_owners(study=study, kind=NoticeKind.FAULT, key="k", text="t") is not None
+    assert notify_owners(study=study, kind=NoticeKind.FAULT, key="k", text="t") is None
     told = set(NoticeReceipt.objects.values_list("researcher", flat=True))
     assert told == set(study.memberships.filter(role=Role.OWNER).values_list("researcher", flat=True))
     assert analyst.pk not in told
@@ -111,8 +112,8 @@ def test_a_model_that_fails_pauses_the_study_and_is_told_of() -> None:
 def test_an_export_that_failed_is_told_once() -> None:
     study = make_study()
     ExportJob.objects.create(study=study, kind="wide", status=ExportStatus.FAILED, error="The disk is full.")
-    look_around()
-    look_around()
+    notify_due()
+    notify_due()
     assert study.notices.get().text == "The export wide could not be made: The disk is full. Ask for it again."
 
 
@@ -123,16 +124,16 @@ def test_a_retention_date_is_told_two_weeks_ahead_and_again_when_it_moves() -> N
     Study.objects.filter(pk=study.pk).update(answers_kept_days=30, external_ids_kept_days=30)
     study.refresh_from_db()
     assert study.closed_at is not None
-    look_around(now=study.closed_at + timedelta(days=15))
+    notify_due(now=study.closed_at + timedelta(days=15))
     assert not study.notices.exists()
-    look_around(now=study.closed_at + timedelta(days=17))
-    look_around(now=study.closed_at + timedelta(days=18))
+    notify_due(now=study.closed_at + timedelta(days=17))
+    notify_due(now=study.closed_at + timedelta(days=18))
     told = study.notices.get()  # of answers: there are no external ids to erase
     assert (told.kind, "The answers are erased on" in told.text) == (NoticeKind.RETENTION, True)
     Study.objects.filter(pk=study.pk).update(answers_kept_days=31)
-    look_around(now=study.closed_at + timedelta(days=18))
+    notify_due(now=study.closed_at + timedelta(days=18))
     assert study.notices.count() == 2
-    look_around(now=study.closed_at + timedelta(days=40))
+    notify_due(now=study.closed_at + timedelta(days=40))
     assert study.notices.count() == 2
 
 
@@ -143,7 +144,7 @@ def test_letters_go_at_once_or_after_the_hour_of_the_day_and_never_twice() -> No
     for who, choice in ((never, NoticeMail.NEVER), (at_once, NoticeMail.AT_ONCE)):
         membership = add_member(study=study, email=who.email, role=Role.OWNER)
         StudyMembership.objects.filter(pk=membership.pk).update(notices_by_mail=choice)
-    made = note(study=study, kind=NoticeKind.STUDY_FULL, key="k", text="The study is full.")
+    made = notify_owners(study=study, kind=NoticeKind.STUDY_FULL, key="k", text="The study is full.")
     assert made is not None
     noon = datetime(2030, 5, 2, 12, tzinfo=UTC)
     Notice.objects.update(at=noon)
@@ -168,8 +169,8 @@ def test_several_notices_are_one_letter_and_what_was_read_is_not_sent() -> None:
     other = make_study(slug="other", run=study.run, owner=study.memberships.get().researcher)
     StudyMembership.objects.update(notices_by_mail=NoticeMail.AT_ONCE)
     for number in range(3):
-        note(study=study, kind=NoticeKind.FLAG, key=str(number), text=f"Flag {number}.")
-    note(study=other, kind=NoticeKind.FAULT, key="x", text="Fault.")
+        notify_owners(study=study, kind=NoticeKind.FLAG, key=str(number), text=f"Flag {number}.")
+    notify_owners(study=other, kind=NoticeKind.FAULT, key="x", text="Fault.")
     NoticeReceipt.objects.filter(notice__text="Flag 1.").update(read_at=timezone.now())
     assert send_due() == 1
     letter = mail.outbox[0]
@@ -188,7 +189,7 @@ def test_a_letter_links_to_its_studies_where_the_site_says_its_address_and_else_
 
     def letter(number: int) -> str:
         for one in (study, other):
-            note(study=one, kind=NoticeKind.FLAG, key=str(number), text=f"Flag {number}.")
+            notify_owners(study=one, kind=NoticeKind.FLAG, key=str(number), text=f"Flag {number}.")
         assert send_due() == 1
         return str(mail.outbox[-1].body)
 
@@ -210,7 +211,7 @@ def test_a_letter_links_to_its_studies_where_the_site_says_its_address_and_else_
 def test_a_letter_that_is_refused_is_tried_again_later(settings: Any) -> None:
     study = make_study()
     StudyMembership.objects.update(notices_by_mail=NoticeMail.AT_ONCE)
-    note(study=study, kind=NoticeKind.FLAG, key="k", text="t")
+    notify_owners(study=study, kind=NoticeKind.FLAG, key="k", text="t")
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # nobody listens there
     assert send_due() == 0
@@ -234,10 +235,10 @@ def test_the_sweep_tells_and_writes() -> None:
 def test_the_list_shows_unread_first_and_marks_them_read() -> None:
     study = make_study()
     client = _owner(study)
-    assert "Nothing has happened yet" in client.get(reverse("studies:notices")).content.decode()
+    assert "No notices yet" in client.get(reverse("studies:notices")).content.decode()
     assert client.get(reverse("studies:notice-count")).content.decode().strip() == ""
     for number in range(2):
-        note(study=study, kind=NoticeKind.FLAG, key=str(number), text=f"Flag {number}.")
+        notify_owners(study=study, kind=NoticeKind.FLAG, key=str(number), text=f"Flag {number}.")
     first = NoticeReceipt.objects.get(notice__text="Flag 1.")
     assert "2<span" in client.get(reverse("studies:notice-count")).content.decode()
     client.post(reverse("studies:notice-read"), {"notice": first.pk})
@@ -245,14 +246,14 @@ def test_the_list_shows_unread_first_and_marks_them_read() -> None:
     assert page.index("Flag 0.") < page.index("Flag 1.")
     assert page.count('class="is-unread"') == 1
     refused = client.post(reverse("studies:notice-read"), {"notice": "x"}, follow=True).content.decode()
-    assert "Say which notice is read." in refused
+    assert "Choose the notice to mark as read." in refused
     client.post(reverse("studies:notice-read"), {"notice": "all"})
     assert client.get(reverse("studies:notice-count")).content.decode().strip() == ""
 
 
 def test_nobody_reads_or_marks_anothers_notices_nor_those_of_a_study_they_left() -> None:
     study = make_study()
-    note(study=study, kind=NoticeKind.FLAG, key="k", text="Secret flag.")
+    notify_owners(study=study, kind=NoticeKind.FLAG, key="k", text="Secret flag.")
     receipt = NoticeReceipt.objects.get()
     stranger = Client()
     stranger.force_login(UserFactory(), backend="django.contrib.auth.backends.ModelBackend")

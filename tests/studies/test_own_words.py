@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
 from core.errors import ParameterError
+from studies.data.exports import Options, write_export
 from studies.enums import ParticipantStatus
-from studies.exports import Options, write_export
+from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
+from studies.instrument.questionnaires.schema import Question, questionnaire_from
 from studies.models import Response, Study
-from studies.questionnaires.document import DocumentProblems, read_document, write_document
-from studies.questionnaires.schema import Question, questionnaire_from
 from tests.factories.questionnaires import every_kind, make_study_asking, words
 from tests.studies.test_editor import Owner
 from tests.studies.test_every_kind import GIVEN, at_after
@@ -89,7 +90,7 @@ def test_the_most_that_can_be_chosen_counts_own_words_and_a_choice_cannot_be_cal
     with pytest.raises(ParameterError, match="offers 4 choices; at most 1 to 4"):
         read(devices(maximum=5))
     called = {"after": [devices(choices=[*CHOICES, {"value": "other", "label": words("Other")}])]}
-    with pytest.raises(DocumentProblems, match=r"after\[0\].choices\[3\].*'other' has a meaning of its own"):
+    with pytest.raises(DocumentProblems, match=r"after\[0\].choices\[3\].*'other' is reserved"):
         read_document(write_document(called))
 
 
@@ -106,7 +107,7 @@ def test_a_condition_can_ask_whether_own_words_were_among_the_answers() -> None:
     )
     assert then.is_shown({"devices": ["phone", {"other": "at work"}]})
     assert not then.is_shown({"devices": ["phone"]})
-    with pytest.raises(ParameterError, match="waits for 'other', which is no answer"):
+    with pytest.raises(ParameterError, match="expects 'other', which is not an answer"):
         read(devices(other={}), {"key": "then", "kind": "yes_no", "text": words("Then?"),
                                  "shown_if": {"question": "devices", "includes": "other"}})  # fmt: skip
 
@@ -129,7 +130,7 @@ def test_the_field_is_on_the_page_without_a_script_and_words_alone_choose_it(stu
     assert field.xpath("ancestor::*[@hidden]") == []
     assert field.getparent().tag == "label"
     assert " ".join(field.getparent().text_content().split()) == "In your own words"
-    assert field.getparent().get("data-when") == "devices=other"
+    assert json.loads(field.getparent().get("data-condition")) == {"q": "devices", "is": "includes", "v": "other"}
     boxes = page.xpath("//input[@name='devices'][@type='checkbox']/@value")
     assert boxes[-1] == "other"
     person.post("after/", {"devices": ["tv"], "devices.other": "On a train"})
@@ -148,7 +149,7 @@ def test_the_field_is_on_the_page_without_a_script_and_words_alone_choose_it(stu
 @pytest.mark.integration
 @pytest.mark.django_db
 @pytest.mark.parametrize(("language", "said", "label"), [
-    ("en", "Please say it in your own words.", "In your own words"), ("it", "Dillo con parole tue.", "Con parole tue"),
+    ("en", "Please use your own words.", "In your own words"), ("it", "Usa le tue parole.", "Con parole tue"),
 ])  # fmt: skip
 def test_missing_words_are_asked_for_at_the_field(study: Study, language: str, said: str, label: str) -> None:
     person = at_after(study)
@@ -239,6 +240,7 @@ def one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.django_db
 @pytest.mark.usefixtures("one_connection")

@@ -15,7 +15,7 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Role
 from studies.models import Study, StudyMembership
-from studies.services.members import take_over
+from studies.team.services.members import take_over
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study

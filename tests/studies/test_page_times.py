@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from studies.enums import Mode
 from studies.models import Event, Participant, Study
-from studies.selectors.estimate import LIVE, STATED, cost_of, estimate_of
-from studies.selectors.page_times import BROWSER, SERVER, page_summaries, spent_by_page, step_times
+from studies.monitoring.selectors.estimate import LIVE, STATED, cost_of, estimate_of
+from studies.monitoring.selectors.page_times import BROWSER, SERVER, page_summaries, spent_by_page, step_times
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -115,9 +115,9 @@ def test_the_command_states_estimates_and_their_basis(study: Study) -> None:
     assert "Rating known items" in said
     assert "assumed" in said
     assert "All times are assumed: 0 live participants have completed" in said
-    assert "Assumed times are guesses, of seconds for each question, item and word." in said
-    assert "At 2.50 for each of 40 participants: 100.00 and 33.30 of fee (33.3 %), 133.30 in all" in said
-    with pytest.raises(CommandError, match="'much' is no number"):
+    assert "Assumed times are rough guesses, in seconds per question, item and word." in said
+    assert "At 2.50 for each of 40 participants: 100.00 plus a fee of 33.30 (33.3%), 133.30 in total" in said
+    with pytest.raises(CommandError, match="'much' is not a number"):
         call_command("estimate", study.slug, "--reward", "much")
     with pytest.raises(CommandError, match="no study called 'none'"):
         call_command("estimate", "none")
@@ -137,9 +137,9 @@ def test_the_page_shows_steps_and_cost_and_the_live_page_the_times(study: Study)
     wrong = client.get(f"/studies/{study.slug}/estimate/", {"reward": "-1"}).content.decode()
     assert "greater than or equal to 0" in wrong
     live = client.get(f"/studies/{study.slug}/live/", headers={"HX-Request": "true"}).content.decode()
-    assert "Median time of each step" in live
+    assert "Median time per step" in live
     assert "90.0 s" in live
-    assert "browser, in sight" in live
+    assert "browser, page visible" in live
 
 
 def test_no_time_is_negative_and_unfinished_people_count_nowhere(study: Study) -> None:

@@ -12,11 +12,11 @@ from django.test import Client
 from lxml import html
 
 from catalog.models import Item
+from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Event, ExternalId, Participant, ProfileRating, Response, Study
-from studies.services import answers
-from studies.services.entry_links import VALID_SECONDS, entry_link
-from studies.services.launch import close_study, pause_study
+from studies.participation.views import questions
+from studies.recruitment.services.entry_links import VALID_SECONDS, entry_link
 from tests.factories.catalog import make_version
 from tests.factories.studies import completed, make_study
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 HTMX = {"HX-Request": "true"}
 ABOUT = {
-    "not_met_before": "yes", "no_technical_knowledge": "yes", "age": "33", "gender": "woman", "education": "master",
+    "first_visit": "yes", "recommender_experience": "no", "age": "33", "gender": "woman", "education": "master",
     "nationality": "", "movies_per_month": "3_to_5",
 }  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_opening_the_link_enrols_nobody(study: Study) -> None:
     client = Client()
     page = client.get(f"/s/{study.slug}/?PROLIFIC_PID=abc")
     client.head(f"/s/{study.slug}/")
-    assert "I take part" in page.text
+    assert "Take part" in page.text
     assert Participant.objects.count() == 0
 
 
@@ -118,7 +118,7 @@ def test_consent_needs_every_box_and_keeps_what_was_ticked(study: Study) -> None
 
 def test_declining_stores_the_count_alone(study: Study) -> None:
     page = Client().post(f"/s/{study.slug}/", {"choice": "no", "entry_key": "k" * 43}, follow=True)
-    assert "Nothing about you was stored" in page.text
+    assert "Nothing about you has been stored" in page.text
     study.refresh_from_db()
     assert (study.n_declined, Participant.objects.count()) == (1, 0)
 
@@ -140,7 +140,7 @@ def test_the_study_link_leads_back_the_one_who_consented_in_this_browser(study: 
     person = Person(study)
     person.consent()
     assert person.client.get(f"/s/{study.slug}/", follow=True).request["PATH_INFO"] == f"{person.base}about/"
-    assert "I take part" in Client().get(f"/s/{study.slug}/").text
+    assert "Take part" in Client().get(f"/s/{study.slug}/").text
 
 
 @pytest.mark.parametrize("sent", [{"entry_key": "short"}, {"param:PROLIFIC_PID": "x" * 501}, {"param:a": "\0"}])
@@ -154,7 +154,7 @@ def test_a_consent_that_no_page_of_ours_sends_gets_a_calm_page(study: Study, sen
 def test_an_unknown_link_gets_a_calm_page(study: Study) -> None:
     page = Client().get("/s/p/nonsense/rate/")
     assert page.status_code == 404
-    assert "We do not know this link" in page.text
+    assert "This link is not valid" in page.text
 
 
 @pytest.mark.parametrize("step", ["about", "rate", "recommendations", "items", "overall"])
@@ -190,10 +190,10 @@ def test_when_every_condition_is_full_the_next_one_is_thanked(study: Study) -> N
     early = Person(study).to("about")
     for _ in range(6):
         Person(study).to("rate")
-    assert "reached the number of people" in early.post("about/", ABOUT).text
+    assert "reached the number of participants" in early.post("about/", ABOUT).text
     late = Client().get(f"/s/{study.slug}/").text
-    assert "reached the number of people" in late
-    assert "I take part" not in late
+    assert "reached the number of participants" in late
+    assert "Take part" not in late
     assert Participant.objects.count() == 7
 
 
@@ -219,12 +219,12 @@ def test_a_sixth_rating_is_refused_in_words_and_the_stars_are_emptied(study: Stu
     sixth = study.dataset_version.items.order_by("index")[5]
     page = person.post(f"rate/{sixth.pk}/", {"rating": "4"}, headers=HTMX)
     assert page.headers["HX-Reswap"] == "outerHTML"
-    assert "take one back first" in page.text
+    assert "clear a rating first" in page.text
     assert not tree(page).xpath(f"//form[@id='rating-{sixth.pk}']//input[@checked]")
     assert ProfileRating.objects.count() == 5
     # Without the script it is a whole page at the rating's address; a search from there is one of the catalogue.
     plain = tree(person.post(f"rate/{sixth.pk}/", {"rating": "4"}))
-    assert "take one back first" in plain.text_content()
+    assert "clear a rating first" in plain.text_content()
     assert plain.xpath("string(//form[@role='search']/@action)") == f"{person.base}rate/"
 
 
@@ -341,8 +341,8 @@ def test_questions_open_one_after_the_other_and_are_stored_as_given(study: Study
     person.post("films/1/", {"watched": "no", "heard": "yes", "trailer_seen": "yes"}, headers=HTMX)
     seen = person.get("films/1/")
     wording = "//fieldset[@id='question-rating']/legend/span[not(@hidden)]/text()"
-    assert ["remember of the trailer" in text for text in tree(seen).xpath(wording)] == [True]
-    assert ["Take a look" in text for text in tree(no).xpath(wording)] == [True]
+    assert ["as you remember it" in text for text in tree(seen).xpath(wording)] == [True]
+    assert ["Look at its details" in text for text in tree(no).xpath(wording)] == [True]
     person.post("films/1/", {"watched": "yes", "heard": "yes", "trailer_seen": "yes", "rating": "5"}, headers=HTMX)
     yes = person.get("films/1/")
     assert tree(yes).xpath(names) == ["question-watched", "question-rating"]
@@ -426,7 +426,7 @@ def test_the_end_leads_to_the_whole_list_where_that_lacks_an_answer(study: Study
     study.save()
     person = Person(study).to("overall")
     person.post("overall/", {"satisfaction": "5", "continue": "1"})
-    answers.take_back(participant=person.me, question="satisfaction")
+    person.me.responses.filter(question="satisfaction").delete()
     page = person.post("after/", {"where": "Here", "continue": "1"}, follow=True)
     assert page.request["PATH_INFO"] == f"{person.base}overall/"
     assert marked(page) == ["question-satisfaction"]
@@ -453,14 +453,14 @@ def test_a_press_that_finds_the_study_finished_by_another_leads_to_the_end(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person = Person(study).to("overall")
-    real, first = answers.answer, []
+    real, first = questions.submit_page, []
 
-    def answer(**given: Any) -> Any:
-        monkeypatch.setattr(answers, "answer", real)
+    def submit_page(**page: Any) -> Any:
+        monkeypatch.setattr(questions, "submit_page", real)
         first.append(person.post("overall/", {"satisfaction": "4", "continue": "1"}))
-        return real(**given)
+        return real(**page)
 
-    monkeypatch.setattr(answers, "answer", answer)
+    monkeypatch.setattr(questions, "submit_page", submit_page)
     second = person.post("overall/", {"satisfaction": "4", "continue": "1"})
     assert [leads(first[0]), leads(second)] == ["thanks", "thanks"]
 
@@ -468,23 +468,23 @@ def test_a_press_that_finds_the_study_finished_by_another_leads_to_the_end(
 def test_withdrawing_asks_once_more_and_erases_everything(study: Study) -> None:
     person = Person(study).to("overall")
     asked = person.get("withdraw/")
-    assert "cannot be brought back" in asked.text
+    assert "cannot be restored" in asked.text
     assert Response.objects.exists()
-    assert "are erased" in person.post("withdraw/").text
+    assert "have been erased" in person.post("withdraw/").text
     assert person.me.status == ParticipantStatus.WITHDRAWN
     assert not Response.objects.exists()
     assert not ProfileRating.objects.exists()
-    assert "are erased" in person.get("films/1/").text
+    assert "have been erased" in person.get("films/1/").text
 
 
 def test_a_study_that_rests_keeps_the_answers_and_says_so(study: Study) -> None:
     person = Person(study).to("items")
     pause_study(study=study)
-    assert "Your answers are kept" in person.get("films/1/").text
-    assert "takes no participants" in Client().get(f"/s/{study.slug}/").text
+    assert "Your answers are saved" in person.get("films/1/").text
+    assert "not accepting participants" in Client().get(f"/s/{study.slug}/").text
     done = completed(make_study(slug="other"))
     close_study(study=done.study)
-    assert "takes no answers" in Client().get("/s/other/").text
+    assert "is not accepting participants" in Client().get("/s/other/").text
 
 
 def test_a_preview_is_marked_and_only_a_signed_link_makes_one(study: Study) -> None:

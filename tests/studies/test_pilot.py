@@ -14,20 +14,22 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from analysis.narrative.verdict import simulated_notice
-from analysis.services.building import build_report
+from analysis.results.report import Results
+from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
+from studies.data.exports import Options, write_export
+from studies.design.services.design import change_design
+from studies.design.services.launch import design_snapshot, launch_study
+from studies.design.services.questionnaires import delete_question
 from studies.enums import Mode
-from studies.exports import Options, write_export
 from studies.models import Allocation, Participant, Study
-from studies.selectors.outcomes import outcomes_of
-from studies.services.design import change_design
-from studies.services.entrance import refuse_unless_open
-from studies.services.launch import design_snapshot, launch_study
-from studies.services.pilot import entry_key_of
-from studies.services.questionnaires import delete_question
-from studies.services.tokens import digest_of_key
+from studies.monitoring.selectors.outcomes import outcomes_of
+from studies.participation.services.entrance import refuse_unless_open
+from studies.recruitment.services.tokens import digest_of_key
+from studies.simulation.services.pilot import entry_key_of
 from tests.factories.evaluation import make_run_at
+from tests.factories.results import partial
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
@@ -59,6 +61,7 @@ def everything(study: Study) -> dict[int, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_group_is_the_same_whatever_the_parallelism_and_effects_are_planted_and_shown(
     live_server: Any, tmp_path: Path
 ) -> None:
@@ -120,6 +123,7 @@ def test_a_group_is_the_same_whatever_the_parallelism_and_effects_are_planted_an
     assert live.index(planted) > live.index("Simulated participants")
 
 
+@pytest.mark.slow
 def test_a_draft_is_walked_before_its_launch_and_anew_once_its_design_has_changed(live_server: Any) -> None:
     study = make_study(status="draft", per_condition=5, run=make_run_at("succeeded", reserve=0.3))
     walk = ("simulate_participants", study.slug, "--per-condition", "1", "--base-url", live_server.url)
@@ -157,7 +161,7 @@ def test_a_draft_that_could_not_be_launched_is_not_walked_and_nobody_else_enters
     study.conditions.update(target=0)
     with pytest.raises(CommandError, match=r"The draft cannot be walked yet.*TopPop needs a target of at least one"):
         call_command("simulate_participants", study.slug, "--per-condition", "1")
-    with pytest.raises(ParallaxError, match="takes no participants at the moment"):
+    with pytest.raises(ParallaxError, match="is not accepting participants at the moment"):
         refuse_unless_open(study, Mode.LIVE)
     paused = make_study(slug="paused", status="paused")
     with pytest.raises(CommandError, match="is paused: simulated participants walk drafts and live studies"):
@@ -165,10 +169,10 @@ def test_a_draft_that_could_not_be_launched_is_not_walked_and_nobody_else_enters
 
 
 def test_a_report_says_first_what_was_planted() -> None:
-    results = {"mode": "simulated", "answers": {"n": 0}, "planted_effects": {"LSA": {"accuracy": 0.8}}}
-    said = simulated_notice(results)
-    assert "Effects were planted: LSA perceived accuracy +0.8. What is found below was put in." in said
-    assert "planted" not in simulated_notice({"mode": "simulated", "answers": {"n": 0}})
+    plain = {"mode": "simulated", "answers": {"n": 0}}
+    said = simulated_notice(partial(Results, {**plain, "planted_effects": {"LSA": {"accuracy": 0.8}}}))
+    assert "Effects were planted: LSA perceived accuracy +0.8. The effects found below were planted." in said
+    assert "planted" not in simulated_notice(partial(Results, plain))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +180,7 @@ def test_a_report_says_first_what_was_planted() -> None:
     [
         ("TopPop: {novelty: 1}", "unknown variable 'novelty'"),
         ("SVD: {accuracy: 1}", "the study's conditions are TopPop, PureSVD4"),
-        ("TopPop: [", "is no YAML"),
+        ("TopPop: [", "is not valid YAML"),
     ],
 )
 def test_an_effects_file_that_cannot_be_used_is_named_with_its_fault(tmp_path: Path, text: str, words: str) -> None:

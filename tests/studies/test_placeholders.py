@@ -8,12 +8,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from studies.codebook.participants import participant_variables
+from studies.data.codebook.participants import participant_variables
+from studies.design.selectors.literal_numbers import literal_number_warnings
+from studies.design.selectors.placeholders import filled
+from studies.design.services.launch import launch_study
 from studies.models import Study
-from studies.selectors.literal_numbers import literal_number_warnings
-from studies.selectors.placeholders import filled
-from studies.services.launch import launch_study
 from tests.factories.studies import make_study
+from tests.studies.test_pages import ABOUT, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -45,10 +46,10 @@ def test_placeholders_are_filled_by_language_and_unknown_ones_stay() -> None:
     [
         (
             "en",
-            "you rate four books that you know, you get three recommendations",
+            "rate four books that you know. Then you receive three recommendations",
             "this list of three recommendations",
         ),
-        ("it", "valuti quattro libri che conosci, ricevi tre consigli", "questa lista di tre consigli"),
+        ("it", "valuti quattro libri che conosci. Poi ricevi tre consigli", "questa lista di tre consigli"),
     ],
 )
 def test_participants_read_the_numbers_and_the_noun_of_the_study(
@@ -63,6 +64,19 @@ def test_participants_read_the_numbers_and_the_noun_of_the_study(
     client.force_login(owner)
     preview = client.get(reverse("studies:questionnaire-preview", args=[study.slug, "overall"]), {"lang": language})
     assert question in preview.content.decode()
+
+
+@pytest.mark.parametrize(("language", "heading"), [("en", "Rate four books"), ("it", "Valuta quattro libri")])
+def test_the_page_of_ratings_speaks_of_no_films_where_items_are_books(language: str, heading: str) -> None:
+    person = Person(shorter())
+    person.consent(f"/s/{person.study.slug}/?lang={language}")
+    person.post("about/", ABOUT)
+    top = tree(person.get("rate/")).xpath("string(//h1)") + tree(person.get("rate/")).xpath(
+        "string(//*[@class='lead'])"
+    )
+    assert heading in " ".join(top.split())
+    for word in ("film", "watch", "visti"):
+        assert word not in top
 
 
 def test_a_frozen_text_without_placeholders_stays_as_it_is(client: Client) -> None:

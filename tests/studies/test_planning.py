@@ -14,15 +14,15 @@ from core.errors import ParallaxError, ParameterError
 from inference.power import anova_power
 from inference.results import Interval
 from inference.simulated_power import SimulatedPower
-from studies.assignment.wording import quotas_from_text
+from studies.allocation.assignment.wording import quotas_from_text
+from studies.design.narrative import plan as sentences
+from studies.design.narrative.preregistration import FORMS, ConditionPlan, Plan, preregistration
+from studies.design.presets.loader import metric_profile
+from studies.design.selectors import planning
+from studies.design.services.design import change_design
+from studies.design.services.launch import launch_problems
 from studies.enums import Mode, Role
 from studies.models import Study
-from studies.narrative import plan as sentences
-from studies.narrative.preregistration import FORMS, ConditionPlan, Plan, preregistration
-from studies.presets.loader import metric_profile
-from studies.selectors import planning
-from studies.services.design import change_design
-from studies.services.launch import launch_problems
 from tests.factories.studies import add_conditions, assigned, make_study
 
 database = [pytest.mark.integration, pytest.mark.django_db]
@@ -104,7 +104,7 @@ class TestForm:
             ({"strata": "gender: 20-30"}, "its answers are no numbers"),
             ({"quotas": "many"}, "Line 1 of the quotas"),
             ({"quotas": "5: gender = 20-30"}, "is no number"),
-            ({"quotas": "5: not_met_before = maybe"}, "is no answer"),
+            ({"quotas": "5: first_visit = maybe"}, "is no answer"),
             ({"quotas": "5: shoes = 1"}, "which the study does not ask"),
             ({"targets": "Nobody: 4"}, "there is no condition"),
             ({"targets": "TopPop: 0"}, "1 to 10000 participants"),
@@ -143,13 +143,13 @@ class TestForm:
             ("100: age = 20-34\n100: age = 36-50", False),
             ("100: gender = woman\n100: gender = man", False),
             ("200: gender = woman, man, non_binary, self_described, not_said", True),
-            ("5: not_met_before = yes", False),
+            ("5: first_visit = yes", False),
         ],
     )
     def test_quotas_that_can_never_be_filled_keep_the_study_from_being_launched(
         self, draft: Study, quotas: str, is_told: bool
     ) -> None:
-        draft = change_design(study=draft, settings={"quotas": quotas_from_text(quotas, ["not_met_before"])})
+        draft = change_design(study=draft, settings={"quotas": quotas_from_text(quotas, ["first_visit"])})
         told = [problem for problem in launch_problems(draft) if "never be full" in problem]
         assert bool(told) == is_told
         assert not told or "let in 200 participants, and the conditions are to have 210" in told[0]
@@ -223,7 +223,7 @@ class TestPower:
         assert plan.stated == "f = 1.50"
         found = response.context["simulated"]
         assert (found.n, found.sd, len(found.means)) == (12, 1.0, 7)
-        assert found.found.power > 0.5
+        assert found.power.power > 0.5
         assert response.context["simulated_sentence"] in response.content.decode()
         assert client.get(_url("power", draft), said).context["simulated"] == found
 
@@ -233,7 +233,7 @@ class TestPower:
             ({"means": "3, 4"}, "There are 7 conditions; 2 means are given."),
             ({"means": "three"}, "Give numbers with commas between them"),
             ({"means": "3,3,3,3,3,3,9"}, "from 1 to 5"),
-            ({"power": "0.01"}, "lies between the level alpha"),
+            ({"power": "0.01"}, "must lie between the level alpha"),
             ({"f": "-1"}, "greater than or equal to 0.01"),
         ],
     )
@@ -270,10 +270,10 @@ class TestPreregistration:
             "210 participants who complete, 30 in each condition",
             "at most 105 of gender = woman",
             "age from 20 to 50",
-            "not_met_before is yes",
+            "first_visit is yes",
             "Kept even: women, 20-34; women, 35-50;",
             "permuted blocks within strata; a block holds each condition once",
-            "No. Nobody has taken part yet.",
+            "No. No participant has taken part yet.",
             "f = 0.25 at α = .05 with a power of .81",
         ):
             assert part in text
@@ -333,7 +333,9 @@ def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     )  # fmt: skip
     assert "30 participants who complete, 10 to 20 in each condition" in preregistration(plan)
     found = SimulatedPower(0.0, Interval(0.0, 0.01), 1000, 7)
-    assert "In 7 of them nobody differed" in sentences.simulated_sentence(found, (1.0, 1.0), 0.1, 0.0, 5, 1)
+    assert "In 7 of them all participants gave equal values" in sentences.simulated_sentence(
+        found, (1.0, 1.0), 0.1, 0.0, 5, 1
+    )
     assert "nobody" not in sentences.simulated_sentence(
         SimulatedPower(0.9999, Interval(0.9, 1.0), 1000, 0), (1.0, 2.0), 0.1, 0.0, 5, 5
     )
@@ -345,7 +347,7 @@ class TestPlanOfTheAnalysis:
     def test_the_form_sets_it_and_the_preregistration_tells_it(self, draft: Study) -> None:
         client = _owner(draft)
         page = client.get(_url("design", draft))
-        assert "every report is built under it" in page.content.decode()
+        assert "every report follows it" in page.content.decode()
         form = page.context["form"]
         said = {
             **form.initial,
@@ -371,7 +373,7 @@ class TestPlanOfTheAnalysis:
             for words in (
                 "at α = .005, then Tukey's",
                 "99.5% simultaneous intervals",
-                "one of these quality flags: too fast, attention check failed.",
+                "excluded from the analysis: too fast, attention check failed.",
                 "that somebody else answered.",
                 "500 bootstrap resamples",
             ):

@@ -19,9 +19,9 @@ from inference.results import AnovaResult, PairwiseResult
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import Ratings, Scale
-from studies.answer_model import MODELLED, TRUE, SimulatedPerson, SourceUser, TrainingSide
-from studies.measures import ParticipantMeasures, item_measures, participant_measures
-from studies.planted_effects import AffectedPerson, Effect, as_plain, effects_from, told
+from studies.instrument.measures import ParticipantMeasures, item_measures, participant_measures
+from studies.simulation.answer_model import MODELLED, TRUE, SimulatedPerson, SourceUser, TrainingSide
+from studies.simulation.planted_effects import AffectedPerson, Effect, as_plain, effects_from, planted_sentence
 
 pytestmark = pytest.mark.unit
 
@@ -52,8 +52,10 @@ def test_effects_are_read_in_the_order_of_the_conditions_and_told() -> None:
     assert effects == {"A": Effect(accuracy=0.8), "B": Effect(son=-0.1)}
     assert list(effects) == ["A", "B"]
     assert as_plain(effects) == {"A": {"accuracy": 0.8}, "B": {"son": -0.1}}
-    assert told(as_plain(effects)) == ("Effects were planted: A perceived accuracy +0.8; B second-order novelty -0.1.")
-    assert told({}) == ""
+    assert planted_sentence(as_plain(effects)) == (
+        "Effects were planted: A perceived accuracy +0.8; B second-order novelty -0.1."
+    )
+    assert planted_sentence({}) == ""
 
 
 @cache
@@ -122,6 +124,7 @@ def without_effects(repetition: int) -> dict[str, list[ParticipantMeasures]]:
     return repeated(repetition, {})
 
 
+@pytest.mark.slow
 def test_without_an_effect_the_answers_are_those_of_a_simulated_person() -> None:
     model, side, users = world()
     for number, user in enumerate(users[:40]):

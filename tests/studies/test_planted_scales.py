@@ -15,16 +15,16 @@ from django.core.management import CommandError, call_command
 from analysis.services import build_report
 from core.errors import ParameterError
 from core.provenance import rng_for
-from studies.answer_model import SourceUser, TrainingSide
+from studies.design.presets.loader import load_preset
 from studies.enums import Mode, Provenance
+from studies.instrument.questionnaires.questions import MATRIX, SLIDER, Question
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire, questionnaire_from
+from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.models import Participant, Response, Study
-from studies.planted_effects import AffectedPerson, Effect, as_plain, effects_from, told
-from studies.presets.loader import load_preset
-from studies.questionnaires.questions import MATRIX, SLIDER, Question
-from studies.questionnaires.schema import ITEMS, Questionnaire, questionnaire_from
-from studies.scales import ScaleOfStudy, scales_of, score_of_participant
-from studies.services.pilot import entry_key_of
-from studies.services.tokens import digest_of_key
+from studies.recruitment.services.tokens import digest_of_key
+from studies.simulation.answer_model import SourceUser, TrainingSide
+from studies.simulation.planted_effects import AffectedPerson, Effect, as_plain, effects_from, planted_sentence
+from studies.simulation.services.pilot import entry_key_of
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.questionnaires import make_study_asking, words
@@ -163,11 +163,11 @@ def test_reversed_questions_go_the_other_way_and_the_sum_of_a_person_is_within_a
 def test_what_finds_no_room_goes_to_the_next_question_and_never_more_than_is_asked_for() -> None:
     scale = ScaleOfStudy("trust", {"en": "Trust"}, SCALES[0].members[:2], 0.5, False)
     person = someone(1, Effect(scales={"trust": 1.0}), (scale,))
-    person.given = [5]
+    person.item_ratings = [5]
     rng = np.random.default_rng(1)
     top = [person.opinion(5, rng, name="trust_a").value for _ in range(20)]
     assert set(top[1:]) == {5}
-    person.given = [3]
+    person.item_ratings = [3]
     # Many steps were left over by then: the next answer takes all it can, downward as it is reversed.
     assert person.opinion(5, rng, name="trust_b", is_negative=True).value == 1
     assert person.opinion(5, rng, name="no_member").value in (2, 3, 4)
@@ -207,7 +207,7 @@ def test_effects_on_scales_are_kept_as_they_were_written_and_told() -> None:
     assert effects == {"A": Effect(accuracy=0.5, scales={"trust": 0.6})}
     assert as_plain(effects) == {"A": {"accuracy": 0.5, "scale.trust": 0.6}}
     assert effects_from(as_plain(effects), ["A"], QUESTIONNAIRE) == effects
-    assert told(as_plain(effects)) == "Effects were planted: A perceived accuracy +0.5, scale trust +0.6."
+    assert planted_sentence(as_plain(effects)) == "Effects were planted: A perceived accuracy +0.5, scale trust +0.6."
 
 
 @pytest.mark.integration
@@ -262,6 +262,7 @@ def by_number(study: Study, n: int) -> dict[int, tuple[str, dict[str, Any], list
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.django_db(transaction=True)
 def test_over_http_the_same_people_answer_the_questions_of_a_scale_by_so_much_higher(

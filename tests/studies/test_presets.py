@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from core.errors import ParameterError
-from studies.presets.loader import check_design, load_preset, preset_keys
-from studies.questionnaires.schema import questionnaire_from
+from studies.design.presets.loader import check_design, load_preset, preset_keys
+from studies.instrument.questionnaires.schema import questionnaire_from
 
 pytestmark = pytest.mark.unit
 

@@ -24,27 +24,27 @@ from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
 from parallax.integrity.answers import check_answers, check_exports
-from studies import flags
+from studies.data.exports import Options
+from studies.data.exports.rows import Source
+from studies.data.services import exports
+from studies.data.services.retention import erase_expired, set_retention
+from studies.design.services.launch import close_study
 from studies.enums import ExportStatus, Mode, ParticipantStatus, Role
-from studies.exports import Options
-from studies.exports.rows import Source
+from studies.instrument import flags
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Exclusion, ExportJob, ExternalId, Participant, ProfileRating, Response, Study
-from studies.questionnaires.schema import questionnaire_from
-from studies.recruiting.exits import Exit
-from studies.selectors import quality
-from studies.selectors.approvals import approvals_of
-from studies.selectors.consort import consort_of
-from studies.selectors.left_out import left_out_as_planned, planned_rule
-from studies.selectors.outcomes import are_outcomes_open, outcomes_of
-from studies.selectors.quality import flag_counts, flags_by_participant, looked_at, public_ids
-from studies.selectors.responses import records
-from studies.services import exporting
-from studies.services.blinding import open_outcomes
-from studies.services.codes import code_of
-from studies.services.launch import close_study
-from studies.services.privacy import withdraw
-from studies.services.quality import exclude, undo_exclusion
-from studies.services.retention import erase_expired, set_retention
+from studies.monitoring.selectors import quality
+from studies.monitoring.selectors.approvals import approvals_of
+from studies.monitoring.selectors.consort import consort_of
+from studies.monitoring.selectors.exclusions import planned_exclusions, planned_rule
+from studies.monitoring.selectors.outcomes import are_outcomes_open, outcomes_of
+from studies.monitoring.selectors.quality import flag_counts, flags_by_participant, public_ids, reviewed
+from studies.monitoring.services.blinding import open_outcomes
+from studies.monitoring.services.exclusions import exclude, undo_exclusion
+from studies.participation.selectors.responses import records
+from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.services.completion_codes import code_of
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.questionnaires import every_kind, make_resque_study, make_study_asking, words
@@ -113,11 +113,11 @@ def test_someone_the_studys_own_rule_sent_away_has_the_flag(study: Study) -> Non
 def _one_by_one(study: Study) -> dict[int, tuple[flags.Flag, ...]]:
     """The flags that are found when everything of everybody is looked at."""
     thresholds = flags.thresholds_from(study.settings)
-    sought = quality.sought_in(questionnaire_from(study.questionnaire))
+    sources = quality.flag_sources(questionnaire_from(study.questionnaire))
     shared, (shortest, _) = quality._shared_ids(study), quality._shortest(study, [Mode.LIVE], thresholds)
     found = {
         record.participant.pk: flags.flags_of(
-            quality._given(record, sought, shared), thresholds, shortest.get(Mode.LIVE, 0.0)
+            quality._evidence(record, sources, shared), thresholds, shortest.get(Mode.LIVE, 0.0)
         )
         for record in records(study, [Mode.LIVE])
         if record.participant.erased_at is None
@@ -190,7 +190,7 @@ def test_whoever_marks_one_point_throughout_a_questionnaire_is_straight_lined() 
     (flag,) = found[lined.pk]
     assert flag.key == flags.STRAIGHT_LINED
     assert flag.reason == (
-        "Marked the same of 5 points for all 39 statements asked after the list, 11 of them reverse-scored."
+        "Chose the same of 5 points for all 39 statements after the list, 11 of them reverse-scored."
     )
     study.settings = {**study.settings, "quality": {"alike_statements": 40}}
     assert flags_by_participant(study, [Mode.LIVE]) == {}
@@ -289,7 +289,7 @@ def test_an_exclusion_keeps_who_when_and_why_and_so_does_undoing_it(study: Study
     first, second = Exclusion.objects.order_by("id")
     assert (first.undo_reason, first.undone_by, second.undone_at) == ("They had not", owner, None)
     assert consort_of(study, Mode.LIVE).excluded == {"They had after all": 1}
-    assert [one.exclusion for one in looked_at(study, [Mode.LIVE])] == [second]
+    assert [row.exclusion for row in reviewed(study, [Mode.LIVE])] == [second]
     acts = LogEntry.objects.filter(kind="studies.participant", object_id=person.pk, facts__has_key="act")
     assert [entry.facts["act"] for entry in acts] == ["excluded", "exclusion_undone", "excluded"]
 
@@ -335,7 +335,7 @@ def test_withdrawing_erases_external_ids_and_the_flow_still_adds_up(study: Study
     assert not ExternalId.objects.exists()
     row = Participant.objects.get(pk=person.pk)
     assert row.erased_at is not None
-    assert looked_at(study, [Mode.LIVE]) == []
+    assert reviewed(study, [Mode.LIVE]) == []
     flow = consort_of(study, Mode.LIVE)
     assert (flow.assigned, flow.left_after, flow.completed) == (1, {"Withdrew": 1}, 0)
 
@@ -360,7 +360,7 @@ def test_the_plans_rule_counts_in_the_flow_the_outcomes_and_the_report(owner: Us
     Study.objects.filter(pk=study.pk).update(settings={**study.settings, "plan": {"exclude": []}})
     study.refresh_from_db()
     assert planned_rule(study) == ("too_fast", "straight_lined")
-    out = left_out_as_planned(study, [Mode.LIVE])
+    out = planned_exclusions(study, [Mode.LIVE])
     assert out == {fast.pk: ("rule", "Too fast"), by_hand.pk: ("hand", "Under age")}
     flow = consort_of(study, Mode.LIVE)
     assert (flow.completed, flow.analysed) == (3, 1)
@@ -427,7 +427,7 @@ def test_neither_code_nor_words_about_a_person_outlive_their_erasure(study: Stud
     assert said == [("", "", False), ("", "", True)]
     study.refresh_from_db()
     source = Source(study, [Mode.LIVE])
-    assert [(one.excluded, dict(source.left_out)[one.record.participant.pk]) for one in source.people()] == [
+    assert [(one.excluded, dict(source.exclusions)[one.record.participant.pk]) for one in source.people()] == [
         ("", ("hand", "The reason is erased"))
     ]
     assert [finding.code for finding in check_answers(study)] == []
@@ -464,11 +464,11 @@ def test_a_large_export_is_made_by_a_worker_once(
 ) -> None:
     completed(study)
     open_outcomes(study=study, reason="A test.")
-    monkeypatch.setattr(exporting, "AT_ONCE", 0)
+    monkeypatch.setattr(exports, "AT_ONCE", 0)
     client.force_login(owner)
-    job = exporting.request_export(study=study, kind="wide", options=Options(include_external_ids=True), actor=owner)
-    exporting.make_export(job_id=job.pk)
-    exporting.make_export(job_id=job.pk)
+    job = exports.request_export(study=study, kind="wide", options=Options(include_external_ids=True), actor=owner)
+    exports.make_export(job_id=job.pk)
+    exports.make_export(job_id=job.pk)
     job.refresh_from_db()
     assert (job.status, ExportJob.objects.count()) == (ExportStatus.DONE, 1)
     sent = client.get(reverse("studies:export-file", args=[study.slug, job.pk]))
@@ -481,18 +481,18 @@ def test_a_large_export_is_made_by_a_worker_once(
     client.force_login(analyst)
     assert client.get(reverse("studies:export-file", args=[study.slug, job.pk])).status_code == 403
     ExportJob.objects.update(created_at=timezone.now() - timedelta(days=8))
-    assert exporting.clean_exports() == 1
+    assert exports.clean_exports() == 1
     assert not default_storage.exists(job.file)
     with pytest.raises(ParallaxError, match="one of"):
-        exporting.request_export(study=study, kind="xlsx", options=Options())
+        exports.request_export(study=study, kind="xlsx", options=Options())
 
 
 def test_an_export_that_fails_says_why(study: Study) -> None:
     completed(study)
     open_outcomes(study=study, reason="A test.")
-    job = exporting.request_export(study=study, kind="wide", options=Options())
+    job = exports.request_export(study=study, kind="wide", options=Options())
     Participant.objects.update(mode=Mode.SIMULATED)
-    exporting.make_export(job_id=job.pk)
+    exports.make_export(job_id=job.pk)
     job.refresh_from_db()
     assert job.status == ExportStatus.FAILED
     assert "simulated participants only" in job.error
@@ -508,7 +508,7 @@ def test_the_page_of_data_quality_lets_the_owner_decide_and_the_analyst_look(
     shown = client.get(page).content.decode()
     assert "Too fast." in shown
     assert "blinded until the study is closed" in shown
-    assert "Means over people" not in shown
+    assert "Means of included completers" not in shown
     client.post(reverse("studies:exclude", args=[study.slug, person.pk]), {"reason": "Guessed"})
     assert "Guessed" in client.get(page).content.decode()
     client.post(reverse("studies:include", args=[study.slug, person.pk]), {"reason": ""})
@@ -516,7 +516,7 @@ def test_the_page_of_data_quality_lets_the_owner_decide_and_the_analyst_look(
     client.post(reverse("studies:include", args=[study.slug, person.pk]), {"reason": "Had not"})
     assert Exclusion.objects.get().undo_reason == "Had not"
     client.post(reverse("studies:open-outcomes", args=[study.slug]), {"reason": "Asked for"})
-    assert "Opened before the close" in client.get(page).content.decode()
+    assert "Unblinded before the study closed" in client.get(page).content.decode()
     client.post(reverse("studies:retention", args=[study.slug]), {"external_ids_days": "30", "answers_days": ""})
     study.refresh_from_db()
     assert (study.external_ids_kept_days, study.answers_kept_days) == (30, None)
@@ -530,7 +530,7 @@ def test_the_page_of_data_quality_lets_the_owner_decide_and_the_analyst_look(
     analyst = UserFactory()
     study.memberships.create(researcher=analyst, role=Role.ANALYST)
     client.force_login(analyst)
-    assert "Take in again" not in client.get(page).content.decode()
+    assert "Include again" not in client.get(page).content.decode()
     assert client.post(reverse("studies:exclude", args=[study.slug, person.pk]), {"reason": "x"}).status_code == 403
     asked = {"format": "wide", "include_external_ids": "on"}
     sent = client.get(reverse("studies:export-chosen", args=[study.slug]), asked)

@@ -14,10 +14,10 @@ from django.urls import reverse
 from accounts.models import User
 from core.models import LogEntry
 from studies.models import PersonalLink, Study
-from studies.recruiting.exits import Exit
-from studies.recruiting.submissions import LARGEST
-from studies.selectors.recruiting import recruiting_of
-from studies.services.recruiting import set_exits
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.panels.submissions import LARGEST
+from studies.recruitment.selectors.recruitment import recruiting_of
+from studies.recruitment.services.recruitment import set_exits
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import make_study, recruit_on_prolific
 from tests.studies.test_pages import Person, tree
@@ -104,13 +104,13 @@ def test_personal_links_are_printed_once_and_work(study: Study, client: Client) 
     assert person.me.entrance == "personal"
     page = client.get(_url("recruiting", study)).text
     assert not any(row["link"].split("/link/")[1] in page for row in rows)
-    assert "Close the 2 unused" in page
+    assert "Close 2 unused" in page
     labelled = _links(client.post(url, {"n": "9", "text": "anna\n=bea"}))
     assert [row["label"] for row in labelled] == ["anna", "'=bea"]
     from_file = SimpleUploadedFile("who.csv", b"carla,room\ndora,room\n")
     assert [row["label"] for row in _links(client.post(url, {"file": from_file}))] == ["carla", "dora"]
-    assert "Make 1 to 20,000 links" in client.post(url, {}).text
-    assert "no text in UTF-8" in client.post(url, {"file": SimpleUploadedFile("x", b"\xff\xfe\xfa")}).text
+    assert "Create 1 to 20,000 links" in client.post(url, {}).text
+    assert "is not UTF-8 text" in client.post(url, {"file": SimpleUploadedFile("x", b"\xff\xfe\xfa")}).text
     assert PersonalLink.objects.count() == 7
     assert "6 unused links are closed." in client.post(_url("close-links", study), follow=True).text
 

@@ -12,21 +12,21 @@ from django.urls import reverse
 from core.errors import ParallaxError
 from core.models import LogEntry
 from parallax.integrity.slots import check_slots
+from studies.allocation.selectors.allocations import replayed_log, slots_held
+from studies.console.forms.console import DesignForm
+from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.planning import preregistration_plan
+from studies.design.services.design import change_design
 from studies.enums import AllocationKind, Mode, ParticipantStatus
-from studies.forms.console import DesignForm
 from studies.models import Allocation, ExternalId, Participant, Study
-from studies.narrative.preregistration import preregistration
-from studies.selectors.allocation import replayed_log, slots_held
-from studies.selectors.live import analysable_counts, stratum_lines
-from studies.selectors.monitor import counts_by_condition
-from studies.selectors.planning import preregistration_plan
-from studies.selectors.quality import looked_at, public_ids
-from studies.services.design import change_design
-from studies.services.entrance import is_full
-from studies.services.notices import look_around
-from studies.services.privacy import withdraw
-from studies.services.quality import exclude
-from studies.services.refilling import reopen_excluded_slots
+from studies.monitoring.selectors.live import analysable_counts, stratum_lines
+from studies.monitoring.selectors.monitor import counts_by_condition
+from studies.monitoring.selectors.quality import public_ids, reviewed
+from studies.monitoring.services.exclusions import exclude
+from studies.monitoring.services.notice_rules import notify_due
+from studies.monitoring.services.refilling import reopen_excluded_slots
+from studies.participation.services.entrance import is_full
+from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, make_study
 from tests.studies.test_pages import tree
@@ -109,11 +109,11 @@ def test_owners_are_told_of_a_full_study_once_it_is_full_of_people_who_count() -
     study = planned(refill=True, per_condition=1)
     doubled(study)
     reopen_excluded_slots()
-    look_around()
+    notify_due()
     assert not study.notices.filter(kind__in=["study_full", "target_reached"]).exists()
     for number in (2, 3):
         completed(study, number=number)
-    look_around()
+    notify_due()
     assert study.notices.filter(kind="target_reached").count() == 2
     assert study.notices.filter(kind="study_full").exists()
 
@@ -135,7 +135,7 @@ def test_the_option_is_part_of_the_design_and_needs_a_rule() -> None:
     study.refresh_from_db()
     assert study.settings["refill_excluded"] is True
     text = preregistration(preregistration_plan(study), "osf")
-    assert "does not count towards the target: their slot goes to another participant" in text
+    assert "do not count towards the target: their slot goes to another participant" in text
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_owners_see_code_and_export_id_together_and_people_before_simulated_ones
     simulated = completed(study, Mode.SIMULATED)
     exclude(participant=simulated, reason="A trial")
     people = doubled(study)
-    assert [one.participant.pk for one in looked_at(study, [Mode.LIVE, Mode.SIMULATED])] == [
+    assert [one.participant.pk for one in reviewed(study, [Mode.LIVE, Mode.SIMULATED])] == [
         *(person.pk for person in people),
         simulated.pk,
     ]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.errors import ParameterError
-from studies.questionnaires.schema import Choice, Question, questionnaire_from
+from studies.instrument.questionnaires.schema import Choice, Question, questionnaire_from
+from studies.instrument.questionnaires.wording import other_than_wording
 
 pytestmark = pytest.mark.unit
 TEXT = {"en": "What?"}
@@ -47,6 +48,13 @@ def test_check_returns_the_value_as_it_is_stored(question: Question, value: obje
         (_question("text", max_length=3), "abcd"),
         (_question("text"), 3),
         (_question("text"), "a\x00b"),
+        (_question("text"), {"declined": True}),
+        (_question("number", decimals=1), "1.5"),
+        (_question("number", decimals=1), float("nan")),
+        (_question("number", decimals=1), 1.25),
+        (_question("slider", minimum=0, maximum=1, step=0.1), "0.5"),
+        (_question("matrix", minimum=1, maximum=5), {"row": 3}),
+        (_question("matrix", minimum=1, maximum=5), [3]),
     ],
 )
 def test_check_refuses_what_does_not_answer_the_question(question: Question, value: object) -> None:
@@ -90,3 +98,12 @@ def test_find_tells_questions_of_items_from_others() -> None:
     assert asked.find("a", about_item=True)[0] == "items"
     with pytest.raises(ParameterError):
         asked.find("a", about_item=False)
+
+
+def test_the_number_of_labels_is_more_than_wording() -> None:
+    def asking(*labels: str) -> dict[str, Any]:
+        likert = {"key": "q", "kind": "likert", "text": TEXT, "minimum": 1, "maximum": len(labels)}
+        return {"about": [{**likert, "labels": {"en": list(labels)}}]}
+
+    assert other_than_wording(asking("low", "high"), asking("little", "much")) == []
+    assert other_than_wording(asking("low", "high"), asking("low", "middle", "high"))

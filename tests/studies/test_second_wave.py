@@ -16,21 +16,21 @@ from analysis.selectors.reports import reports_of
 from analysis.services import build_report
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
+from studies.allocation.selectors.allocations import replayed_log
+from studies.data.services.retention import erase_expired, set_retention
+from studies.design.services.amending import extend_targets
+from studies.design.services.archiving import archive_study
+from studies.design.services.launch import close_study
+from studies.design.services.reopening import reopen_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Participant, Study
-from studies.recruiting.exits import Exit
-from studies.selectors.allocation import replayed_log
-from studies.selectors.outcomes import are_outcomes_open
-from studies.selectors.recruiting import recruiting_of
-from studies.services.amending import extend_targets
-from studies.services.archiving import archive_study
-from studies.services.enrolment import accept_about
-from studies.services.launch import close_study
-from studies.services.members import add_member
-from studies.services.privacy import withdraw
-from studies.services.recruiting import exclude_studies, set_exits
-from studies.services.reopening import reopen_study
-from studies.services.retention import erase_expired, set_retention
+from studies.monitoring.selectors.outcomes import are_outcomes_open
+from studies.participation.services.enrolment import accept_about
+from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.selectors.recruitment import recruiting_of
+from studies.recruitment.services.recruitment import exclude_studies, set_exits
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import ABOUT, assigned, completed, enter, make_study, recruit_on_prolific
 from tests.studies.test_pages import tree
@@ -71,7 +71,7 @@ def test_a_closed_study_is_reopened_as_a_new_version_and_goes_on(study: Study, c
     closed_at, design = study.closed_at, study.design_hash
     assert closed_at is not None
     page = client.post(reverse("studies:reopen", args=[study.slug]), {"reason": f" {WHY} "}, follow=True)
-    assert "The study is live again. Outcomes stay open" in page.content.decode()
+    assert "The study is live again. Outcomes stay unblinded" in page.content.decode()
     study.refresh_from_db()
     assert (study.status, study.closed_at, study.design_hash) == ("live", None, design)
     assert study.reopened_at is not None
@@ -101,7 +101,9 @@ def test_earlier_reports_are_out_of_date_and_later_ones_say_so(study: Study, own
     second = build_report(study=study)
     assert second.pk != first.pk
     assert not reports_of(owner).get(pk=second.pk).is_out_of_date
-    (said,) = [one for one in deviations(second.results) if "reopened" in one]
+    planned = second.read_results().planned
+    assert planned is not None
+    (said,) = [sentence for sentence in deviations(second.read_results(), planned) if "reopened" in sentence]
     assert "recruitment was reopened by Ada on" in said
     assert f"“{WHY}”" in said
     assert "Outcomes could be seen in between" in said
@@ -202,11 +204,13 @@ def test_only_studies_that_the_researcher_may_read_are_offered_and_the_choice_is
     assert page.xpath("//input[@name='studies']/@value") == ["first"]
     assert page.xpath("//input[@name='studies'][@checked]/@value") == ["first"]
     client.post(address, {"studies": ["foreign"]})
-    with pytest.raises(ParallaxError, match="among those that you own or analyse"):
+    with pytest.raises(ParallaxError, match="You do not own or analyse"):
         exclude_studies(study=second, slugs=["foreign"], actor=owner)
     assert recruiting_of(second).excluded_studies == (first.pk,)
-    lines = LogEntry.objects.filter(kind="studies.study", object_id=second.pk, reason__startswith="Recruiting: not")
-    assert [one.reason for one in lines] == ["Recruiting: not admitted are participants of first."]
+    lines = LogEntry.objects.filter(
+        kind="studies.study", object_id=second.pk, reason__startswith="Recruiting: participants"
+    )
+    assert [one.reason for one in lines] == ["Recruiting: participants of first are excluded."]
     # What another owner chose stays, and is told as a number.
     other = UserFactory()
     add_member(study=foreign, email=other.email, role=Role.ANALYST)

@@ -10,9 +10,9 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from studies.design.services.design import change_design
+from studies.design.services.launch import launch_study
 from studies.enums import Mode
-from studies.services.design import change_design
-from studies.services.launch import launch_study
 from tests.factories.evaluation import make_run_at
 from tests.factories.questionnaires import every_kind, make_study_asking, words
 from tests.factories.studies import enter
@@ -44,6 +44,7 @@ def with_checks() -> dict[str, Any]:
     return asked
 
 
+@pytest.mark.slow
 def test_checks_in_german_are_passed_and_the_pilot_says_whom_the_plan_leaves_out(live_server: Any) -> None:
     study = make_study_asking(with_checks(), status="draft", run=make_run_at("succeeded", reserve=0.3))
     change_design(study=study, settings={"plan": {**study.settings["plan"], "exclude": ["attention_failed"]}})
@@ -61,6 +62,7 @@ def test_checks_in_german_are_passed_and_the_pilot_says_whom_the_plan_leaves_out
     assert "The plan excludes 1 of the 6: 1 Attention check failed." in walked(study, live_server.url)
 
 
+@pytest.mark.slow
 def test_the_pilot_says_that_a_plan_without_a_rule_excludes_nobody(live_server: Any) -> None:
     study = make_study_asking(every_kind(), run=make_run_at("succeeded", reserve=0.3))
     people = walked(study, live_server.url)

@@ -10,12 +10,12 @@ import pytest
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
-from analysis.exports.sections import people
+from analysis.exports.sections import perceived
 from analysis.services import build_report
 from studies.enums import ParticipantStatus
 from studies.models import Study
-from studies.selectors.completeness import why_incomplete
-from studies.selectors.responses import records
+from studies.monitoring.selectors.completeness import why_incomplete
+from studies.participation.selectors.responses import records
 from tests.factories.questionnaires import every_kind, make_resque_study, make_study_asking
 from tests.studies.test_walker import walk
 
@@ -43,6 +43,7 @@ def walked(study: Study, n: int) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_every_kind_is_answered_and_the_check_is_passed_by_reading_it() -> None:
     study = make_study_asking(every_kind(ends_after=1), per_condition=20)
     for person in walked(study, 3):
@@ -53,16 +54,17 @@ def test_every_kind_is_answered_and_the_check_is_passed_by_reading_it() -> None:
         assert set(person.responses.values_list("provenance", flat=True)) <= {"true", "modelled"}
 
 
+@pytest.mark.slow
 def test_a_report_on_resque_says_alpha_for_every_scale() -> None:
     study = make_resque_study("resque-long", per_condition=20)
     walked(study, 6)
-    results = build_report(study=study, mode="simulated").results
-    scales = results["scales"]
+    report = build_report(study=study, mode="simulated")
+    scales = report.results["scales"]
     assert len(scales) == 13
     assert {scale["n_scored"] for scale in scales} == {6}
     # The same noise on statements for and against: turned round, they hang together.
     assert all(scale["reliability"]["is_defined"] for scale in scales)
-    (section,) = people.scale_sections(results)
+    (section,) = perceived.scale_sections(report.read_results())
     tables = [block.table for block in section.blocks if block.table is not None]
     assert [table.key for table in tables] == ["scales", "scale-means"]
     first = tables[0].rows[0].cells

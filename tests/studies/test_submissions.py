@@ -1,4 +1,4 @@
-"""A panel's list loaded back: places freed, whom to approve, and files that are refused."""
+"""A panel's list loaded back: slots released, whom to approve, and files that are refused."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from django.urls import reverse
 from accounts.models import User
 from core.errors import ParallaxError
 from core.models import LogEntry
+from studies.data.services.retention import _erase_ids
 from studies.enums import AllocationKind, ParticipantStatus
 from studies.models import Exclusion, ExternalId, Participant, Study, Submission
-from studies.recruiting.exits import Exit
-from studies.recruiting.panel import Columns
-from studies.recruiting.submissions import LARGEST
-from studies.selectors.approvals import APPROVE, LOOK, NOTHING, approvals_of
-from studies.services.quality import exclude
-from studies.services.recruiting import set_exits, set_panel
-from studies.services.retention import _erase_ids
-from studies.services.submissions import load_submissions
+from studies.monitoring.selectors.approvals import APPROVE, LOOK, NOTHING, approvals_of
+from studies.monitoring.services.exclusions import exclude
+from studies.recruitment.panels.exits import Exit
+from studies.recruitment.panels.panel import Columns
+from studies.recruitment.panels.submissions import LARGEST
+from studies.recruitment.services.recruitment import set_exits, set_panel
+from studies.recruitment.services.submissions import load_submissions
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, enter, make_study, recruit_on_prolific
 
@@ -101,9 +101,9 @@ def test_somebody_who_came_by_a_session_alone_is_found_by_it(study: Study) -> No
     ("rows", "line", "column", "reason"),
     [
         ("s1,p1,RETURNED,\ns2,,RETURNED,\n", 3, "Participant id", "missing"),
-        ("s1,p1,RETURNED,\ns2,p2,VANISHED,\n", 3, "Status", "'VANISHED' is not known"),
+        ("s1,p1,RETURNED,\ns2,p2,VANISHED,\n", 3, "Status", "'VANISHED' is unknown"),
         ("s1,p1,RETURNED,\ns2,p2\n", 3, "", "2 cells"),
-        ("s1,p1,RETURNED,\ns1,p1,APPROVED,\n", 3, "Submission id", "Line 2 says something else"),
+        ("s1,p1,RETURNED,\ns1,p1,APPROVED,\n", 3, "Submission id", "The line contradicts line 2"),
     ],
 )
 def test_a_bad_file_is_refused_and_nothing_is_half_done(
@@ -192,14 +192,14 @@ def test_a_list_is_loaded_from_its_page_and_comes_out_as_a_file(study: Study, ow
     named(assigned(study), "p2")
     bad = SimpleUploadedFile("x.csv", (HEAD + "s1,p2,VANISHED,\n").encode())
     page = client.post(url, {"file": bad}).content.decode()
-    assert "Nothing of this file was taken in." in page
+    assert "The file was not imported." in page
     assert '<td class="n">2</td><td>Status</td>' in page
     assert not Submission.objects.exists()
     large = SimpleUploadedFile("x.csv", b"x" * (LARGEST + 1))
     assert "at most 10,000,000 are read" in client.post(url, {"file": large}).text
     good = SimpleUploadedFile("x.csv", (HEAD + "s1,=p1,AWAITING REVIEW,C1\ns2,p2,RETURNED,\n").encode())
     page = client.post(url, {"file": good}, follow=True).content.decode()
-    assert "2 submissions read: 2 new, 0 changed; 1 places are free again." in page
+    assert "2 submissions read: 2 new, 0 changed; 1 slots reopened." in page
     assert page.count("<strong>Approve.</strong>") == 1
     response = client.get(reverse("studies:approvals-file", args=[study.slug]))
     assert "no-store" in response.headers["Cache-Control"]

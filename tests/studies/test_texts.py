@@ -11,14 +11,14 @@ from django.urls import reverse
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
+from studies.design.services.amending import mend_texts
+from studies.design.services.archiving import archive_study
+from studies.design.services.consent_texts import change_consent
+from studies.design.services.design import change_design
+from studies.design.services.launch import close_study, design_snapshot, launch_study, pause_study
 from studies.enums import Role
 from studies.models import Participant, Study, StudyVersion
-from studies.services.amending import mend_texts
-from studies.services.archiving import archive_study
-from studies.services.consent_texts import change_consent
-from studies.services.design import change_design
-from studies.services.launch import close_study, design_snapshot, launch_study, pause_study
-from studies.services.members import add_member
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import enter, make_study
 from tests.studies.test_pages import Person, tree
@@ -80,16 +80,16 @@ def test_boxes_changed_in_a_draft_are_those_that_participants_see_and_have_to_ti
     said = _said(study, client)
     assert said["boxes_en"].splitlines()[0] == "I am at least 18 years old."
     boxes = {
-        "boxes_en": "I am at least 16.\r\n\r\n  My parents <agree>. \r\nI take part.",
+        "boxes_en": "I am at least 16.\r\n\r\n  My parents <agree>. \r\nTake part.",
         "boxes_it": "Ho almeno 16 anni.\nI miei genitori sono d'accordo.\nPartecipo.",
     }
     assert client.post(_url("design", study), {**said, **boxes}).url == _url("detail", study)
     study.refresh_from_db()
-    assert study.texts["en"]["consent_boxes"] == ["I am at least 16.", "My parents <agree>.", "I take part."]
+    assert study.texts["en"]["consent_boxes"] == ["I am at least 16.", "My parents <agree>.", "Take part."]
     launch_study(study=study)
     page = tree(Client().get(f"/s/{study.slug}/"))
     labels = [" ".join(box.getparent().text_content().split()) for box in page.xpath("//input[@name='box']")]
-    assert labels == ["I am at least 16.", "My parents <agree>.", "I take part."]
+    assert labels == ["I am at least 16.", "My parents <agree>.", "Take part."]
     assert "I miei genitori" in _page(study, "it")
     assert "tick every box" in _page(study, "en", box=["1", "2"], choice="yes", entry_key="k" * 43)
     assert not Participant.objects.exists()
@@ -139,7 +139,7 @@ def test_texts_left_empty_fall_back_and_are_no_part_of_the_design() -> None:
     assert digest_of(design_snapshot(changed)) != before
     launch_study(study=study)
     page = _page(study, "en", choice="no", entry_key="k" * 43)
-    assert "Nothing about you was stored." in page
+    assert "Nothing about you has been stored." in page
     assert study.memberships.get().researcher.email in page
 
 
@@ -200,8 +200,8 @@ def test_a_language_taken_back_into_a_draft_still_has_its_texts() -> None:
         ({"languages": []}, "This field is required."),
         ({"languages": ["de"]}, "Select a valid choice."),
         ({"boxes_it": "Una sola."}, "Every language needs the same number of boxes to tick."),
-        ({"boxes_en": " \r\n ", "boxes_it": ""}, "A language that the study is offered in needs this."),
-        ({"closed_it": "  "}, "A language that the study is offered in needs this."),
+        ({"boxes_en": " \r\n ", "boxes_it": ""}, "Required in every language the study is offered in."),
+        ({"closed_it": "  "}, "Required in every language the study is offered in."),
         ({"contact_en": "x" * 20_001}, "at most 20000 characters"),
     ],
 )
@@ -297,7 +297,7 @@ def test_an_owner_mends_texts_on_the_page_of_versions() -> None:
     assert "This field is required." in bare
     said |= {"notes-contact_en": "Ask\r\nAda.", "notes-why": "Ada took over."}
     done = client.post(address, {**said, "act": "notes"}, follow=True).content.decode()
-    assert "Version 2 of the design holds from now on." in done
+    assert "Version 2 of the design applies from now on." in done
     assert "Ada took over." in done
     study.refresh_from_db()
     assert study.texts["en"]["contact"] == "Ask\nAda."
@@ -322,4 +322,4 @@ def test_an_analyst_changes_no_text() -> None:
 
 def test_the_page_of_the_consent_text_says_where_a_draft_changes_it() -> None:
     study = make_study(status="draft")
-    assert "the text and its boxes are changed with the design" in _owner(study).get(_url("consent", study)).text
+    assert "the text and its boxes are edited with the design" in _owner(study).get(_url("consent", study)).text

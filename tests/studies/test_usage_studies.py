@@ -9,19 +9,19 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.exports.document import document_of
-from analysis.services.building import build_report
+from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.services.serving import recommend
-from studies.codebook.participants import Person, participant_variables
-from studies.forms.console import DesignForm
+from studies.console.forms.console import DesignForm
+from studies.data.codebook.participants import Person, participant_variables
+from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.planning import preregistration_plan
+from studies.design.services.design import change_design
+from studies.design.services.launch import design_snapshot, launch_problems
 from studies.models import Participant, Study
-from studies.narrative.preregistration import preregistration
-from studies.selectors.planning import preregistration_plan
-from studies.selectors.responses import records
-from studies.services import ratings, recommending
-from studies.services.design import change_design
-from studies.services.launch import design_snapshot, launch_problems
+from studies.participation.selectors.responses import records
+from studies.participation.services import ratings, recommending
 from tests.factories.catalog import make_usage_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, completed, items_of, make_study
@@ -136,6 +136,7 @@ def test_the_design_page_asks_for_the_threshold_of_usage_data_alone() -> None:
     assert "taken_from" not in DesignForm(rated).fields
 
 
+@pytest.mark.slow
 def test_a_report_on_usage_data_is_built_and_says_the_threshold() -> None:
     study = make_study(run=usage_run())
     for number in range(4):

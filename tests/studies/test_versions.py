@@ -11,14 +11,14 @@ from django.urls import reverse
 
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
+from studies.allocation.selectors.allocations import replayed_log
+from studies.design.selectors.versions import design_lines
+from studies.design.services.amending import extend_targets, reword_questionnaire
+from studies.design.services.duplicating import duplicate_study
+from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus, Role
+from studies.instrument.questionnaires.document import write_document
 from studies.models import Recruiting, Study
-from studies.questionnaires.document import write_document
-from studies.selectors.allocation import replayed_log
-from studies.selectors.versions import design_lines
-from studies.services.amending import extend_targets, reword_questionnaire
-from studies.services.duplicating import duplicate_study
-from studies.services.launch import close_study, pause_study
 from tests.factories.studies import assigned, enter, make_study
 from tests.studies.test_pages import Person
 
@@ -132,7 +132,7 @@ def test_the_page_shows_versions_and_an_owner_makes_new_ones(client: Client) -> 
     same = client.post(url, fields).content.decode()
     assert "No target is higher than before" in same
     done = client.post(url, fields | {"targets-target_0": 5}, follow=True).content.decode()
-    assert "Version 2 of the design holds from now on." in done
+    assert "Version 2 of the design applies from now on." in done
     assert "More people came." in done
     words = {"act": "words", "words-document": _document(study, age="How old are you?"), "words-why": "Clearer."}
     done = client.post(url, words, follow=True).content.decode()

@@ -13,13 +13,13 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
-from studies.answer_model import SimulatedPerson, SourceUser, TrainingSide
 from studies.enums import Mode, ParticipantStatus
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.scales import negative_members
 from studies.models import Participant, Study
-from studies.questionnaires.schema import questionnaire_from
-from studies.scales import negative_members
-from studies.services.entry_links import entry_link
-from studies.walker.walk import Walker
+from studies.recruitment.services.entry_links import entry_link
+from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
+from studies.simulation.walker.walk import Walker
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -64,7 +64,7 @@ def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple
         ratings_asked=study.settings["ratings_asked"],
         rng=np.random.default_rng(seed),
         negative=negative_members(questionnaire_from(study.questionnaire)),
-        expected=questionnaire_from(study.questionnaire).expected,
+        expected=questionnaire_from(study.questionnaire).passing,
     )
     walk = walker.run()
     return Participant.objects.latest("pk"), walk.n_requests
@@ -80,6 +80,7 @@ def stored(participant: Participant) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_walk_that_was_cut_goes_on_to_what_an_unbroken_one_stores(study: Study) -> None:
     unbroken: dict[str, dict[str, Any]] = {}
     n_requests = []

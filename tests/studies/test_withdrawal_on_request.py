@@ -16,13 +16,13 @@ from analysis.selectors.reports import reports_of
 from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
+from studies.allocation.selectors.allocations import replayed_log
+from studies.design.services.archiving import archive_study
+from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import ExternalId, Participant, Study
-from studies.selectors.allocation import replayed_log
-from studies.services.archiving import archive_study
-from studies.services.launch import close_study
-from studies.services.members import add_member
-from studies.services.privacy import participant_known_as, withdraw, withdraw_on_behalf
+from studies.participation.services.withdrawal import participant_known_as, withdraw, withdraw_on_behalf
+from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, make_study
 

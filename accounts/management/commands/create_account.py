@@ -10,13 +10,13 @@ from core.errors import ParallaxError
 
 
 class Command(BaseCommand):
-    help = "Make an account; its password is drawn and printed once unless PASSWORD_FILE is given."
+    help = "Create an account. Its password is generated and printed once unless --password-file is given."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
         parser.add_argument("--name", default="")
-        parser.add_argument("--administrator", action="store_true", help="may do everything, also in /admin/")
-        parser.add_argument("--password-file", help="read the password from this file instead of drawing one")
+        parser.add_argument("--administrator", action="store_true", help="grant all permissions, including /admin/")
+        parser.add_argument("--password-file", help="read the password from this file instead of generating one")
 
     def handle(self, *args: Any, **options: Any) -> None:
         password = None
@@ -29,7 +29,7 @@ class Command(BaseCommand):
             except UnicodeDecodeError as problem:
                 raise CommandError(f"{options['password_file']} is not text in UTF-8. Save it as UTF-8.") from problem
         try:
-            user, drawn = create_account(
+            user, generated = create_account(
                 email=options["email"],
                 password=password,
                 name=options["name"],
@@ -37,6 +37,6 @@ class Command(BaseCommand):
             )
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
-        self.stdout.write(f"Account {user.email} made.")
+        self.stdout.write(f"Account {user.email} created.")
         if password is None:
-            self.stdout.write(f"Password (shown once): {drawn}")
+            self.stdout.write(f"Password (shown once): {generated}")

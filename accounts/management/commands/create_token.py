@@ -12,12 +12,12 @@ from core.errors import ParallaxError
 
 
 class Command(BaseCommand):
-    help = "Make an access token for programs of a researcher; it is printed once and kept as a digest."
+    help = "Create an access token for a researcher's programs. It is printed once; only its digest is stored."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", help="whose token it is: it sees what they see")
-        parser.add_argument("--name", required=True, help="what it is for")
-        parser.add_argument("--days", type=int, help="how long it is valid (default: until it is revoked)")
+        parser.add_argument("email", help="account (email); the token has its read access")
+        parser.add_argument("--name", required=True, help="purpose of the token")
+        parser.add_argument("--days", type=int, help="days until it expires (default: valid until revoked)")
         parser.add_argument(
             "--scope",
             choices=Scope.values,
@@ -28,7 +28,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         owner = User.objects.filter(email=options["email"].strip().lower(), is_active=True).first()
         if owner is None:
-            raise CommandError(f"Nobody has an account with the address {options['email']}.")
+            raise CommandError(
+                f"No active account has the address {options['email']}. Check it, or create the account."
+            )
         try:
             token, text = create_token(owner=owner, name=options["name"], scope=options["scope"], days=options["days"])
         except ParallaxError as refusal:

@@ -1,93 +1,98 @@
-"""Sections on who took part, what was done, and where the numbers come from."""
+"""Sections on participants, method and provenance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from analysis.charts import method as charts
-from analysis.exports.blocks import FigureMaker, Section
 from analysis.models import Report
 from analysis.narrative import figures as titles
-from analysis.narrative import plan as of_plan
+from analysis.narrative import plan as plan_narrative
+from analysis.results.objective import ObjectiveSide
+from analysis.results.report import Results
 from analysis.tables import figures as figure_tables
-from analysis.tables import method as method_tables
-from analysis.tables.levels import level_of
+from analysis.tables import method as tables
+from documents.blocks import Figure, FigureMaker, Section
 from evaluation.selectors.candidates import CandidateRange
-from studies.narrative.interviewers import interviewed_sentence
+from inference.results import Undefined
+from studies.design.narrative.plan import level
+from studies.recruitment.interviewer_text import interviewed_sentence
 from studies.usage_data import taken_rule
 
-Result = Mapping[str, Any]
 
-
-def method_section(results: Result, badge: str, figure: FigureMaker) -> Section:
-    """Who took part, what was asked and what was computed."""
+def method_section(results: Results, badge: str, figure: FigureMaker) -> Section:
+    """Participants, procedure, measures, run and tests."""
     section = Section("method", "Participants and method")
-    study, plan, run = results["study"], results["plan"], results["objective"]
     flow = figure(
         "flow",
         charts.consort(results),
-        "The flow of participants after CONSORT: how many came how far, and who left where. By condition it stands in "
-        "the table below.",
-        method_tables.flow_table(results["flow"]),
+        "The flow of participants after CONSORT: how many reached each stage, and where the others left. The table "
+        "below has it by condition.",
+        tables.flow_table(results.flow),
     )
-    power = results.get("power", {"is_defined": False, "reason": ""})
-    curve = None
-    if power["is_defined"]:
-        curve = figure(
-            "power",
-            charts.power(power, titles.power_title(power)),
-            "Probability that the analysis of variance finds an effect, by its size (Cohen's f) and by participants in "
-            f"each condition; the hairline marks the {power['n_per_condition']} of this report.",
-            figure_tables.power_table(power),
-        )
-    section.draw(flow, curve)
+    section.draw(flow, _power_figure(results, figure))
     if flow is None:
-        section.put(method_tables.flow_table(results["flow"]))
-    section.say(titles.power_said(power) if "power" in results else "")
-    section.put(method_tables.flow_by_condition(results["flow"]), is_folded=True)
+        section.put(tables.flow_table(results.flow))
+    if results.power is not None:
+        section.say(titles.power_sentence(results.power))
+    section.put(tables.flow_by_condition(results.flow), is_folded=True)
+    section.say(_exclusions(results))
+    if interviews := results.flow.interviews:
+        section.say(interviewed_sentence(interviews.n, interviews.interviewers, interviews.is_nested))
+    section.say(_measures(results, "simulated participant" if badge else "participant"))
+    section.say(plan_narrative.planned_scales(results))
+    section.say(_run(results.objective))
     section.say(
-        method_tables.exclusions_said(results["flow"])
-        + (
-            f" {results['answers']['n_incomplete']} completed without all answers and are left out."
-            if results["answers"]["n_incomplete"]
-            else ""
-        )
-    )
-    if interviews := results["flow"].get("interviews"):
-        section.say(interviewed_sentence(interviews["n"], interviews["interviewers"], interviews["is_nested"]))
-    taken = f" {taken_rule(study)}" if "taken_from" in study else ""
-    who = "simulated participant" if badge else "participant"
-    section.say(
-        f"Each {who} met one algorithm, rated {study['ratings_asked']} items and judged {study['list_length']} "
-        f"recommendations.{taken} Perceived accuracy is the mean rating of the recommended items, first-order "
-        "novelty the share "
-        "never watched, second-order novelty the share neither watched nor heard of, satisfaction one answer about the "
-        "whole list. Sums of answers enter the tests as whole numbers."
-    )
-    section.say(of_plan.planned_scales(results))
-    candidates = (
-        CandidateRange(**run["candidates"]).in_words if "candidates" in run else f"{run['protocol']['negatives']:,}"
-    )
-    section.say(
-        f"The offline run ranked each hidden rating among {candidates} items that its user had not "
-        f"rated: {run['n_relevant'] or 0:,} relevant cases (ratings of {run['protocol']['relevant']:g} or "
-        "more) for recall, "
-        f"{run['n_irrelevant'] or 0:,} irrelevant ones (ratings of {run['protocol']['irrelevant']:g} or less) "
-        "for fallout, "
-        f"a hit being a place among the first {run['n']}. Its models are the ones that participants met, by digest."
-    )
-    section.say(
-        f"Tests are two-sided at α = {level_of(plan)}. Means are resampled {plan['resamples']:,} times, participants "
-        "within their condition and test users whole; intervals are percentiles. The p of a rank correlation is the "
-        "share of all orders of the algorithms that are at least as far from 0."
+        f"Tests are two-sided at α = {level(results.plan.alpha)}. Means are resampled {results.plan.resamples:,} "
+        "times, participants within their condition and test users with all their cases; intervals are percentiles. "
+        "The p value of a rank correlation is the share of all orders of the algorithms whose correlation is at least "
+        "as far from 0."
     )
     return section
 
 
+def _power_figure(results: Results, figure: FigureMaker) -> Figure | None:
+    power = results.power
+    if power is None or isinstance(power, Undefined):
+        return None
+    return figure(
+        "power",
+        charts.power(power, titles.power_title(power)),
+        "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
+        f"hairline marks the {power.n_per_condition} of this report.",
+        figure_tables.power_table(power),
+    )
+
+
+def _exclusions(results: Results) -> str:
+    sentence, n = tables.exclusions_sentence(results.flow), results.answers.n_incomplete
+    return f"{sentence} {n} completed the study without all answers and are excluded." if n else sentence
+
+
+def _measures(results: Results, noun: str) -> str:
+    study = results.study
+    usage = "" if study.taken_from is None else f" {taken_rule({'taken_from': study.taken_from})}"
+    return (
+        f"Each {noun} met one algorithm, rated {study.ratings_asked} items and judged {study.list_length} "
+        f"recommendations.{usage} Perceived accuracy is the mean rating of the recommended items, first-order novelty "
+        "the share never watched, second-order novelty the share neither watched nor heard of, and satisfaction one "
+        "answer about the whole list. The tests use exact sums of answers."
+    )
+
+
+def _run(run: ObjectiveSide) -> str:
+    candidates = f"{run.protocol['negatives']:,}"
+    if run.candidates is not None:
+        candidates = CandidateRange(run.candidates.fewest, run.candidates.most, run.candidates.target).in_words
+    return (
+        f"The offline run ranked each hidden rating among {candidates} items that its user had not rated: "
+        f"{run.n_relevant or 0:,} relevant cases (ratings of {run.protocol['relevant']:g} or more) for recall, and "
+        f"{run.n_irrelevant or 0:,} irrelevant ones (ratings of {run.protocol['irrelevant']:g} or less) for fallout. "
+        f"A hit is a rank among the first {run.n}. The models are those that participants met, by digest."
+    )
+
+
 def provenance_section(report: Report) -> Section:
     """Every hash, seed and version."""
-    section = Section("provenance", "Where the numbers come from")
+    section = Section("provenance", "Provenance")
     section.say("The same inputs give the same report.")
-    section.put(method_tables.provenance_table(report.provenance, report.plan, report.inputs_hash))
+    section.put(tables.provenance_table(report.read_provenance(), report.read_plan(), report.inputs_hash))
     return section

@@ -10,52 +10,57 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.enums import VARIABLE_OF
 from analysis.models import Report
-from analysis.narrative import plan as of_plan
+from analysis.narrative import plan as plan_narrative
 from analysis.narrative import verdict
 from analysis.package import write_report
+from analysis.results.objective import TESTED_KINDS
+from analysis.results.report import Results
 from analysis.services import build_report
 from analysis.services.plans import Overrides
-from analysis.tables.cells import written
+from analysis.tables.cells import NONE, decimal, written
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
-from studies import flags
 from studies.enums import Mode
+from studies.instrument import flags
 from studies.models import Study
 
 SHORT = {"fon": "FON", "son": "SON"}
 
 
 class Command(BaseCommand):
-    help = "Build the report of a study: perceived against objective quality of the same models."
+    help = "Build the report of a study: perceived and objective quality of the same models."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the study")
         parser.add_argument(
-            "--out", type=Path, metavar="DIR", help="write the report in every form here, and the study package"
+            "--out",
+            type=Path,
+            metavar="DIR",
+            help="write the report in every format to this folder, and the study package",
         )
         parser.add_argument(
             "--mode",
             choices=[Mode.LIVE.value, Mode.SIMULATED.value],
-            help="whose answers (default: participants if any have completed, else simulated ones)",
+            help="answers of participants or of simulated ones (default: participants if any have completed)",
         )
         parser.add_argument(
             "--run", type=int, metavar="ID", help="a run of the study's own models (default: the study's)"
         )
-        otherwise = parser.add_argument_group(
-            "otherwise than planned",
-            "The report follows the plan frozen at the launch, and says what deviates from it.",
+        deviations = parser.add_argument_group(
+            "deviations from the plan",
+            "The report follows the plan frozen at the launch, and states every deviation from it.",
         )
-        otherwise.add_argument("--alpha", type=float, help="another level for all tests and orders")
-        otherwise.add_argument(
+        deviations.add_argument("--alpha", type=float, help="level of all tests and orders")
+        deviations.add_argument(
             "--leave-out", nargs="+", default=[], choices=list(VARIABLE_OF), metavar="VARIABLE",
-            help=f"planned variables that are not tested: {', '.join(VARIABLE_OF)}",
+            help=f"planned variables to omit: {', '.join(VARIABLE_OF)}",
         )  # fmt: skip
-        otherwise.add_argument(
+        deviations.add_argument(
             "--exclude", nargs="*", choices=flags.KEYS, metavar="FLAG",
-            help="quality flags that leave a participant out, instead of the plan's; without a name none does. They "
-            f"are {', '.join(flags.KEYS)}",
+            help="quality flags that exclude a participant, instead of the plan's; without a value, none does. "
+            f"Flags: {', '.join(flags.KEYS)}",
         )  # fmt: skip
-        otherwise.add_argument("--with-excluded", action="store_true", help="take in those excluded by hand")
+        deviations.add_argument("--with-excluded", action="store_true", help="include participants excluded by hand")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["slug"]).first()
@@ -94,35 +99,34 @@ class Command(BaseCommand):
 
 
 def summary_lines(report: Report) -> list[str]:
-    """The verdict, and a line an algorithm with both sides beside each other."""
-    results = report.results
-    n = results["objective"]["n"]
+    """The verdict, and one line per algorithm with both sides."""
+    results = report.read_results()
     lines = ["", f"Report {report.number} of {report.study.slug}, inputs {report.inputs_hash[:12]}"]
     notice = verdict.simulated_notice(results)
     lines += [notice] if notice else []
-    lines += ["".join(run.text for run in verdict.headline(results)) + ".", *verdict.few_said(results)]
-    if results["flow"]["analysed"]:
+    lines += ["".join(run.text for run in verdict.headline(results)) + ".", *verdict.limitations(results)]
+    if results.flow.analysed:
         lines.append(verdict.paragraph(results))
-    lines += of_plan.deviations(results)
-    tested = [SHORT.get(variable["key"], variable["key"]) for variable in results["variables"]]
-    heads = ("algorithm", "n", *tested, f"recall@{n}", f"fallout@{n}")
-    table = []
-    objective = {line["condition"]: line for line in results["objective"]["lengths"][0]["table"]}
-    for condition in results["conditions"]:
-        name = condition["label"]
-        cells = [name, str(condition["n"])]
-        for variable in results["variables"]:
-            found = variable["described"].get(name)
-            cells.append("–" if found is None else written(found["mean"]))
-        for kind in ("recall", "fallout"):
-            value = objective[name][kind]
-            cells.append("–" if value is None else written(value, 3, is_share=True))
-        table.append(cells)
-    widths = [max(len(head), *(len(row[place]) for row in table)) for place, head in enumerate(heads)]
+    if results.planned is not None:
+        lines += plan_narrative.deviations(results, results.planned)
+    rows = _table(results)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines.append("")
-    for row in [list(heads), *table]:
-        first, *others = row
-        lines.append(
-            "  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))])
-        )
+    for first, *cells in rows:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *aligned]))
     return [*lines, ""]
+
+
+def _table(results: Results) -> list[list[str]]:
+    """The heading and one row per algorithm: n, the mean of every variable, recall and fallout."""
+    n, whole = results.objective.n, results.objective.lengths[0]
+    names = [SHORT.get(variable.key, variable.key) for variable in results.variables]
+    rows = [["algorithm", "n", *names, f"recall@{n}", f"fallout@{n}"]]
+    values = [whole.values(kind) for kind in TESTED_KINDS]
+    for condition in results.conditions:
+        described = [variable.described.get(condition.label) for variable in results.variables]
+        means = [NONE if numbers is None else written(numbers.mean) for numbers in described]
+        metrics = [decimal(metric[condition.label], 3, is_share=True).text for metric in values]
+        rows.append([condition.label, str(condition.n), *means, *metrics])
+    return rows

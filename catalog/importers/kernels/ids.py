@@ -1,4 +1,4 @@
-"""Compiled look-ups of ids that are numbers; import it through `catalog.importers.lazy` only."""
+"""Compiled look-ups of ids that are numbers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def mark(ids: NDArray[np.integer[Any]], is_met: NDArray[np.bool_]) -> None:
 
 
 @numba.njit([void(_NARROW, int32[::1], int32[::1]), void(_WIDE, int32[::1], int32[::1])], cache=True, nogil=True)
-def look_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32], found: NDArray[np.int32]) -> None:
+def look_up(ids: NDArray[np.integer[Any]], table: NDArray[np.int32], entries: NDArray[np.int32]) -> None:
     """Write the entry of each id; -1 where it lies beyond the table. `found` may be `ids` itself."""
     last = table.shape[0] - 1
     for row in range(ids.shape[0]):
-        one = ids[row]
-        found[row] = -1 if one < 0 or one > last else table[np.uint64(one)]
+        key = ids[row]
+        entries[row] = -1 if key < 0 or key > last else table[np.uint64(key)]
 
 
 @numba.njit([boolean(_NARROW, int32[::1]), boolean(_WIDE, int32[::1])], cache=True, nogil=True)
@@ -36,8 +36,8 @@ def are_known(ids: NDArray[np.integer[Any]], table: NDArray[np.int32]) -> bool:
     """Whether each id has an entry of 0 or more."""
     last = table.shape[0] - 1
     for row in range(ids.shape[0]):
-        one = ids[row]
-        if one < 0 or one > last or table[np.uint64(one)] < 0:
+        key = ids[row]
+        if key < 0 or key > last or table[np.uint64(key)] < 0:
             return False
     return True
 

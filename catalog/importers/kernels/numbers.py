@@ -1,4 +1,4 @@
-"""Compiled reading of lines of numbers; import it through `catalog.importers.lazy` only.
+"""Compiled reading of lines of numbers.
 
 It takes plain decimal digits, a minus sign before them and one decimal character among them, and nothing else:
 whatever is written otherwise, right or wrong, is for the reader by line. With ``NUMBA_DISABLE_JIT=1`` this is the plain
@@ -44,7 +44,7 @@ def parse_numbers(
     with a line's end, at which every run of digits stops: only where a field begins is the end looked for. A value
     that the arrays have no room for is unusual. `decimal` is the character before decimals, and no delimiter.
     """
-    one = np.uint64(1)
+    step = np.uint64(1)
     n = np.uint64(data.shape[0])
     n_columns = kinds.shape[0]
     width = np.uint64(delimiter.shape[0])
@@ -59,7 +59,7 @@ def parse_numbers(
             kind = kinds[column]
             is_negative = data[position] == 45
             if is_negative:
-                position += one
+                position += step
                 if position >= n:
                     return UNUSUAL
             start = position
@@ -69,7 +69,7 @@ def parse_numbers(
                 if digit < 0 or digit > 9:
                     break
                 value = value * 10 + digit
-                position += one
+                position += step
             digits = np.int64(position - start)
             if digits == 0 or digits > MOST_DIGITS_WHOLE:
                 return UNUSUAL
@@ -83,14 +83,14 @@ def parse_numbers(
             else:
                 decimals = np.int64(0)
                 if data[position] == decimal:
-                    position += one
+                    position += step
                     start = position
                     while True:
                         digit = int(data[position]) - 48
                         if digit < 0 or digit > 9:
                             break
                         value = value * 10 + digit
-                        position += one
+                        position += step
                     decimals = np.int64(position - start)
                     if decimals == 0:
                         return UNUSUAL
@@ -104,15 +104,15 @@ def parse_numbers(
                     return UNUSUAL
                 of_numbers += 1
             if column < n_columns - 1:
-                for place in range(width):
-                    if position >= n or data[position] != delimiter[place]:
+                for index in range(width):
+                    if position >= n or data[position] != delimiter[index]:
                         return UNUSUAL
-                    position += one
+                    position += step
             else:
                 if data[position] == 13:
-                    position += one
+                    position += step
                 if position >= n or data[position] != 10:
                     return UNUSUAL
-                position += one
-        row += one
+                position += step
+        row += step
     return row

@@ -1,4 +1,4 @@
-"""A compiled look at ratings; import it through `catalog.importers.lazy` only."""
+"""A compiled look at ratings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Compiled reading of Netflix's files, where a heading ("12:") says which movie the lines below are of.
 
-Import it through `catalog.importers.lazy` only. Like the reader of numbers it takes what is written in the
-one usual way and leaves everything else to the reader by line.
+Like the reader of numbers it parses the usual notation and leaves everything else to the line reader.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def parse_sections(
     lengths = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
     position = 0
     row = 0
-    found = 0
+    n_met = 0
     while position < n:
         start = position
         value = 0
@@ -47,9 +46,9 @@ def parse_sections(
             return -1
         if data[position] == 58:
             position += 1
-            headings[found] = value
-            heading_rows[found] = row
-            found += 1
+            headings[n_met] = value
+            heading_rows[n_met] = row
+            n_met += 1
         else:
             # ",4,2005-09-06"
             if n - position < 14 or data[position] != 44 or data[position + 2] != 44:
@@ -58,17 +57,17 @@ def parse_sections(
             if rating < 0 or rating > 9:
                 return -1
             date = data[position + 3 : position + 13]
-            for place in range(10):
-                if place in (4, 7):
-                    if date[place] != 45:
+            for index in range(10):
+                if index in (4, 7):
+                    if date[index] != 45:
                         return -1
-                elif date[place] < 48 or date[place] > 57:
+                elif date[index] < 48 or date[index] > 57:
                     return -1
             month = (int(date[5]) - 48) * 10 + int(date[6]) - 48
             day = (int(date[8]) - 48) * 10 + int(date[9]) - 48
             year = 0
-            for place in range(4):
-                year = year * 10 + int(date[place]) - 48
+            for index in range(4):
+                year = year * 10 + int(date[index]) - 48
             if year < 1970 or year > 2037 or month < 1 or month > 12:  # so that seconds fit 32 bits
                 return -1
             is_leap = year % 4 == 0  # in these years
@@ -89,5 +88,5 @@ def parse_sections(
         if position >= n or data[position] != 10:
             return -1
         position += 1
-    n_headings[0] = found
+    n_headings[0] = n_met
     return row

@@ -1,4 +1,4 @@
-"""Add facts about items to a dataset from the shell: the result is its next version."""
+"""Add item metadata to a dataset from the shell, as its next version."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ EXAMPLES_SHOWN = 3
 
 class Command(BaseCommand):
     help = (
-        "Add facts about items (plot, people, genres, images, trailers) to the newest version of a dataset. "
-        "Versions never change: the ratings with the items so described are a new one."
+        "Add item metadata (plot, people, genres, images, trailers) to the newest version of a dataset. Versions "
+        "never change: the result is a new version with the same ratings."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             "path",
             type=Path,
             metavar="FILE",
-            help="a table with a row a fact (item, kind, value) or a row an item, or JSON Lines; also .gz or .zip",
+            help="a table, one fact (item, kind, value) or one item per row, or JSON Lines; also .gz or .zip",
         )
         parser.add_argument(
             "--column",
@@ -40,13 +40,13 @@ class Command(BaseCommand):
             help="for example item=movieId, plot=summary, director=made_by; repeatable (default: by usual names)",
         )
         parser.add_argument(
-            "--rename", action="append", default=[], metavar="KIND=KIND", help="what a kind is to be called; repeatable"
+            "--rename", action="append", default=[], metavar="KIND=KIND", help="rename a kind; repeatable"
         )
         parser.add_argument("--separator", metavar="TEXT", help="between the values of one column (default: |)")
         parser.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
         parser.add_argument("--encoding", metavar="NAME", help="default: utf-8")
         parser.add_argument(
-            "--images", type=Path, metavar="FOLDER", help="a folder or .zip of pictures that images may name"
+            "--images", type=Path, metavar="FOLDER", help="a folder or .zip with the pictures that the file names"
         )
         parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
@@ -54,7 +54,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
-            raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+            raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
         try:
             base = newest_version(options["name"])
             version = add_metadata(
@@ -92,7 +92,7 @@ class Command(BaseCommand):
             ("items changed", entry["items_changed"]),
             *((f"{kind} added", count) for kind, count in sorted(entry["facts_added"].items())),
             *((f"{field} replaced", count) for field, count in sorted(entry["fields_replaced"].items())),
-            ("known already", entry["facts_known"]),
+            ("already known", entry["facts_known"]),
         ]
         for name, count in rows:
             self.stdout.write(f"  {name:<24} {count:>12,}")
@@ -107,8 +107,8 @@ class Command(BaseCommand):
 def _pairs(option: str, texts: list[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in texts:
-        name, equals, other = text.partition("=")
-        if not (name and equals and other) or name in pairs:
+        name, equals, target = text.partition("=")
+        if not (name and equals and target) or name in pairs:
             raise CommandError(f"{option} is NAME=OTHER, as in plot=summary, each name once; {text!r} is not.")
-        pairs[name] = other
+        pairs[name] = target
     return pairs

@@ -1,4 +1,4 @@
-"""Import a dataset from the shell: the same service as everywhere, with a line of progress and a table."""
+"""Import a dataset from the shell, with a progress line and a summary."""
 
 from __future__ import annotations
 
@@ -44,38 +44,41 @@ COLUMN_OPTIONS = {
 
 
 class Command(BaseCommand):
-    help = "Import ratings and items as a version of a dataset, whole or not at all."
+    help = "Import ratings and items as a version of a dataset. The import succeeds completely or changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
         width = max(map(len, FORMATS))
         parser.epilog = "formats:\n" + "\n".join(
-            f"  {name:<{width}}  {found.title}. {found.sentence}" for name, found in FORMATS.items()
+            f"  {name:<{width}}  {description.title}. {description.sentence}" for name, description in FORMATS.items()
         )
         parser.add_argument("path", type=Path, metavar="PATH", help="a folder, a ZIP archive, or one file (also .gz)")
         parser.add_argument("--name", required=True, help="name of the dataset: small letters, digits, - and _")
-        parser.add_argument("--title", help="what pages call it (default: the name)")
+        parser.add_argument("--title", help="title on pages (default: the name)")
         parser.add_argument(
-            "--format", default="auto", choices=["auto", *FORMATS], help="default: told by the files' names; see below"
+            "--format",
+            default="auto",
+            choices=["auto", *FORMATS],
+            help="default: detected from the file names; see below",
         )
         parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
-        parser.add_argument("--keep-last", action="store_true", help="of a pair rated twice keep the last rating")
+        parser.add_argument(
+            "--keep-last", action="store_true", help="if a user rated an item twice, keep the last rating"
+        )
         parser.add_argument(
             "--zeros",
             choices=["drop", "apart"],
-            help="BookCrossing: leave out what nobody rated (default), or import that alone",
+            help="BookCrossing: leave out rows without a rating (default), or import only those",
         )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers and the report")
         columns = parser.add_argument_group(
-            "delimited, parquet and jsonlines", "Columns are found by their usual names unless named."
+            "delimited, parquet and jsonlines", "Columns are detected by their usual names unless specified."
         )
         for name in ("user", "item", "rating", "time"):
             columns.add_argument(f"--{name}-column", metavar="COLUMN")
+        columns.add_argument("--utility-column", metavar="COLUMN", help="utility of a row (tafeng: price or profit)")
         columns.add_argument(
-            "--utility-column", metavar="COLUMN", help="what a row was worth (with tafeng: price or profit)"
-        )
-        columns.add_argument(
-            "--usage", action="store_true", help="there are no ratings: each row says that the user took the item"
+            "--usage", action="store_true", help="usage data without ratings: each row says that the user took the item"
         )
         columns.add_argument("--scale", metavar="LOW:HIGH:STEP", help="for example 1:5:1 (default: detected)")
         columns.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
@@ -86,20 +89,22 @@ class Command(BaseCommand):
             help="before the decimals of a number in delimited files: . (default) or ,",
         )
         columns.add_argument("--encoding", metavar="NAME", help="default: utf-8")
-        columns.add_argument("--items-file", type=Path, metavar="FILE", help="a file of items, of the same kinds")
+        columns.add_argument("--items-file", type=Path, metavar="FILE", help="a file of items, in any of these formats")
         for name in ("items-id", "title", "year", "plot", "image", "trailer", "item-utility"):
             columns.add_argument(f"--{name}-column", metavar="COLUMN", help="in the file of items")
         columns.add_argument(
             "--feature", action="append", default=[], metavar="KIND=COLUMN", help="for example genre=genres; repeatable"
         )
-        columns.add_argument("--feature-separator", metavar="TEXT", help="between the values of one (default: |)")
+        columns.add_argument(
+            "--feature-separator", metavar="TEXT", help="between the values of one feature (default: |)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
-            raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+            raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
         started = time.monotonic()
-        self._said = 0.0
+        self._written_at = 0.0
         try:
             version = import_dataset(
                 path=options["path"],
@@ -120,16 +125,16 @@ class Command(BaseCommand):
             self.stdout.write(f"Written to {file}.")
 
     def _progress(self, what: str, done: int, total: int | None) -> None:
-        """One line that is written over; nothing where the output is no terminal."""
-        if not self.stdout.isatty() or time.monotonic() - self._said < SECONDS_BETWEEN_LINES:
+        """Overwrite one progress line; write nothing if the output is not a terminal."""
+        if not self.stdout.isatty() or time.monotonic() - self._written_at < SECONDS_BETWEEN_LINES:
             return
-        self._said = time.monotonic()
+        self._written_at = time.monotonic()
         of = f" of {total:,}" if total is not None else ""
         self.stdout.write(f"\r{f'{what}: {done:,}{of}':<{LINE_WIDTH}.{LINE_WIDTH}}", ending="")
         self.stdout.flush()
 
     def _end_line(self) -> None:
-        if self._said:
+        if self._written_at:
             self.stdout.write("\r" + " " * LINE_WIDTH + "\r", ending="")
 
     def _table(self, version: DatasetVersion, seconds: float) -> None:
@@ -149,26 +154,26 @@ class Command(BaseCommand):
         for reason, count in report["dropped"].items():
             self.stdout.write(f"  {count:,} × {reason}")
             for example in report["examples"].get(reason, [])[:EXAMPLES_SHOWN]:
-                place = example["file"] + (f", line {example['line']}" if example["line"] is not None else "")
-                self.stdout.write(f"    {place}: {example['reason']}")
+                position = example["file"] + (f", line {example['line']}" if example["line"] is not None else "")
+                self.stdout.write(f"    {position}: {example['reason']}")
         for warning in report["warnings"]:
             self.stdout.write(f"  {warning}")
 
 
 def _service_options(options: dict[str, Any]) -> dict[str, Any]:
-    """What was given on the command line, as the service names it."""
-    given = {name: options[option] for option, name in COLUMN_OPTIONS.items() if options[option] is not None}
+    """The options of the command line, by the names of the service."""
+    chosen = {name: options[option] for option, name in COLUMN_OPTIONS.items() if options[option] is not None}
     if options["scale"]:
-        given["scale"] = _scale(options["scale"])
+        chosen["scale"] = _scale(options["scale"])
     if options["feature"]:
-        given["features"] = _features(options["feature"])
+        chosen["features"] = _features(options["feature"])
     if options["usage"]:
-        given["usage"] = True
+        chosen["usage"] = True
     if options["drop_bad_rows"]:
-        given["on_bad_row"] = "drop"
+        chosen["on_bad_row"] = "drop"
     if options["keep_last"]:
-        given["duplicates"] = "last"
-    return given
+        chosen["duplicates"] = "last"
+    return chosen
 
 
 def _scale(text: str) -> RatingScale:

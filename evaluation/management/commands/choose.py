@@ -19,38 +19,35 @@ from evaluation.management.arguments import at_least_one
 from evaluation.management.progress_line import ProgressLine
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import run_numbered
-from evaluation.services.choosing import choose_size
+from evaluation.services.model_size import choose_size
 from recommenders import registry
 from recommenders.choosing import RULES, SIZES, Choice
 
 
 class Command(BaseCommand):
-    help = (
-        "Compare sizes of an algorithm (dimensions, classes) on ratings kept from their learning, and say which one "
-        "to use. Stores nothing."
-    )
+    help = "Compare sizes of an algorithm (dimensions, classes) on held-out ratings and recommend one. Stores nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithm", required=True, metavar="KEY", help=f"one of {', '.join(SIZES)}")
-        parser.add_argument("--values", metavar="2,5,10", help="sizes to try (default: a usual grid)")
-        parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="of all sizes alike")
+        parser.add_argument("--values", metavar="2,5,10", help="sizes to compare (default: a standard grid)")
+        parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="parameter of all sizes")
         parser.add_argument("--share", type=float, default=0.1, help="share held out (default: %(default)s)")
         parser.add_argument(
             "--rule",
             default=RULES[0],
             help="best, or smallest-near: the smallest within one standard error of the best (default: %(default)s)",
         )
-        parser.add_argument("--run", type=int, metavar="ID", help="choose on the training side of this run alone")
+        parser.add_argument("--run", type=int, metavar="ID", help="use only the training side of this run")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was found")
-        parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the curve")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write all results")
+        parser.add_argument("--svg", type=Path, metavar="FILE", help="write the curve")
 
     def handle(self, *args: Any, **options: Any) -> None:
         for file in filter(None, (options["json"], options["svg"])):
             if not file.parent.is_dir():
-                raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+                raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
         line = ProgressLine(self.stderr)
         try:
             version = newest_version(options["name"])
@@ -64,14 +61,14 @@ class Command(BaseCommand):
                 seed=options["seed"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
                 run=_run(options["run"]),
-                progress=line.tell,
+                progress=line.update,
             )
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
             raise CommandError("Stopped. Nothing was chosen.", returncode=130) from None
         finally:
-            line.wipe()
+            line.clear()
         name = registry.algorithm(choice.algorithm).name
         for written in lines(choice, name):
             self.stdout.write(written)
@@ -96,29 +93,29 @@ class Command(BaseCommand):
                 chosen=choice.chosen,
             )
             options["svg"].write_text(svg(spec["light"]))
-            self.stdout.write(f"Drawn to {options['svg']}.")
+            self.stdout.write(f"Figure written to {options['svg']}.")
 
 
 def lines(choice: Choice, name: str) -> list[str]:
-    """Set what was found as a table, and the outcome as sentences."""
+    """Format the results as a table and the choice as sentences."""
     heads = [choice.parameter.rjust(10), "score".rjust(12), "std. error".rjust(11), "epochs".rjust(7)]
     direction = "higher" if choice.is_higher_better else "lower"
-    found = [
+    rows = [
         f"{choice.criterion}; {direction} is better.",
-        f"{choice.n_held_out:,} ratings of {choice.n_people:,} people were held out.",
+        f"{choice.n_held_out:,} ratings of {choice.n_people:,} users were held out.",
         "",
         " ".join(heads),
     ]
     for size in choice.sizes:
         mark = "  chosen" if size.value == choice.chosen else ""
         epochs = "" if size.epochs is None else str(size.epochs)
-        found.append(f"{size.value:>10} {size.score:>12.5f} {size.standard_error:>11.5f} {epochs:>7}{mark}")
+        rows.append(f"{size.value:>10} {size.score:>12.5f} {size.standard_error:>11.5f} {epochs:>7}{mark}")
     why = "the best" if choice.rule == "best" else "the smallest within one standard error of the best"
-    found += ["", f"{name}: {choice.chosen} is {why}. Train it with --param {choice.parameter}={choice.chosen}."]
+    rows += ["", f"{name}: {choice.chosen} is {why}. Train it with --param {choice.parameter}={choice.chosen}."]
     ends = {choice.sizes[0].value: "smaller", choice.sizes[-1].value: "larger"}
     if choice.best.value in ends:
-        found.append(f"The best lies at the end of what was tried; try {ends[choice.best.value]} values too.")
-    return found
+        rows.append(f"The best size is at the end of the range; try {ends[choice.best.value]} values too.")
+    return rows
 
 
 def _values(text: str | None) -> list[int] | None:
@@ -127,7 +124,7 @@ def _values(text: str | None) -> list[int] | None:
     try:
         return [int(piece) for piece in text.split(",")]
     except ValueError:
-        raise CommandError(f"--values {text} cannot be read; write whole numbers, as in --values 2,5,10.") from None
+        raise CommandError(f"--values {text} is not valid. Write whole numbers, as in --values 2,5,10.") from None
 
 
 def _params(texts: list[str]) -> dict[str, str]:
@@ -135,7 +132,7 @@ def _params(texts: list[str]) -> dict[str, str]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not (key and equals and value):
-            raise CommandError(f"--param {text} cannot be read; write it as in --param iterations=20.")
+            raise CommandError(f"--param {text} is not valid. Write it as in --param iterations=20.")
         params[key] = value
     return params
 

@@ -1,4 +1,4 @@
-"""Compile what is compiled, so that no later command waits for it; an image does it when it is built."""
+"""Compile the numeric loops in advance, for example while building an image."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.services.numerics import compile_kernels
 
 
 class Command(BaseCommand):
-    help = "Compile the numeric loops once on this machine; what is compiled already is left."
+    help = "Compile the numeric loops once on this machine; compiled loops are skipped."
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()

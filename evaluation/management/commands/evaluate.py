@@ -1,4 +1,4 @@
-"""Measure algorithms on a dataset: make a run, watch it, print its table."""
+"""Measure algorithms on a dataset: create a run, monitor it, print its table."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from evaluation import tables
 from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
 from evaluation.exports import run_document
 from evaluation.management.arguments import at_least_one
-from evaluation.management.watching import cancel, interrupt, say_started, watch
+from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.candidates import candidate_range, candidate_warning
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.orders import other_order
-from evaluation.selectors.paired import chosen_on_development
+from evaluation.selectors.paired_tests import chosen_on_development
+from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
-from evaluation.services.case_files import check_exportable, export_cases, keep_cases, keep_probe
-from evaluation.services.crew import Crew, new_queue, workers_to_start
-from evaluation.services.inputs import OWN_LIST, named_settings, split_names
+from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
+from evaluation.services.run_inputs import OWN_LIST, named_settings, split_names
+from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 from evaluation.services.runs import cancel_run, create_run, resume_run
 from evaluation.splitting.registry import SPLITS
 from evaluation.tables import cell, columns, share
@@ -43,24 +43,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", nargs="?", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithms", help="for example toppop,corngr,puresvd:factors=50")
-        parser.add_argument(
-            "--resume", type=int, metavar="RUN", help="take up a run that stopped, with all that it was made of"
-        )
+        parser.add_argument("--resume", type=int, metavar="RUN", help="resume a stopped run with its inputs")
         parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(SPLITS)} (default: %(default)s)")
-        parser.add_argument("--reserve", type=float, default=0.0, help="share of users kept from every model")
+        parser.add_argument("--reserve", type=float, default=0.0, help="share of users hidden from every model")
         parser.add_argument(
             "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
         )
         parser.add_argument("--task", default="some", help=f"{', '.join(TASKS)} (default: %(default)s)")
-        parser.add_argument("--metrics", default="", help="besides the protocol's own, for example ndcg@10,map@10")
+        parser.add_argument(
+            "--metrics", default="", help="in addition to the protocol's own, for example ndcg@10,map@10"
+        )
         parser.add_argument("--mode", help="sampled (default) or exact, of one-plus-random")
-        parser.add_argument("--negatives", type=int, help="unrated items beside each test item (default: 1000)")
+        parser.add_argument("--negatives", type=int, help="candidates per test item (default: 1000)")
         parser.add_argument("--n", type=int, default=5, help="length of the list (default: %(default)s)")
         parser.add_argument("--relevant", type=float, help="lowest relevant rating (default: 5)")
         parser.add_argument("--irrelevant", type=float, help="highest irrelevant rating (default: 1)")
         parser.add_argument("--g", type=float, help="generality for precision (default: share of relevant cases)")
         parser.add_argument("--ties", help="expected (default), worst or best")
-        parser.add_argument("--cases", type=Path, metavar="FILE", help="measure on the cases of this .npz file")
+        parser.add_argument("--cases", type=Path, metavar="FILE", help="use the cases of this .npz file")
         parser.add_argument("--export-cases", type=Path, metavar="FILE", help="write the cases as a .npz file")
         parser.add_argument(
             "--profile-length",
@@ -75,28 +75,30 @@ class Command(BaseCommand):
         parser.add_argument(
             "--workers",
             type=at_least_one,
-            help="start this many workers for this run, and stop them after it (default: the workers that run, else 2)",
+            help="start this many workers for this run, and stop them afterwards (default: running workers, or 2)",
         )
-        parser.add_argument("--part-users", type=at_least_one, help="test users of one part; changes no number")
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write every number with its inputs' hashes")
+        parser.add_argument("--part-users", type=at_least_one, help="test users per part; does not affect results")
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write every number with the hashes of the inputs"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         exported: Path | None = options["export_cases"]
         for written in filter(None, (file, exported)):
             if not written.parent.is_dir():
-                raise CommandError(f"There is no folder {written.parent} to write {written.name} into; make it first.")
+                raise CommandError(f"The folder {written.parent} for {written.name} does not exist. Create it first.")
         if options["resume"] is None and not (options["name"] and options["algorithms"]):
-            raise CommandError("Name a dataset and --algorithms, or a run that stopped with --resume RUN.")
+            raise CommandError("Give a dataset and --algorithms, or a stopped run with --resume RUN.")
         if options["resume"] is not None and (options["name"] or options["algorithms"] or options["cases"]):
-            raise CommandError("A resumed run keeps its dataset, algorithms and cases: name none beside --resume.")
+            raise CommandError("A resumed run keeps its dataset, algorithms and cases; omit them with --resume.")
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
             run = self._run(options)
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
-            raise CommandError("Stopped before the run was made.", returncode=130) from None
+            raise CommandError("Stopped before the run was created.", returncode=130) from None
         finally:
             signal.signal(signal.SIGTERM, before)
         self._report(run)
@@ -111,7 +113,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Written to {file}.")
 
     def _run(self, options: dict[str, Any]) -> EvaluationRun:
-        """Make the run, or take it up again, and stay with it until it is over."""
+        """Create or resume the run and monitor it until it is over."""
         with ExitStack() as stack:
             workers = workers_to_start(options["workers"])
             queue = new_queue() if workers else ""
@@ -120,12 +122,12 @@ class Command(BaseCommand):
             if warning := candidate_warning(run.version, run.protocol, run.split):
                 self.stdout.write(f"Warning: {warning}")
             try:
-                crew = None
+                run_workers = None
                 if workers and run.status in RUN_OPEN:
                     if options["workers"] is None:
-                        say_started(workers, self.stdout)
-                    crew = stack.enter_context(Crew(size=workers, queue=queue, threads=run.threads))
-                watch(run, crew, self.stdout)
+                        announce_workers(workers, self.stdout)
+                    run_workers = stack.enter_context(RunWorkers(size=workers, queue=queue, threads=run.threads))
+                watch(run, run_workers, self.stdout)
             except KeyboardInterrupt:
                 self.stdout.write("")
                 cancel(run)
@@ -151,62 +153,66 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {file}.")
 
     def _report(self, run: EvaluationRun) -> None:
-        """Print the table, what was counted and left out, and which models had been there before."""
+        """Print the table, exclusions and counts, and reused models."""
         rows = model_rows(run)
         shorter = {length: model_rows(run, length) for length in run.profile_lengths}
         for line in table_lines(run, rows, shorter):
             self.stdout.write(line)
         if summary := failure_summary(run):
-            self.stdout.write(f"{summary} The table is of the others.")
+            self.stdout.write(f"{summary} The table shows the others.")
         for failed in failed_algorithms(run):
             self.stdout.write(f"{failed.label} failed: {failed.error}")
         if run.protocol["name"] == "one-plus-random":
-            self.stdout.write(f"Recall, fallout, precision and F are {tables.POOLED}: a user with many weighs more.")
+            self.stdout.write(
+                f"Recall, fallout, precision and F are {tables.POOLED}: users with many cases weigh more."
+            )
         choice = chosen_on_development(run)
         if choice is not None:
             self.stdout.write(
-                f"On the {choice.n_development:,} users for development {choice.label} has the best {choice.metric} "
-                f"({share(choice.value)}). All values above are those of the other {choice.n_evaluation:,} test users."
+                f"On the {choice.n_development:,} development users, {choice.label} has the best {choice.metric} "
+                f"({share(choice.value)}). All values above are for the other {choice.n_evaluation:,} test users."
             )
         for row in rows:
-            said = sorted({one.reason for one in row.cells.values() if one.reason and one.value is not None})
-            if said:
-                self.stdout.write(f"{row.label}: {', '.join(said)}.")
+            caveats = sorted({cell.reason for cell in row.cells.values() if cell.reason and cell.value is not None})
+            if caveats:
+                self.stdout.write(f"{row.label}: {', '.join(caveats)}.")
         for comment in run.comments:
             self.stdout.write(comment)
-        for line in other_order_lines(run):
+        for line in order_comparison_lines(run):
             self.stdout.write(line)
-        others = "irrelevant" if run.protocol["name"] == "one-plus-random" else "other"
-        self.stdout.write(f"{run.n_relevant:,} relevant and {run.n_irrelevant:,} {others} cases.")
-        if found := candidate_range(run):
-            self.stdout.write(f"Each hidden rating was ranked among {found.in_words} items its user had not rated.")
-        for heading, facts in (("Left out", run.left_out), ("Counted", run.counted)):
-            said_of = "; ".join(f"{count:,} {what}" for what, count in facts.items() if count)
-            if said_of:
-                self.stdout.write(f"{heading}: {said_of}.")
+        other_cases = "irrelevant" if run.protocol["name"] == "one-plus-random" else "other"
+        self.stdout.write(f"{run.n_relevant:,} relevant and {run.n_irrelevant:,} {other_cases} cases.")
+        if candidates := candidate_range(run):
+            self.stdout.write(
+                f"Each hidden rating was ranked among {candidates.in_words} items its user had not rated."
+            )
+        for heading, facts in (("Excluded", run.left_out), ("Counted", run.counted)):
+            counts = "; ".join(f"{count:,} {what}" for what, count in facts.items() if count)
+            if counts:
+                self.stdout.write(f"{heading}: {counts}.")
         reused = [row.label for row in rows if row.was_reused]
         if reused:
-            self.stdout.write(f"Fitted before from the same recipe, and used again: {', '.join(reused)}.")
+            self.stdout.write(f"Reused models of the same recipe: {', '.join(reused)}.")
 
 
 def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
-    """Make the run that the options describe."""
+    """Create the run of the options."""
     optional = {"part_users": options["part_users"]} if options["part_users"] else {}
     version = newest_version(options["name"])
     split = named_settings(text=options["split"])
     if options["cases"]:
         split = {
             "name": "file",
-            "cases": keep_cases(version=version, path=options["cases"], seed=options["seed"]),
+            "cases": store_cases_file(version=version, path=options["cases"], seed=options["seed"]),
         }
     elif split.get("list", OWN_LIST) != OWN_LIST:
-        split["list"] = keep_probe(version=version, path=Path(str(split["list"])))
+        split["list"] = store_probe_list(version=version, path=Path(str(split["list"])))
     if options["export_cases"] is not None:
         check_exportable(split=split)
-    asked = {name: options[name] for name in ("mode", "negatives", "relevant", "irrelevant", "g", "ties")}
+    stated = {name: options[name] for name in ("mode", "negatives", "relevant", "irrelevant", "g", "ties")}
     protocol = {
         **named_settings(text=options["protocol"]),
-        **{name: value for name, value in asked.items() if value is not None},
+        **{name: value for name, value in stated.items() if value is not None},
     }
     lengths = (5,) if options["profile_length"] is None else filter(None, options["profile_length"])
     return create_run(
@@ -227,57 +233,61 @@ def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
 
 
 def _resumed_run(options: dict[str, Any], queue: str) -> EvaluationRun:
-    """Take up the run that the options name; one whose command was killed is open still, and nobody works on it."""
+    """Resume the run of the options; the run of a killed command is still open, but without workers."""
     run = run_numbered(options["resume"])
     if options["export_cases"] is not None:
         check_exportable(split=run.split)
     if run.status == RunStatus.SUCCEEDED:
         raise ParallaxError(
             "run.not_stopped",
-            f"Run {run.pk} has succeeded. Export its results with "
+            f"Run {run.pk} has already succeeded. Export its results with "
             f"`.venv/bin/python manage.py export_run {run.pk} --out DIR`.",
         )
     if run.status in RUN_OPEN:
         if run.parts.filter(status=PartStatus.LEASED, leased_until__gte=timezone.now()).exists():
             raise ParallaxError(
                 "run.under_way",
-                f"Run {run.pk} is under way. If its workers were killed, their leases end in "
+                f"Run {run.pk} is in progress. If its workers were killed, their leases expire within "
                 f"{settings.LEASE_SECONDS} seconds; try again then.",
             )
-        cancel_run(run=run, reason="taken up by another command")
+        cancel_run(run=run, reason="resumed by another command")
     return resume_run(run=run, queue=queue)
 
 
-def other_order_lines(run: EvaluationRun) -> list[str]:
-    """Say where one plus random and full ranking order the algorithms differently, if both were run."""
-    found = other_order(run)
-    if found is None:
+def order_comparison_lines(run: EvaluationRun) -> list[str]:
+    """Describe rank reversals between one plus random and full ranking, if both were run."""
+    comparison = order_comparison(run)
+    if comparison is None:
         return []
-    there = f"run {found.other.pk} by {found.other.protocol['name']}"
-    if not found.turned:
-        return [f"By recall@{found.n}, {tables.pairs_said(found.n_pairs, 0)} in {there}."]
-    lines = [f"By recall@{found.n}, {tables.pairs_said(found.n_pairs, len(found.turned))} in {there}:"]
-    for one in found.turned:
-        values = [" to ".join(map(share, pair)) for pair in (one.here, one.there)]
-        lines.append(f"  {one.first} above {one.second} here ({values[0]}), below there ({values[1]})")
+    counterpart = f"run {comparison.run.pk} by {comparison.run.protocol['name']}"
+    summary = tables.order_summary(comparison.n_pairs, len(comparison.reversals))
+    lines = [f"By recall@{comparison.n}, {summary} in {counterpart}{':' if comparison.reversals else '.'}"]
+    for reversal in comparison.reversals:
+        values = [" to ".join(map(share, pair)) for pair in (reversal.here, reversal.there)]
+        lines.append(f"  {reversal.first} above {reversal.second} here ({values[0]}), below there ({values[1]})")
     return lines
 
 
 def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, list[ModelRow]]) -> list[str]:
-    """Set the results as a table whose columns line up."""
+    """Format the results as an aligned table."""
     shown = columns(run.protocol, metric_names(run), run.metrics, n=run.n, is_given=run.split["name"] == "file")
     first = next(iter(shown))
-    table = [["algorithm", *shown.values(), "fit s", "score s", *(f"{shown[first]}, {one} ratings" for one in shorter)]]
+    table = [
+        ["algorithm", *shown.values(), "fit s", "score s", *(f"{shown[first]}, {length} ratings" for length in shorter)]
+    ]
     for position, row in enumerate(rows):
         cells = [cell(row.cells[name].value, row.cells[name].reason) for name in shown]
         cells += [f"{row.fit_seconds:.2f}", f"{row.score_seconds:.2f}"]
-        cells += [cell(at.value, at.reason) for at in (others[position].cells[first] for others in shorter.values())]
+        cells += [
+            cell(entry.value, entry.reason)
+            for entry in (of_length[position].cells[first] for of_length in shorter.values())
+        ]
         table.append([row.label, *cells])
     table += [[failed.label, "failed", *[""] * (len(table[0]) - 2)] for failed in failed_algorithms(run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(
-            [label.ljust(widths[0]), *(one.rjust(width) for one, width in zip(cells, widths[1:], strict=True))]
+            [label.ljust(widths[0]), *(text.rjust(width) for text, width in zip(cells, widths[1:], strict=True))]
         ).rstrip()
         for label, *cells in table
     ]

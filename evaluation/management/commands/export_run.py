@@ -1,4 +1,4 @@
-"""Write a run as files: every number as JSON, its metrics and values by user as CSV, its figures as SVG."""
+"""Export a run to files: every number as JSON, metrics and values by user as CSV, figures as SVG."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from evaluation.selectors.runs import run_numbered
 
 
 class Command(BaseCommand):
-    help = "Write a run that has succeeded into a folder: run.json, metrics.csv, users.csv and its figures."
+    help = "Export a succeeded run to a folder: run.json, metrics.csv, users.csv and its figures."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", metavar="RUN", type=int, help="number of a run")
-        parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="the folder; it is made")
+        parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="the folder; created if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -29,16 +29,14 @@ class Command(BaseCommand):
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         if run.status != RunStatus.SUCCEEDED:
-            raise CommandError(
-                f"Run {run.pk} is {run.get_status_display().lower()}; only one that has succeeded has results."
-            )
+            raise CommandError(f"Run {run.pk} is {run.get_status_display().lower()}; only succeeded runs have results.")
         folder: Path = options["out"]
         try:
             self._write(run, folder)
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         except OSError as problem:
-            raise CommandError(f"{folder} cannot be written to: {problem.strerror or problem}.") from problem
+            raise CommandError(f"Cannot write to {folder}: {problem.strerror or problem}.") from problem
 
     def _write(self, run: EvaluationRun, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)

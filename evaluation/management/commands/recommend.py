@@ -1,4 +1,4 @@
-"""Print the recommendation list of one algorithm for a profile given by the dataset's own item ids."""
+"""Print the recommendation list of an algorithm for a profile of the dataset's own item ids."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from evaluation.services.serving import Served, recommend
 from evaluation.services.training import train_on_everything
 from recommenders import registry
 
-MOST_TITLE = 48
+MAX_TITLE = 48
 
 
 class Command(BaseCommand):
     help = (
-        "Fit an algorithm on all ratings of a dataset (or find the model again) and print its list for a profile, "
-        "with how often each item was rated: 0 for an item that only its features can have brought there."
+        "Fit an algorithm on all ratings of a dataset (or reuse the model) and print its list for a profile, with the "
+        "number of ratings of each item: 0 for an item recommended by its features alone."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             "--profile", required=True, metavar="ITEM:RATING,…", help='the dataset\'s own ids, as in "1:5,260:4"'
         )
         parser.add_argument("-n", type=int, default=10, help="length of the list (default: 10)")
-        parser.add_argument("--unrated-only", action="store_true", help="list only items that nobody has rated")
+        parser.add_argument("--unrated-only", action="store_true", help="list only items without ratings")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the list")
@@ -45,9 +45,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
-            raise CommandError(f"There is no folder {file.parent} to write {file.name} into; make it first.")
+            raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
         if options["n"] < 1:
-            raise CommandError(f"A list needs at least one place; -n is {options['n']}.")
+            raise CommandError(f"The list length -n is {options['n']}; it must be at least 1.")
         try:
             version = newest_version(options["name"])
             items, ratings = _profile(version, options["profile"])
@@ -71,12 +71,12 @@ class Command(BaseCommand):
         lines = _lines(version, served, options["n"], is_unrated_only=options["unrated_only"])
         self.stdout.write(f"{model.label} on {version}, for a profile of {len(items)}")
         if not lines:
-            self.stdout.write("  Every item outside the profile has been rated.")
+            self.stdout.write("  All items outside the profile have ratings.")
         for line in lines:
             score = "by popularity" if line["is_filled"] else f"{line['score']:.6g}"
-            title = line["title"] if len(line["title"]) <= MOST_TITLE else line["title"][: MOST_TITLE - 1] + "…"
+            title = line["title"] if len(line["title"]) <= MAX_TITLE else line["title"][: MAX_TITLE - 1] + "…"
             rated = f"{line['n_ratings']:,} ratings"
-            self.stdout.write(f"  {line['rank']:>3}. {title:<{MOST_TITLE}} {line['item']:>10} {score:>14} {rated:>16}")
+            self.stdout.write(f"  {line['rank']:>3}. {title:<{MAX_TITLE}} {line['item']:>10} {score:>14} {rated:>16}")
         if file is not None:
             document = {"dataset": version.dataset.name, "version": version.number, "model": model.digest}
             file.write_text(json.dumps({**document, "list": lines}, indent=2, ensure_ascii=False) + "\n")
@@ -84,7 +84,7 @@ class Command(BaseCommand):
 
 
 def _profile(version: DatasetVersion, text: str) -> tuple[list[int], list[float]]:
-    """Item indexes and ratings of a profile as it is written on the command line."""
+    """Parse item indexes and ratings of a profile from the command line."""
     indexes = {external_id: index for index, external_id in enumerate(item_ids_of(version).tolist())}
     items, ratings = [], []
     for part in text.split(","):
@@ -94,15 +94,17 @@ def _profile(version: DatasetVersion, text: str) -> tuple[list[int], list[float]
         except ValueError:
             colon = ""
         if not colon:
-            raise CommandError(f'--profile is ITEM:RATING,…, as in "1:5,260:4"; {part.strip()!r} is not.')
+            raise CommandError(
+                f'{part.strip()!r} is not a valid entry of --profile. Write ITEM:RATING,…, as in "1:5,260:4".'
+            )
         if external_id not in indexes:
-            raise CommandError(f"{version} has no item {external_id!r}. Ids are those of the source.")
+            raise CommandError(f"{version} has no item {external_id!r}. Use the ids of the source.")
         items.append(indexes[external_id])
     return items, ratings
 
 
 def _lines(version: DatasetVersion, served: Served, n: int, *, is_unrated_only: bool) -> list[dict[str, Any]]:
-    """The list with titles; of unrated items alone where asked, those without a score left out."""
+    """Return the list with titles; optionally only unrated items with a score."""
     rows = {item.index: item for item in version.items.only("index", "external_id", "title", "year", "n_ratings")}
     lines: list[dict[str, Any]] = []
     for index, score, is_filled in zip(served.items, served.scores, served.is_filled, strict=True):

@@ -1,4 +1,4 @@
-"""Run a shipped experiment, or one of your own, on a dataset, and write its outcome."""
+"""Run a shipped or custom experiment on a dataset, and write its outcome."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.experiments.outcome import SYNTHETIC
-from evaluation.experiments.reading import load, shipped
+from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.management.arguments import at_least_one
-from evaluation.management.watching import cancel, interrupt, say_started, watch
+from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
-from evaluation.services.crew import Crew, new_queue, workers_to_start
-from evaluation.services.experiment_files import Written, write_experiment
+from evaluation.services.experiment_files import WrittenOutcome, write_experiment
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
+from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 
 
 class Command(BaseCommand):
     help = (
-        "Run an experiment on a dataset and write its tables, figures and which of its claims hold. Started again, "
-        "it goes on where it stopped, and takes finished runs with the same inputs as they are."
+        "Run an experiment on a dataset and write its tables, its figures and the verdicts on its claims. Run the "
+        "command again to resume it; finished runs with the same inputs are reused."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", metavar="NAME", help=f"{', '.join(shipped())}; or the path of a .yaml")
-        parser.add_argument("--list", action="store_true", help="say what each shipped experiment asks, and stop")
+        parser.add_argument("--list", action="store_true", help="list the shipped experiments with their questions")
         parser.add_argument("--dataset", metavar="NAME", help="name of the dataset; its newest version is used")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="folder to write to; it is made if need be")
-        parser.add_argument("--seed", type=int, help="another seed than the experiment's")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; created if missing")
+        parser.add_argument("--seed", type=int, help="seed (default: the experiment's)")
         parser.add_argument(
             "--threads", type=at_least_one, help="numeric threads of each worker (default: NUMERIC_THREADS)"
         )
         parser.add_argument(
             "--workers",
             type=at_least_one,
-            help="start this many workers, and stop them afterwards (default: the workers that run, else 2)",
+            help="start this many workers, and stop them afterwards (default: running workers, or 2)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -61,59 +61,59 @@ class Command(BaseCommand):
             raise CommandError(f"{options['out']} is a file; --out names a folder.")
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
-            written = self._run(options)
+            outcome = self._run(options)
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
             raise CommandError(
-                "Stopped. Start the command again to go on; what is done stays done.", returncode=130
+                "Stopped. Run the command again to resume; finished work is kept.", returncode=130
             ) from None
         finally:
             signal.signal(signal.SIGTERM, before)
-        if written.is_synthetic:
+        if outcome.is_synthetic:
             self.stdout.write(SYNTHETIC)
-        for one in written.judgements:
-            self.stdout.write(f"{one.verdict}: {one.claim.says}")
+        for judgement in outcome.judgements:
+            self.stdout.write(f"{judgement.verdict}: {judgement.claim.says}")
         self.stdout.write(f"Written to {options['out']}: outcome.html, outcome.md, experiment.json, tables, figures.")
 
-    def _run(self, options: dict[str, Any]) -> Written:
+    def _run(self, options: dict[str, Any]) -> WrittenOutcome:
         experiment = read_experiment(name=options["name"])
         version = newest_version(options["dataset"])
         threads = options["threads"] or settings.NUMERIC_THREADS
-        planned = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
-        runs_of = "one run" if len(planned) == 1 else f"{len(planned)} runs"
+        plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
+        runs_of = "one run" if len(plans) == 1 else f"{len(plans)} runs"
         self.stdout.write(f"{experiment.title}, on {version}: {runs_of}.")
         runs = {}
         with ExitStack() as stack:
             workers = workers_to_start(options["workers"])
             queue = new_queue() if workers else ""
-            crew: Crew | None = None
-            for key, one in planned.items():
+            run_workers: RunWorkers | None = None
+            for key, plan in plans.items():
                 run = run_of_plan(
                     experiment=experiment,
-                    planned=one,
+                    planned=plan,
                     version=version,
                     seed=options["seed"],
                     threads=threads,
                     queue=queue,
                 )
                 if run.status == RunStatus.SUCCEEDED:
-                    self.stdout.write(f"{one.plan.title}: run {run.pk} has the same inputs and is taken as it is.")
+                    self.stdout.write(f"{plan.plan.title}: run {run.pk} has the same inputs and is reused.")
                 else:
-                    self.stdout.write(f"{one.plan.title}: run {run.pk}.")
+                    self.stdout.write(f"{plan.plan.title}: run {run.pk}.")
                     if warning := candidate_warning(version, run.protocol, run.split):
                         self.stdout.write(f"Warning: {warning}")
-                    if workers and crew is None:
+                    if workers and run_workers is None:
                         if options["workers"] is None:
-                            say_started(workers, self.stdout)
-                        crew = stack.enter_context(Crew(size=workers, queue=queue, threads=threads))
-                    self._finish(run, crew)
+                            announce_workers(workers, self.stdout)
+                        run_workers = stack.enter_context(RunWorkers(size=workers, queue=queue, threads=threads))
+                    self._finish(run, run_workers)
                 runs[key] = run
         return write_experiment(experiment=experiment, runs=runs, folder=options["out"])
 
-    def _finish(self, run: EvaluationRun, crew: Crew | None) -> None:
+    def _finish(self, run: EvaluationRun, run_workers: RunWorkers | None) -> None:
         try:
-            watch(run, crew, self.stdout)
+            watch(run, run_workers, self.stdout)
         except BaseException:
             cancel(run)
             raise
@@ -122,7 +122,5 @@ class Command(BaseCommand):
             raise ParallaxError("experiment.run_failed", f"Run {run.pk} did not finish. {reason}")
         failed = failed_algorithms(run)
         if failed:
-            reasons = " ".join(f"{one.label}: {one.error}" for one in failed)
-            raise ParallaxError(
-                "experiment.run_failed", f"Run {run.pk} lacks algorithms that the experiment compares. {reasons}"
-            )
+            reasons = " ".join(f"{algorithm.label}: {algorithm.error}" for algorithm in failed)
+            raise ParallaxError("experiment.run_failed", f"Run {run.pk} lacks algorithms of the experiment. {reasons}")

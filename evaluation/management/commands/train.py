@@ -16,7 +16,7 @@ from evaluation.services.training import train_on_everything
 
 
 class Command(BaseCommand):
-    help = "Fit an algorithm on all ratings of a dataset, with nobody reserved and nothing hidden."
+    help = "Fit an algorithm on all ratings of a dataset, without reserved users or hidden ratings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         for text in options["param"]:
             key, equals, value = text.partition("=")
             if not (key and equals and value):
-                raise CommandError(f"--param {text} cannot be read; write it as in --param factors=50.")
+                raise CommandError(f"--param {text} is not valid. Write it as in --param factors=50.")
             params[key] = value
         line = ProgressLine(self.stderr)
         try:
@@ -40,14 +40,14 @@ class Command(BaseCommand):
                 params=params,
                 seed=options["seed"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
-                progress=line.tell,
+                progress=line.update,
             )
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
             raise CommandError("Stopped. No model was stored.", returncode=130) from None
         finally:
-            line.wipe()
+            line.clear()
         model = trained.model
-        how = "was there already" if trained.was_reused else f"was fitted in {model.fit_seconds:.2f} s"
-        self.stdout.write(f"{model.label} on {model.version} {how}: model {model.digest}, recipe {model.recipe}.")
+        result = "was reused" if trained.was_reused else f"was fitted in {model.fit_seconds:.2f} s"
+        self.stdout.write(f"{model.label} on {model.version} {result}: model {model.digest}, recipe {model.recipe}.")

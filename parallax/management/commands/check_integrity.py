@@ -6,11 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from parallax.integrity.checking import findings
+from parallax.integrity.all_checks import findings
 
 
 class Command(BaseCommand):
-    help = "Prove that no answer is lost or doubled and that slots, artefacts, runs and exports agree; changes nothing."
+    help = (
+        "Check that no answer is lost or duplicated and that slots, artefacts, runs and exports agree. Changes nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -24,17 +26,17 @@ class Command(BaseCommand):
             if not is_json:
                 self.stdout.write(f"Checking: {words}")
 
-        found = []
+        all_findings = []
         for finding in findings(progress):
-            found.append(finding)
+            all_findings.append(finding)
             if not is_json:
                 ids = "; ".join(f"{kind} {', '.join(map(str, keys))}" for kind, keys in finding.ids.items())
                 self.stdout.write(f"  {finding.code} in {finding.where}: {finding.what}")
                 self.stdout.write(f"    {finding.advice}" + (f" ({ids})" if ids else ""))
         if is_json:
-            told = {"checked": checked, "findings": [finding.as_dict() for finding in found]}
-            self.stdout.write(json.dumps(told, ensure_ascii=False, indent=2))
+            summary = {"checked": checked, "findings": [finding.as_dict() for finding in all_findings]}
+            self.stdout.write(json.dumps(summary, ensure_ascii=False, indent=2))
         else:
-            self.stdout.write(f"{len(found)} findings." if found else "Nothing is wrong.")
-        if found:
+            self.stdout.write(f"{len(all_findings)} findings." if all_findings else "No problems found.")
+        if all_findings:
             raise SystemExit(1)

@@ -20,9 +20,9 @@ from catalog.services import load_demo_dataset
 from core.errors import ParallaxError
 from evaluation.selectors import newest_succeeded_run
 from parallax.children import Children, stop_on_signals
+from studies.design.services.design import change_design
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
-from studies.services.design import change_design
 
 DATASET = "demo-films"
 STUDY = "demo"
@@ -43,7 +43,7 @@ H0: The two rankings are not correlated."""
 
 
 class Command(BaseCommand):
-    help = "Run the whole main job on the demo catalogue, once, and serve it."
+    help = "Run a complete comparison on the demo catalogue, once, and serve the site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
@@ -61,7 +61,7 @@ class Command(BaseCommand):
                 if not options["exit"]:
                     children.wait()
         except KeyboardInterrupt:
-            self.stdout.write("Stopped. `make demo` starts again where this ended.")
+            self.stdout.write("Stopped. `make demo` resumes it.")
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
 
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         return user
 
     def main_job(self, url: str, owner: User) -> Path:
-        """Do what is not yet done; each stage is found again by what it left."""
+        """Run the stages that are not done yet; each is recognised by its results."""
         version = self.catalogue(owner)
         run_id = self.offline(version)
         self.study(run_id, owner)
@@ -168,16 +168,16 @@ class Command(BaseCommand):
 
 
 def password_file() -> Path:
-    """Where the drawn password of the demo's account is stored, for this account of the machine alone."""
+    """The file with the generated password of the demo account, readable only by its owner."""
     return Path(settings.VAR_DIR) / "demo_password"
 
 
 def password_words(owner: User) -> str:
-    """The drawn password as long as it is valid; a password that somebody chose is not stored."""
+    """The generated password while it is valid; a password that was chosen is not stored."""
     file = password_file()
-    drawn = file.read_text() if owner.email == DEMO_EMAIL and file.exists() else ""
-    if drawn and owner.check_password(drawn):
-        return f"password {drawn}"
+    password = file.read_text() if owner.email == DEMO_EMAIL and file.exists() else ""
+    if password and owner.check_password(password):
+        return f"password {password}"
     file.unlink(missing_ok=True)
     return (
         "with the password of that account. Set a new one with "

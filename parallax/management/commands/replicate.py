@@ -14,17 +14,17 @@ from analysis.package import write_report
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.management.arguments import at_least_one
-from evaluation.management.watching import interrupt
-from parallax.replication import pages, serving, stages
+from evaluation.management.run_monitor import interrupt
+from parallax.replication import pages, site_server, stages
 from parallax.replication.published import papers, published
-from studies.management.owners import owner_line, study_owner
+from studies.team.owners import owner_line, study_owner
 
 
 class Command(BaseCommand):
     help = (
-        "Do a paper again, whole, on another dataset with simulated participants: train and measure its algorithms, "
-        "walk its study over HTTP, build the report, and set our tables and figures beside the published ones. Started "
-        "again, it takes what is there."
+        "Replicate a paper on another dataset with simulated participants: train and evaluate its algorithms, run its "
+        "study over HTTP, build the report, and compare tables and figures with the published ones. Run again, it "
+        "reuses finished stages."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -36,26 +36,29 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=default.seed, help="default: %(default)s")
         parser.add_argument(
             "--factors", default="50,300", metavar="A,B",
-            help="of the two PureSVD, for a catalogue that is too small for the paper's; the first is then also "
-            "AsySVD's and LSA's (default: %(default)s)",
+            help="factors of the two PureSVD models, for a catalogue too small for the paper's; the first also applies "
+            "to AsySVD and LSA (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--reserve", type=float, default=default.reserve,
-            help="share of users kept from every model, on whom participants stand (default: %(default)s)",
+            help="share of users held out from training, whose ratings the simulated participants use "
+            "(default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--workers",
             type=at_least_one,
-            help="start this many workers, and stop them afterwards (default: the workers that run, else 2)",
+            help="start this many workers and stop them afterwards (default: use running workers, else 2)",
         )
         parser.add_argument(
             "--owner", metavar="EMAIL", help="account of the owner (default: the newest administrator's)"
         )
         where = parser.add_mutually_exclusive_group()
         where.add_argument(
-            "--in-process", action="store_true", help="serve the pages from threads of this process, starting no server"
+            "--in-process",
+            action="store_true",
+            help="serve the pages from threads of this process, without a server process",
         )
-        where.add_argument("--base-url", metavar="URL", help="walk where this site is served already")
+        where.add_argument("--base-url", metavar="URL", help="use a running server of this site")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["out"].exists() and not options["out"].is_dir():
@@ -68,26 +71,28 @@ class Command(BaseCommand):
         except OSError as problem:
             raise CommandError(f"The files cannot be written: {problem}") from problem
         except KeyboardInterrupt:
-            raise CommandError("Stopped. Start the command again to go on where it was.", returncode=130) from None
+            raise CommandError("Stopped. Run the command again to resume.", returncode=130) from None
         finally:
             signal.signal(signal.SIGTERM, before)
 
     def replicate(self, options: dict[str, Any]) -> None:
-        """Every stage with a line of its own."""
+        """Run every stage and print a line for each."""
         paper, chosen = published(options["paper"]), self.settings(options)
         version, owner = newest_version(options["dataset"]), study_owner(options["owner"])
         self.stdout.write(owner_line(owner, options["owner"]))
-        with self.step("Seven algorithms, trained and measured"):
+        with self.step("Train and evaluate seven algorithms"):
             run = stages.finished_run(
                 version=version, chosen=chosen, workers=options["workers"], out=self.stdout, tell=self.tell
             )
-        with self.step("The study, launched"):
+        with self.step("Launch the study"):
             study = stages.launched_study(run=run, chosen=chosen, owner=owner, tell=self.tell)
-        with self.step(f"Simulated participants walk it, {self.how(options)}"):
-            stages.walked(study=study, chosen=chosen, server=lambda: self.server(options), tell=self.tell)
-        with self.step("The report"):
-            report = stages.reported(study=study, owner=owner, tell=self.tell)
-        made = pages.Replication(
+        with self.step(f"Simulate participants {self.how(options)}"):
+            stages.simulate_participants(
+                study=study, chosen=chosen, server=lambda: self.server(options), tell=self.tell
+            )
+        with self.step("Build the report"):
+            report = stages.report_of(study=study, owner=owner, tell=self.tell)
+        replication = pages.Replication(
             paper=paper,
             report=report,
             names=stages.names_of(report, paper.algorithms),
@@ -103,21 +108,21 @@ class Command(BaseCommand):
                 "walked": self.how(options),
             },
         )
-        with self.step("Files"):
+        with self.step("Write files"):
             write_report(report=report, folder=options["out"] / "report", progress=lambda words: None)
-            pages.write(made, options["out"])
-        self.stdout.write(f"\n{pages.printed(made)}\n")
+            pages.write(replication, options["out"])
+        self.stdout.write(f"\n{pages.printed(replication)}\n")
         self.stdout.write(
-            "These participants are simulated: this shows how the study behaves, and is no evidence about people.\n"
+            "These participants are simulated: this shows how the study behaves and is no evidence about people.\n"
             f"Open {options['out'] / 'replication.html'}"
         )
 
     def settings(self, options: dict[str, Any]) -> stages.Settings:
         parts = [part.strip() for part in options["factors"].split(",")]
         if len(parts) != 2 or not all(part.isdecimal() and int(part) for part in parts):
-            raise CommandError("--factors are two whole numbers with a comma between, such as 50,300.")
+            raise CommandError("--factors takes two whole numbers separated by a comma, such as 50,300.")
         if options["per_condition"] < 2:
-            raise CommandError("--per-condition is at least 2: a test needs two in a condition.")
+            raise CommandError("--per-condition must be at least 2: the tests need two participants per condition.")
         return stages.Settings(
             seed=options["seed"],
             per_condition=options["per_condition"],
@@ -126,7 +131,7 @@ class Command(BaseCommand):
         )
 
     def how(self, options: dict[str, Any]) -> str:
-        """In what way the pages are served."""
+        """How the pages are served."""
         if options["base_url"]:
             return f"over HTTP at {options['base_url']}"
         if options["in_process"]:
@@ -136,7 +141,7 @@ class Command(BaseCommand):
     def server(self, options: dict[str, Any]) -> AbstractContextManager[str]:
         if options["base_url"]:
             return nullcontext(options["base_url"])
-        return serving.own_server() if options["in_process"] else serving.child_server()
+        return site_server.own_server() if options["in_process"] else site_server.child_server()
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:

@@ -9,20 +9,20 @@ from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
-from studies.management.owners import owner_line, study_owner
-from studies.selectors.assignment_seed import seed_sentence
-from studies.services.design import create_study
+from studies.allocation.selectors.assignment_seed import seed_sentence
+from studies.design.services.design import create_study
+from studies.team.owners import owner_line, study_owner
 
 
 class Command(BaseCommand):
-    help = "Make a draft study from a template; its conditions are the models that a run measured."
+    help = "Create a draft study from a template; its conditions are the models that a run evaluated."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the end of the participants' link: small letters, digits, hyphens")
         parser.add_argument("--template", default="cremonesi-2011")
         parser.add_argument("--dataset", required=True, help="name of the dataset")
         parser.add_argument("--run", type=int, help="the run whose models to study (default: the newest finished)")
-        parser.add_argument("--per-condition", type=int, default=30, help="participants in each condition")
+        parser.add_argument("--per-condition", type=int, default=30, help="participants per condition")
         parser.add_argument(
             "--seed",
             type=int,
@@ -55,7 +55,8 @@ class Command(BaseCommand):
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(
-            f"Study {study.slug} created from {study.template} on {study.dataset_version}, run {study.run_id}."
+            f"Study {study.slug} created from {study.template}, version {study.template_version}, on "
+            f"{study.dataset_version}, run {study.run_id}."
         )
         self.stdout.write(owner_line(owner, options["owner"]))
         self.stdout.write(seed_sentence(study))

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from studies.services.retention import erase_expired
+from studies.data.services.retention import erase_expired
 
 
 class Command(BaseCommand):

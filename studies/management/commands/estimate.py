@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from studies.selectors.estimate import cost_of, estimate_of
-from studies.selectors.kept import study_by_slug
+from studies.monitoring.selectors.estimate import cost_of, estimate_of
+from studies.participation.selectors.participant_rows import study_by_slug
 
 LARGEST = Decimal(100_000)
 
@@ -17,7 +17,7 @@ def amount(raw: str) -> Decimal:
     try:
         value = Decimal(raw)
     except InvalidOperation:
-        raise ArgumentTypeError(f"{raw!r} is no number; write it like 2.50") from None
+        raise ArgumentTypeError(f"{raw!r} is not a number; write it like 2.50") from None
     if not (value.is_finite() and 0 <= value <= LARGEST):
         raise ArgumentTypeError(f"{raw} is not between 0 and {LARGEST:,}")
     return value
@@ -35,21 +35,21 @@ class Command(BaseCommand):
         study = study_by_slug(options["slug"])
         if study is None:
             raise CommandError(f"There is no study called {options['slug']!r}.")
-        found = estimate_of(study)
+        estimate = estimate_of(study)
         self.stdout.write(f"Estimates for {study.slug}, minutes:")
-        for step in found.steps:
+        for step in estimate.steps:
             self.stdout.write(f"  {step.name:<28}{step.minutes:>6.1f}  {step.basis}")
-        self.stdout.write(f"  {'In all':<28}{found.minutes:>6.1f}")
-        self.stdout.write(found.basis)
-        if found.is_assumed:
-            self.stdout.write("Assumed times are guesses, of seconds for each question, item and word.")
+        self.stdout.write(f"  {'Total':<28}{estimate.minutes:>6.1f}")
+        self.stdout.write(estimate.basis)
+        if estimate.is_assumed:
+            self.stdout.write("Assumed times are rough guesses, in seconds per question, item and word.")
         if options["reward"] is None:
-            self.stdout.write("With --reward this says what the study costs.")
+            self.stdout.write("Add --reward to estimate the cost of the study.")
             return
-        cost = cost_of(found, reward=options["reward"], fee_percent=options["fee"])
+        cost = cost_of(estimate, reward=options["reward"], fee_percent=options["fee"])
         self.stdout.write(
-            f"At {cost.reward:,} for each of {found.n_planned:,} participants: {cost.rewards:,} and {cost.fee:,} of "
-            f"fee ({cost.fee_percent:g} %), {cost.total:,} in all; {cost.remaining:,} for those still to come."
+            f"At {cost.reward:,} for each of {estimate.n_planned:,} participants: {cost.rewards:,} plus a fee of "
+            f"{cost.fee:,} ({cost.fee_percent:g}%), {cost.total:,} in total; {cost.remaining:,} remaining."
         )
         if cost.an_hour is not None:
             self.stdout.write(f"That pays about {cost.an_hour:,} an hour.")

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
-from studies.exports import FORMATS, Options, write_export
+from studies.data.exports import FORMATS, Options, write_export
 from studies.models import Study
-from studies.services.blinding import note_export
+from studies.monitoring.services.blinding import note_export
 
 
 class Command(BaseCommand):
@@ -21,21 +21,20 @@ class Command(BaseCommand):
             "--format",
             choices=FORMATS,
             default="long",
-            help="long: a row for each participant and item; wide: for each participant; psych-ds: a whole package",
+            help="long: one row per participant and item; wide: one row per participant; psych-ds: a complete package",
         )
-        parser.add_argument("--out", required=True, type=Path, help="folder; made where it is missing")
+        parser.add_argument("--out", required=True, type=Path, help="folder; created if missing")
         parser.add_argument("--include-simulated", action="store_true", help="with simulated participants, marked")
         parser.add_argument(
             "--include-external-ids",
             "--with-identifying",
             action="store_true",
-            help="with codes, the ids of other sites and answers to questions that identify people; the files are "
-            "named identifiable-true",
+            help="include codes, ids of other sites and identifying answers; the files are named identifiable-true",
         )
         parser.add_argument(
             "--without-excluded",
             action="store_true",
-            help="leave out whom analyses leave out, by hand or by the plan (default: marked)",
+            help="omit participants that analyses exclude, by hand or by the plan (default: include and mark them)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
+from studies.design.selectors.launch_overview import launch_overview
+from studies.design.services.launch import launch_problems, launch_study
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
-from studies.selectors.launch_overview import launch_overview
-from studies.services.entry_links import entry_link
-from studies.services.launch import launch_problems, launch_study
+from studies.recruitment.services.entry_links import entry_link
 
 
 class Command(BaseCommand):

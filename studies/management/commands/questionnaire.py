@@ -9,11 +9,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
+from studies.design.services.questionnaires import import_questionnaire
+from studies.instrument.questionnaires.core import core_problems
+from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
-from studies.questionnaires.core import core_problems
-from studies.questionnaires.document import DocumentProblems, read_document, write_document
-from studies.questionnaires.schema import questionnaire_from
-from studies.services.questionnaires import import_questionnaire
 
 
 class Command(BaseCommand):
@@ -21,12 +21,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
-        check = acts.add_parser("check", help="Say what is wrong with a document, with lines.")
+        check = acts.add_parser("check", help="List the errors of a document by line.")
         check.add_argument("file", type=Path)
         export = acts.add_parser("export", help="Write a study's questionnaire as YAML.")
         export.add_argument("slug")
-        export.add_argument("--out", type=Path, help="The file to write; without it the text is printed.")
-        take = acts.add_parser("import", help="Put a document in the place of a draft's questionnaire.")
+        export.add_argument("--out", type=Path, help="The file to write (default: standard output).")
+        take = acts.add_parser("import", help="Replace a draft's questionnaire with a document.")
         take.add_argument("slug")
         take.add_argument("file", type=Path)
 
@@ -51,11 +51,11 @@ class Command(BaseCommand):
             data = read_document(self._text(file))
         except DocumentProblems as problem:
             raise CommandError(f"{file}:\n{problem}") from problem
-        found = questionnaire_from(data)
-        for lack in core_problems(found):
+        parsed = questionnaire_from(data)
+        for lack in core_problems(parsed):
             self.stdout.write(f"Note: {lack}")
-        n, m = len(found.questions), len(found.scales)
-        self.stdout.write(f"{file} holds {n} questions and {m} scales, and nothing is wrong with it.")
+        n, m = len(parsed.questions), len(parsed.scales)
+        self.stdout.write(f"{file} is valid: {n} questions and {m} scales.")
 
     def _export(self, *, slug: str, out: Path | None, **_options: Any) -> None:
         text = write_document(self._study(slug).questionnaire)
@@ -74,4 +74,4 @@ class Command(BaseCommand):
             import_questionnaire(study=study, text=self._text(file))
         except ParallaxError as refusal:
             raise CommandError("\n".join(refusal.extra.get("problems") or [str(refusal)])) from refusal
-        self.stdout.write(f"The questionnaire of {slug} is that of {file} now.")
+        self.stdout.write(f"The questionnaire of {slug} was replaced by {file}.")

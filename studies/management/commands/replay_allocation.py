@@ -5,14 +5,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from studies.allocation.selectors.allocations import replayed_log
+from studies.allocation.selectors.assignment_seed import seed_sentence
 from studies.enums import Mode
 from studies.models import Study
-from studies.selectors.allocation import replayed_log
-from studies.selectors.assignment_seed import seed_sentence
 
 
 class Command(BaseCommand):
-    help = "Make every assignment of a study again from its seed, method and order of arrival, and compare."
+    help = "Recompute every assignment of a study from its seed, method and arrival order, and compare it with the log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
@@ -23,11 +23,11 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {options['slug']}.")
         problems = []
         for mode in (Mode.LIVE, Mode.SIMULATED):  # a preview may precede the launch, when the design still changes
-            found = replayed_log(study, mode)
-            self.stdout.write(f"{mode.label}: {found.n_lines:,} lines replayed, {found.n_holding:,} slots held.")
-            if found.problem:
-                problems.append(f"{mode.label}: {found.problem}")
+            replay = replayed_log(study, mode)
+            self.stdout.write(f"{mode.label}: {replay.n_lines:,} lines replayed, {replay.n_holding:,} slots held.")
+            if replay.problem:
+                problems.append(f"{mode.label}: {replay.problem}")
         self.stdout.write(seed_sentence(study))
         if problems:
             raise CommandError("\n".join(problems))
-        self.stdout.write("Every assignment came out as it was logged.")
+        self.stdout.write("Every assignment matches the log.")

@@ -11,15 +11,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
 from core.errors import ParallaxError, ParameterError
+from studies.design.services.trials import remove_simulated
 from studies.enums import Mode, ParticipantStatus
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, Study
-from studies.planted_effects import Effect, as_plain, effects_from, told
-from studies.questionnaires.schema import questionnaire_from
-from studies.selectors.kept import study_by_slug
-from studies.selectors.left_out import by_frequency, left_out, planned_rule
-from studies.selectors.outcomes import outcomes_of, scale_means_of
-from studies.services.pilot import Progress, walk_group
-from studies.services.simulated import remove_simulated
+from studies.monitoring.selectors.exclusions import by_frequency, exclusions, planned_rule
+from studies.monitoring.selectors.outcomes import outcomes_of, scale_means_of
+from studies.participation.selectors.participant_rows import study_by_slug
+from studies.simulation.planted_effects import Effect, as_plain, effects_from, planted_sentence
+from studies.simulation.services.pilot import Progress, walk_group
 
 
 class Command(BaseCommand):
@@ -70,22 +70,22 @@ class Command(BaseCommand):
         self.summary(study, end, effects)
 
     def effects(self, file: Path | None, study: Study) -> dict[str, Effect]:
-        """What the file plants; its faults are said with its name."""
+        """The effects in the file; errors name the file."""
         if file is None:
             return {}
         try:
-            given = yaml.safe_load(file.read_text(encoding="utf-8"))
+            shifts = yaml.safe_load(file.read_text(encoding="utf-8"))
             labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-            return effects_from(given, labels, questionnaire_from(study.questionnaire))
+            return effects_from(shifts, labels, questionnaire_from(study.questionnaire))
         except OSError as problem:
             raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
         except (yaml.YAMLError, UnicodeDecodeError) as problem:
-            raise CommandError(f"{file} is no YAML: {problem}") from problem
+            raise CommandError(f"{file} is not valid YAML: {problem}") from problem
         except ParameterError as problem:
             raise CommandError(f"{file}: {problem}") from problem
 
     def summary(self, study: Study, end: Progress, effects: dict[str, Effect]) -> None:
-        """Who completed, where everybody stands, and what was planted beside what came of it."""
+        """Print completions, statuses, and the planted effects next to the outcomes."""
         seconds = time.monotonic() - self.started
         self.stdout.write(
             f"\n{end.finished} of {end.total} simulated participants completed the study; "
@@ -93,12 +93,13 @@ class Command(BaseCommand):
         )
         people = Participant.objects.filter(study=study, mode=Mode.SIMULATED)
         statuses = Counter(people.values_list("status", flat=True))
-        others = {status: n for status, n in statuses.items() if status != ParticipantStatus.COMPLETED}
-        if others:
-            self.stdout.write("Not completed: " + ", ".join(f"{n} {status}" for status, n in sorted(others.items())))
-        self.stdout.write(self.left_out(study, people.filter(status=ParticipantStatus.COMPLETED)))
+        incomplete = {status: n for status, n in statuses.items() if status != ParticipantStatus.COMPLETED}
+        if incomplete:
+            listed = ", ".join(f"{n} {status}" for status, n in sorted(incomplete.items()))
+            self.stdout.write(f"Not completed: {listed}")
+        self.stdout.write(self.exclusion_summary(study, people.filter(status=ParticipantStatus.COMPLETED)))
         if effects:
-            self.stdout.write(told(as_plain(effects)))
+            self.stdout.write(planted_sentence(as_plain(effects)))
         self.stdout.write(f"  {'condition':<14}{'n':>4}{'accuracy':>10}{'FON':>7}{'SON':>7}{'satisfaction':>14}")
         for line in outcomes_of(study, Mode.SIMULATED):
             means = "".join(
@@ -113,12 +114,12 @@ class Command(BaseCommand):
             )
             self.stdout.write(f"  scale.{key}: {means}")
 
-    def left_out(self, study: Study, completed: QuerySet[Participant]) -> str:
-        """How many of those who completed the plan excludes, and for which flags."""
+    def exclusion_summary(self, study: Study, completed: QuerySet[Participant]) -> str:
+        """How many completers the plan excludes, and for which flags."""
         rule, n = planned_rule(study), completed.count()
         if not rule:
             return f"The plan has no exclusion rule, so all {n} would be analysed."
-        excluded = left_out(study, [Mode.SIMULATED], by_hand=False, rule=rule)
+        excluded = exclusions(study, [Mode.SIMULATED], by_hand=False, rule=rule)
         reasons = [excluded[pk][1] for pk in completed.values_list("pk", flat=True) if pk in excluded]
         if not reasons:
             return f"The plan excludes none of the {n}."
@@ -126,7 +127,7 @@ class Command(BaseCommand):
         return f"The plan excludes {len(reasons)} of the {n}: {listed}."
 
     def tell(self, progress: Progress) -> None:
-        """One line that renews itself on a terminal, and one in ten elsewhere."""
+        """Update one line on a terminal; elsewhere print one line per tenth."""
         line = f"  {progress.finished} of {progress.total} participants, {time.monotonic() - self.started:.0f} s"
         if self.stdout.isatty():
             self.stdout.write(f"\r{line}", ending="")

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
-from studies.selectors.kept import study_by_slug
-from studies.selectors.personal_data import personal_data_of
-from studies.services.privacy import participant_known_as, withdraw_on_behalf
+from studies.data.selectors.personal_data import personal_data_of
+from studies.participation.selectors.participant_rows import study_by_slug
+from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
 
 
 class Command(BaseCommand):
@@ -20,8 +20,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("participant", help="the participant's code, or an external id such as the Prolific ID")
-        parser.add_argument("--reason", required=True, help="for the log; name nobody")
-        parser.add_argument("--yes", action="store_true", help="erase; without it only what would go is printed")
+        parser.add_argument("--reason", required=True, help="for the activity log; do not include names")
+        parser.add_argument("--yes", action="store_true", help="erase; otherwise only list the data")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_by_slug(options["slug"])

@@ -6,7 +6,7 @@ import doctest
 
 import pytest
 
-from studies.assignment import (
+from studies.allocation.assignment import (
     draws,
     imbalance,
     least_filled,

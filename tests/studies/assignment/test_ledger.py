@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import DataError, ParameterError
-from studies.assignment.draws import Slot
-from studies.assignment.ledger import Ledger, Line, replay
-from studies.assignment.methods import METHODS, Method, Standing, assign, method_from, own_slot
-from studies.assignment.permuted_blocks import block_weights
+from studies.allocation.assignment.draws import Slot
+from studies.allocation.assignment.ledger import Ledger, Line, replay
+from studies.allocation.assignment.methods import METHODS, Method, Occupancy, assign, method_from, own_slot
+from studies.allocation.assignment.permuted_blocks import block_weights
 
 pytestmark = pytest.mark.unit
 
@@ -182,17 +182,17 @@ def test_people_of_a_target_of_none_always_find_room() -> None:
 
 
 def test_someone_who_comes_back_without_an_old_place_gets_the_next_one() -> None:
-    here = Standing([2, 2], [1, 1], [[1, 1]], frozenset({0, 1}), 2)
-    found = own_slot(Method("simple"), seed=1, stratum="all", standing=here, condition=1, before=None)
+    here = Occupancy([2, 2], [1, 1], [[1, 1]], frozenset({0, 1}), 2)
+    found = own_slot(Method("simple"), seed=1, stratum="all", occupancy=here, condition=1, before=None)
     assert found == Slot(2, 0, 1)
     with pytest.raises(ParameterError):
-        own_slot(Method("simple"), seed=1, stratum="all", standing=here, condition=2, before=None)
+        own_slot(Method("simple"), seed=1, stratum="all", occupancy=here, condition=2, before=None)
 
 
 def test_nobody_is_assigned_to_a_full_study() -> None:
-    full = Standing([1, 1], [1, 1], [[1, 1]], frozenset({0, 1}), 2)
+    full = Occupancy([1, 1], [1, 1], [[1, 1]], frozenset({0, 1}), 2)
     for name in METHODS:
-        assert assign(Method(name), seed=1, stratum="all", standing=full) is None
+        assert assign(Method(name), seed=1, stratum="all", occupancy=full) is None
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import ParameterError
-from studies.assignment import least_filled, minimisation, simple
-from studies.assignment.imbalance import expected_imbalance, of_every_method
-from studies.assignment.ledger import Ledger
-from studies.assignment.methods import METHODS, Method
-from studies.assignment.strata import Strata
+from studies.allocation.assignment import least_filled, minimisation, simple
+from studies.allocation.assignment.imbalance import expected_imbalance, of_every_method
+from studies.allocation.assignment.ledger import Ledger
+from studies.allocation.assignment.methods import METHODS, Method
+from studies.allocation.assignment.strata import Strata
 
 pytestmark = pytest.mark.unit
 
@@ -54,7 +54,13 @@ def test_the_imbalance_is_the_variance_of_the_counts_once_someone_has_joined(
 def _chosen(seed: int, probability: float, has_room: list[bool]) -> int:
     margins = [[3, 1, 2, 5], [4, 4, 4, 9]]
     return minimisation.choose(
-        seed=seed, stratum="s", place=1, margins=margins, targets=[9] * 4, has_room=has_room, probability=probability
+        seed=seed,
+        stratum="s",
+        next_place=1,
+        margins=margins,
+        targets=[9] * 4,
+        has_room=has_room,
+        probability=probability,
     )[0]
 
 
@@ -67,12 +73,12 @@ def test_minimisation_takes_the_best_open_condition_with_the_stated_probability(
 
 def test_minimisation_says_which_full_conditions_it_would_have_preferred() -> None:
     found = minimisation.choose(
-        seed=1, stratum="s", place=0, margins=[[0, 1, 2]], targets=[1, 3, 3], has_room=[False, True, True],
+        seed=1, stratum="s", next_place=0, margins=[[0, 1, 2]], targets=[1, 3, 3], has_room=[False, True, True],
         probability=1.0,
     )  # fmt: skip
     assert found == (1, (0,))
     alone = minimisation.choose(
-        seed=1, stratum="s", place=0, margins=[[5, 5, 2]], targets=[5, 5, 3], has_room=[False, False, True],
+        seed=1, stratum="s", next_place=0, margins=[[5, 5, 2]], targets=[5, 5, 3], has_room=[False, False, True],
         probability=0.0,
     )  # fmt: skip
     assert alone[0] == 2

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from studies.assignment.permuted_blocks import block_order, block_weights, first_open, own_slot, slots
+from studies.allocation.assignment.permuted_blocks import block_order, block_weights, first_open, own_slot, slots
 
 pytestmark = pytest.mark.unit
 
@@ -42,7 +42,7 @@ class Sequence:
         found = first_open(
             seed=self.seed,
             stratum=stratum,
-            taken=self.taken(stratum),
+            occupied=self.taken(stratum),
             has_room=self.rooms(),
             multiples=self.multiples,
             weights=self.weights,
@@ -208,7 +208,7 @@ def test_slots_given_back_are_filled_first_and_balance_returns(
 def test_first_open_passes_over_full_conditions_and_says_so() -> None:
     order = block_order(5, "s", 0, 3)
     full = order[0]
-    found = first_open(seed=5, stratum="s", taken=(), has_room=[c != full for c in range(3)])
+    found = first_open(seed=5, stratum="s", occupied=(), has_room=[c != full for c in range(3)])
     assert found is not None
     assert found.slot.place == 1
     assert [(slot.place, slot.condition) for slot in found.passed_over] == [(0, full)]
@@ -216,21 +216,21 @@ def test_first_open_passes_over_full_conditions_and_says_so() -> None:
 
 def test_own_slot_prefers_the_old_place_while_it_is_free() -> None:
     old = next(slot for slot in slots(5, "s", 3) if slot.condition == 2 and slot.block == 1)
-    assert own_slot(seed=5, stratum="s", taken={0}, n_conditions=3, condition=2, preferred=old.place) == old
+    assert own_slot(seed=5, stratum="s", occupied={0}, n_conditions=3, condition=2, preferred=old.place) == old
 
 
 def test_own_slot_prefers_the_old_place_to_a_free_one_before_it() -> None:
     earlier, old = [slot for slot in islice(slots(5, "s", 3), 6) if slot.condition == 2]
     assert earlier.place < old.place
-    assert own_slot(seed=5, stratum="s", taken=(), n_conditions=3, condition=2, preferred=old.place) == old
+    assert own_slot(seed=5, stratum="s", occupied=(), n_conditions=3, condition=2, preferred=old.place) == old
 
 
 def test_own_slot_looks_ahead_where_the_old_place_was_taken() -> None:
     old = next(slot for slot in slots(5, "s", 3) if slot.condition == 2)
-    found = own_slot(seed=5, stratum="s", taken={0, 1, 2}, n_conditions=3, condition=2, preferred=old.place)
+    found = own_slot(seed=5, stratum="s", occupied={0, 1, 2}, n_conditions=3, condition=2, preferred=old.place)
     assert (found.condition, found.block) == (2, 1)
 
 
 def test_own_slot_refuses_an_unknown_condition() -> None:
     with pytest.raises(ParameterError):
-        own_slot(seed=5, stratum="s", taken=(), n_conditions=3, condition=3)
+        own_slot(seed=5, stratum="s", occupied=(), n_conditions=3, condition=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import ParameterError
-from studies.assignment.quotas import Quota, first_full, held, quotas_from
+from studies.allocation.assignment.quotas import Quota, count_by_quota, first_full, quotas_from
 
 pytestmark = pytest.mark.unit
 
@@ -31,7 +31,7 @@ def test_a_quota_counts_those_who_meet_every_test(answers: dict[str, object], wo
 
 def test_the_first_full_quota_keeps_a_newcomer_out_and_nobody_else() -> None:
     people = [{"gender": "woman", "age": 25}, {"gender": "man", "age": 25}]
-    assert held([WOMEN, YOUNG], people) == [1, 1]
+    assert count_by_quota([WOMEN, YOUNG], people) == [1, 1]
     assert first_full([WOMEN, YOUNG], {"gender": "woman", "age": 40}, people) is None
     full = first_full([WOMEN, YOUNG], {"gender": "man", "age": 22}, people)
     assert full is YOUNG

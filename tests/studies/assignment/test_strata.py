@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from studies.assignment.strata import Strata, strata_from
-from studies.assignment.traits import levels_of, margins_of, stratum_of, traits_of
+from studies.allocation.assignment.strata import Strata, strata_from
+from studies.allocation.assignment.traits import levels_of, margins_of, stratum_of, traits_of
 
 pytestmark = pytest.mark.unit
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.errors import ParameterError
-from studies.assignment.wording import (
+from studies.allocation.assignment.wording import (
     quotas_as_text,
     quotas_from_text,
     strata_as_text,
     strata_from_text,
     targets_from_text,
 )
-from studies.presets.loader import load_preset
+from studies.design.presets.loader import load_preset
 
 pytestmark = pytest.mark.unit
 

@@ -6,7 +6,7 @@ import doctest
 
 import pytest
 
-from studies.recruiting import exits, generic, lists, registry, sona, submissions
+from studies.recruitment.panels import exits, generic, lists, registry, sona, submissions
 
 MODULES = [exits, generic, lists, registry, sona, submissions]
 

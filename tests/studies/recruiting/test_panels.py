@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from core.errors import DataError, ParameterError
-from studies.recruiting import exits, mturk, prolific, sona
-from studies.recruiting.exits import Exit, checked_exit, exits_from, way_on
-from studies.recruiting.generic import panel_with
-from studies.recruiting.lists import MOST_ENTRIES, entries_of
-from studies.recruiting.panel import STATES, Columns
-from studies.recruiting.registry import KEYS, OPEN, panel_of
-from studies.recruiting.submissions import LARGEST, MOST_PROBLEMS, MOST_ROWS, read_submissions
+from studies.recruitment.panels import exits, mturk, prolific, sona
+from studies.recruitment.panels.exits import Exit, checked_exit, exits_from, redirect_url
+from studies.recruitment.panels.generic import panel_with
+from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
+from studies.recruitment.panels.panel import STATES, Columns
+from studies.recruitment.panels.registry import KEYS, OPEN, panel_of
+from studies.recruitment.panels.submissions import LARGEST, MOST_PROBLEMS, MOST_ROWS, read_submissions
 
 pytestmark = pytest.mark.unit
 
@@ -86,7 +86,7 @@ def test_every_outcome_has_an_exit_and_completion_a_code_of_ones_own() -> None:
 
 def test_prolific_is_gone_back_to_with_the_code_in_the_address() -> None:
     exit_ = checked_exit("complete", Exit("static", " C1A2 "), prolific.PANEL)
-    assert way_on(exit_.template(prolific.PANEL), code=exit_.static_code, known_as="", parameters={}) == (
+    assert redirect_url(exit_.template(prolific.PANEL), code=exit_.static_code, known_as="", parameters={}) == (
         "https://app.prolific.com/submissions/complete?cc=C1A2"
     )
     assert Exit("unique").template(prolific.PANEL) == ""  # Prolific knows no codes but its own
@@ -96,7 +96,7 @@ def test_prolific_is_gone_back_to_with_the_code_in_the_address() -> None:
 def test_sona_grants_credit_to_the_code_that_came_in() -> None:
     shown = "https://x.sona-systems.com/webstudy_credit.aspx?experiment_id=9&credit_token=ab&survey_code=XXXX"
     exit_ = checked_exit("complete", Exit("none", url=shown), sona.PANEL)
-    assert way_on(exit_.template(sona.PANEL), code="", known_as="4 2", parameters={}) == (
+    assert redirect_url(exit_.template(sona.PANEL), code="", known_as="4 2", parameters={}) == (
         "https://x.sona-systems.com/webstudy_credit.aspx?experiment_id=9&credit_token=ab&survey_code=4%202"
     )
     assert checked_exit("complete", Exit(url="https://a.example/"), sona.PANEL).url == "https://a.example/"
@@ -106,11 +106,11 @@ def test_sona_grants_credit_to_the_code_that_came_in() -> None:
 
 def test_blanks_are_escaped_and_half_an_address_leads_nowhere() -> None:
     template = "https://a.example/end?c={code}&p={pid}"
-    assert way_on(template, code="C", known_as="", parameters={"pid": "a&cc=X/#é"}) == (
+    assert redirect_url(template, code="C", known_as="", parameters={"pid": "a&cc=X/#é"}) == (
         "https://a.example/end?c=C&p=a%26cc%3DX%2F%23%C3%A9"
     )
-    assert way_on(template, code="C", known_as="", parameters={}) == ""
-    assert way_on("https://a.example/", code="", known_as="", parameters={}) == "https://a.example/"
+    assert redirect_url(template, code="C", known_as="", parameters={}) == ""
+    assert redirect_url("https://a.example/", code="", known_as="", parameters={}) == "https://a.example/"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_list_is_read_line_by_line_with_case_kept() -> None:
     assert entries_of("\ufeffAb\r\n\r\n ab , more\nAb\n", 5) == ("Ab", "ab")
     assert entries_of("", 5) == ()
     for text, told in (("ok\nmuch too long\n", "Line 2: an entry has at most 5"), ("a\x00", "Line 1: .*NUL"),
-                       ("x" * 200_000, "Line 1: this is no list"),
+                       ("x" * 200_000, "Line 1: the list cannot be parsed"),
                        ("\n".join(map(str, range(MOST_ENTRIES + 1))), "at most 20,000")):  # fmt: skip
         with pytest.raises(DataError, match=told):
             entries_of(text, 5)
@@ -191,18 +191,23 @@ def test_without_a_column_of_states_everybody_awaits() -> None:
     ("text", "line", "column", "reason"),
     [
         (b"", 0, "", "empty"),
-        (b"\xff\xfa", 1, "", "no letters in UTF-8"),
-        (b"a,b\nc\xe9,d\n", 2, "", "no letters in UTF-8"),
+        (b"\xff\xfa", 1, "", "not valid UTF-8"),
+        (b"a,b\nc\xe9,d\n", 2, "", "not valid UTF-8"),
         ("a\n\x00\n", 2, "", "NUL"),
-        ("Submission id,Status\n", 1, "Participant id", "is missing"),
-        ("Submission id,Participant id\n", 1, "Status", "is missing"),
-        ("Participant id,Status\np,RETURNED,x\n", 2, "", "There are 3 cells, and the first line has 2"),
+        ("Submission id,Status\n", 1, "Participant id", "no column with the participant's id"),
+        ("Submission id,Participant id\n", 1, "Status", "There is no column with the submission's status"),
+        ("Participant id,Status\np,RETURNED,x\n", 2, "", "The line has 3 cells, but the header has 2"),
         ("Participant id,Status\n,RETURNED\n", 2, "Participant id", "id is missing"),
-        ("Participant id,Status\np,LOST\n", 2, "Status", "'LOST' is not known"),
-        ("Participant id,Status\np,RETURNED\np,APPROVED\n", 3, "Participant id", "Line 2 says something else of 'p'"),
-        ('Participant id,Status\n"p"x,RETURNED\n', 2, "", "no CSV"),
-        ("Participant id,Status\n" + "p" * 501 + ",RETURNED\n", 2, "Participant id", "at most 500"),
-        (b"x" * (LARGEST + 1), 0, "", "at most"),
+        ("Participant id,Status\np,LOST\n", 2, "Status", "'LOST' is unknown"),
+        (
+            "Participant id,Status\np,RETURNED\np,APPROVED\n",
+            3,
+            "Participant id",
+            "The line contradicts line 2 about 'p'",
+        ),
+        ('Participant id,Status\n"p"x,RETURNED\n', 2, "", "not valid CSV"),
+        ("Participant id,Status\n" + "p" * 501 + ",RETURNED\n", 2, "Participant id", "the limit is 500"),
+        (b"x" * (LARGEST + 1), 0, "", "the limit is"),
     ],
 )
 def test_a_bad_list_is_refused_with_line_column_and_reason(

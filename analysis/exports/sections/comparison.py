@@ -1,0 +1,103 @@
+"""Sections on both sides together."""
+
+from __future__ import annotations
+
+from analysis.charts import comparison as charts
+from analysis.narrative import agreement, contrast, verdict
+from analysis.narrative import figures as titles
+from analysis.narrative import perceived as narrative
+from analysis.results.comparison import Comparison, Half
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.report import Results
+from analysis.tables import comparison as tables
+from analysis.tables import figures as figure_tables
+from analysis.tables import perceived as perceived_tables
+from documents.blocks import Figure, FigureMaker, Section
+from documents.tables import Table
+
+MOST_CONTRADICTIONS = 6  # in words; the table has all
+
+
+def contrast_section(results: Results) -> Section:
+    """The planned contrast, where it is the primary test."""
+    section = Section("contrast", "Planned contrast")
+    planned = results.contrast
+    if planned is None or not results.flow.analysed:
+        return section
+    section.say(contrast.sentence(planned), "says")
+    section.say(contrast.metric_sentence(planned, results.objective.n))
+    section.put(tables.contrast_table(planned))
+    return section
+
+
+def certainty_section(results: Results, figure: FigureMaker, run_figure: FigureMaker) -> Section:
+    """The probability of every rank, the pairs of both orders, every metric."""
+    section = Section("certainty", "Uncertainty of the rankings")
+    primary, n = results.primary, results.objective.n
+    if primary is None or not results.flow.analysed:
+        return section
+    section.draw(_strip(primary, "perceived", n, figure), _strip(primary, "objective", n, run_figure))
+    section.put(tables.metrics_table(results.comparisons, primary, n))
+    section.say(agreement.agreement(primary), "says")
+    section.say(agreement.same_direction(primary))
+    contradictions = agreement.contradictions(primary, n)
+    for sentence in contradictions[:MOST_CONTRADICTIONS]:
+        section.say(sentence)
+    if (n_more := len(contradictions) - MOST_CONTRADICTIONS) > 0:
+        section.say(f"The table of all pairs has {n_more} more contradictions.")
+    section.say(agreement.directions(primary))
+    return section
+
+
+def _strip(primary: Comparison, half: Half, n: int, figure: FigureMaker) -> Figure | None:
+    unit = "participants, within their condition" if half == "perceived" else "test users, with all their cases"
+    return figure(
+        f"ranks-{half}",
+        charts.rank_strip(primary, half, titles.strip_title(primary, half), titles.strip_subtitle(primary, half, n)),
+        f"Percentage of resamples of {unit}, in which an algorithm has each rank; tied algorithms share their ranks.",
+        figure_tables.rank_table(primary, half),
+    )
+
+
+def orders_section(results: Results) -> Section:
+    """Pairwise comparisons on the primary pair of measures."""
+    section = Section("orders", "Pairwise comparisons")
+    variable = _primary_variable(results)
+    if variable.described:
+        section.put(_order_table(results, variable))
+        section.say(narrative.order(variable), "says")
+    return section
+
+
+def _primary_variable(results: Results) -> PerceivedVariable:
+    primary = results.primary
+    return (primary and results.variable(primary.variable_key)) or results.variables[0]
+
+
+def _order_table(results: Results, variable: PerceivedVariable) -> Table:
+    """The tiers of a variable beside the values of the primary metric, or of recall."""
+    primary = results.primary
+    kind, profile_length = (primary.kind, primary.profile_length) if primary else ("recall", 0)
+    values = results.objective.at(profile_length).values(kind)
+    return perceived_tables.order_table(variable, values, f"{kind.capitalize()} at {results.objective.n}")
+
+
+def both_section(results: Results, figure: FigureMaker) -> Section:
+    """Scatter, verdicts by pair, every coefficient."""
+    section = Section("both", "Perceived and objective quality")
+    if not results.flow.analysed:
+        return section
+    n, primary = results.objective.n, results.primary
+    if primary is not None:
+        variable, length = _primary_variable(results), results.objective.at(primary.profile_length)
+        spec = charts.scatter(primary, variable, length, agreement.scatter_title(primary, n), n)
+        caption = (
+            "One point per algorithm, with 95% intervals: vertically of the mean over participants, horizontally over "
+            "resampled test users."
+        )
+        section.draw(figure("scatter", spec, caption, _order_table(results, variable)))
+        section.put(tables.verdicts_table(primary), is_folded=True)
+    section.put(tables.comparisons_table(results.comparisons, n))
+    section.say(verdict.exploratory(results))
+    section.put(tables.contradictions_table(results.comparisons, n), is_folded=True)
+    return section

@@ -1,0 +1,95 @@
+"""Sections on what a run measured."""
+
+from __future__ import annotations
+
+from analysis.charts import objective as charts
+from analysis.narrative import figures as titles
+from analysis.narrative import objective as narrative
+from analysis.narrative.words import length_words
+from analysis.results.objective import TESTED_KINDS, ObjectiveSide, ProfileLength
+from analysis.results.report import Results
+from analysis.tables import objective as tables
+from documents.blocks import Figure, FigureMaker, Section
+from inference.results import Undefined
+from studies.design.narrative.plan import level
+
+
+def objective_section(results: Results, figure: FigureMaker) -> Section:
+    """What the run measured, at every profile length."""
+    run = results.objective
+    whole, *cut = run.lengths
+    section = Section("objective", "Objective quality", "objective")
+    for length in run.lengths:
+        section.say(narrative.best_and_worst(length, run.n))
+    for length in cut:
+        section.say(narrative.shorter(whole, length))
+    section.put(tables.table_2(run))
+    for length in run.lengths:
+        section.say(narrative.served(length))
+    section.put(tables.served_table(run), is_folded=True)
+    section.draw(*(_bars(run, kind, figure) for kind in TESTED_KINDS))
+    for length in cut:
+        section.put(tables.intervals_table(length), is_folded=True)
+    for length in run.lengths:
+        section.draw(*(_curves(length, kind, run.n, figure) for kind in TESTED_KINDS))
+    for length in run.lengths:
+        _put_tests(section, length, run.n, figure)
+    return section
+
+
+def _put_tests(section: Section, length: ProfileLength, n: int, figure: FigureMaker) -> None:
+    """The sign tests and orders of one profile length."""
+    section.head(length_words(length.profile_length).capitalize())
+    drawings = {kind: _hasse(length, kind, n, figure) for kind in TESTED_KINDS}
+    section.draw(*drawings.values())
+    for kind, drawing in drawings.items():
+        section.say(narrative.signs(length, kind))
+        section.say(titles.no_objective_hasse(length, kind) if drawing is None else "")
+        is_folded = kind == "fallout" or bool(length.profile_length)
+        section.put(tables.objective_order(length, kind), is_folded=is_folded)
+        section.put(tables.signs_table(length, kind), is_folded=True)
+
+
+def _suffix(length: ProfileLength) -> str:
+    return f"-{length.profile_length}" if length.profile_length else ""
+
+
+def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
+    """A metric by algorithm."""
+    whole = run.lengths[0]
+    if not whole.defined_values(kind):
+        return None
+    caption = (
+        f"{kind.capitalize()} with 95% intervals over resampled users. "
+        f"{'Lower is better. ' if kind == 'fallout' else ''}Outlined bars: profiles cut to the participants' length."
+    )
+    chart = charts.bars(run.lengths, kind, narrative.bars_title(whole, kind), run.n)
+    return figure(f"bars-{kind}", chart, caption, tables.intervals_table(whole))
+
+
+def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
+    """The order by sign tests on the scale of the metric, at one profile length."""
+    tests = length.tests(kind)
+    if isinstance(tests.sign_tests, Undefined):
+        return None
+    up = "; up is better, so the scale is reversed" if kind == "fallout" else "; up is better"
+    caption = (
+        f"Sign tests by user with Holm's correction at α = {level(length.alpha)}, {tests.n_users:,} users, "
+        f"{length_words(length.profile_length)}{up}. A line joins two algorithms where the upper dominates the lower "
+        "and no other lies between them; bars are 95% intervals over resampled users. A dashed symbol has no "
+        "significant differences."
+    )
+    chart = charts.hasse(length, kind, titles.objective_hasse_title(length, kind), n)
+    return figure(f"hasse-{kind}{_suffix(length)}", chart, caption, tables.objective_order(length, kind))
+
+
+def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
+    """A metric by length of the list at one profile length."""
+    if not length.curves(kind):
+        return None
+    caption = (
+        f"{kind.capitalize()} by length of the list, {length_words(length.profile_length)}; the hairline marks the {n} "
+        f"of the tables.{' Lower is better.' if kind == 'fallout' else ''}"
+    )
+    chart = charts.curves(length, kind, narrative.curves_title(length, kind, n), n)
+    return figure(f"curves-{kind}{_suffix(length)}", chart, caption, tables.curve_table(length, kind))

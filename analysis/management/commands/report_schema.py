@@ -1,0 +1,16 @@
+"""Print the JSON Schema of a report's numbers, which docs/reference publishes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from analysis.results.schema import report_schema
+
+
+class Command(BaseCommand):
+    help = "Print the JSON Schema of report.json."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(report_schema().decode(), ending="")

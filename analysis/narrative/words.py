@@ -1,0 +1,81 @@
+"""Small pieces of sentences that several narratives share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.tables.cells import equals, percent, written
+from inference.order_bootstrap import TauDistribution
+from inference.results import AgreementResult
+
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def in_words(n: int) -> str:
+    """A small number as a word.
+
+    Examples
+    --------
+    >>> in_words(7), in_words(21)
+    ('seven', '21')
+    """
+    return WORDS[n] if n < len(WORDS) else str(n)
+
+
+def plural(n: int, noun: str) -> str:
+    """A noun with its number.
+
+    Examples
+    --------
+    >>> plural(1, "pair"), plural(21, "pair")
+    ('1 pair', '21 pairs')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def coefficient(value: float) -> str:
+    """A correlation as papers print it."""
+    return written(value, 2, is_share=True)
+
+
+def method(tau: AgreementResult) -> str:
+    """How a p value was computed: exactly, or from random orders."""
+    return "exact" if tau.p_method.startswith("exact") else tau.p_method
+
+
+def tau_b(tau: AgreementResult) -> str:
+    """A rank correlation with its p value.
+
+    Examples
+    --------
+    >>> tau_b(AgreementResult(0.39, 0.3, "exact permutation", 7, 0.714))
+    'τ_b = .39, exact p = .300'
+    """
+    return f"τ_b = {coefficient(tau.coefficient)}, {method(tau)} p {equals(tau.p)}"
+
+
+def stability(bootstrap: TauDistribution) -> str:
+    """How far a rank correlation varies when participants and users are resampled."""
+    low, high = (coefficient(value) for value in (bootstrap.ci_low, bootstrap.ci_high))
+    return f"between {low} and {high} in 95% of resamples (its stability, not a confidence interval)"
+
+
+def length_words(length: int) -> str:
+    """A profile length in a sentence."""
+    return f"with profiles of {length} ratings" if length else "with whole profiles"
+
+
+def share_words(share: float) -> str:
+    """A share in percent that is not rounded to certainty.
+
+    Examples
+    --------
+    >>> share_words(0.998), share_words(0.41)
+    ('over 99%', '41%')
+    """
+    return "over 99%" if 0.995 <= share < 1 else percent(share)
+
+
+def sentences(parts: Sequence[str]) -> str:
+    """Those sentences of a paragraph that there are."""
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,142 @@
+"""The two sides compared: every variable with every metric, and the planned contrast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from analysis.enums import Metric, Variable
+from analysis.results.codec import stored
+from analysis.results.perceived import ALPHA
+from analysis.results.variables import ScaleVariable, variable_of
+from inference.agreement import OrdersCompared, PairVerdict, Verdict
+from inference.contrasts import ContrastResult
+from inference.order_bootstrap import TauDistribution
+from inference.results import AgreementResult, PairDirections, Undefined
+
+Half = Literal["perceived", "objective"]
+HALVES: tuple[Half, Half] = ("perceived", "objective")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranks:
+    """Rank of each condition on either side, 1 the best."""
+
+    perceived: dict[str, float]
+    objective: dict[str, float]
+
+    def of(self, half: Half) -> dict[str, float]:
+        """The ranks of one side."""
+        return self.perceived if half == "perceived" else self.objective
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampledRanks:
+    """95% bounds of each rank, share of resamples in which a condition is first, and probability of every rank."""
+
+    bounds: dict[str, tuple[int, int]]
+    best: dict[str, float]
+    probabilities: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RanksResampled:
+    """The same on either side."""
+
+    perceived: ResampledRanks
+    objective: ResampledRanks
+
+    def of(self, half: Half) -> ResampledRanks:
+        """The ranks of one side."""
+        return self.perceived if half == "perceived" else self.objective
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One variable with one metric over the conditions that have both, the larger value better on either side.
+
+    Holm's correction is over the exploratory comparisons. `is_tested` is False for the primary pair where a planned
+    contrast is the primary test.
+    """
+
+    variable_key: str = field(metadata=stored("variable"))
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    metric_key: str = field(metadata=stored("metric"))
+    kind: str
+    alpha: float = ALPHA
+    profile_length: int
+    higher_is_better: bool
+    conditions: tuple[str, ...]
+    ranks: Ranks
+    ranks_resampled: RanksResampled
+    tau: AgreementResult | Undefined
+    rho: AgreementResult | Undefined
+    directions: PairDirections | Undefined
+    tau_bootstrap: TauDistribution | Undefined
+    orders: OrdersCompared
+    is_primary: bool
+    is_tested: bool = field(default=True, metadata=stored(is_omitted=True))
+    p_holm: float | None
+
+    @property
+    def variable(self) -> Variable:
+        """The perceived side."""
+        return variable_of(self.variable_key, self.scale_variables)
+
+    def metric(self, n: int) -> Metric:
+        """The objective side, in lists of `n`."""
+        return Metric(self.kind, self.profile_length, n)
+
+    def pairs(self, verdict: Verdict) -> tuple[PairVerdict, ...]:
+        """The pairs of algorithms with this verdict."""
+        return self.orders.of(verdict)
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the rank correlation is: as it is for the primary pair, else after Holm's correction."""
+        if isinstance(self.tau, Undefined):
+            return False
+        return (self.tau.p if self.p_holm is None else self.p_holm) < self.alpha
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestedContrast:
+    """The planned contrast over some answers, or the reason why it has no result."""
+
+    higher: tuple[str, ...]
+    lower: tuple[str, ...]
+    sides: int
+    alpha: float
+    result: ContrastResult | Undefined = field(metadata=stored(is_flat=True))
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the planned test is below its level."""
+        return not isinstance(self.result, Undefined) and self.result.pooled.p < self.alpha
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContrastedMetric:
+    """The primary metric over the same two sets of conditions; it is described and not tested."""
+
+    metric_key: str = field(metadata=stored("metric"))
+    kind: str
+    profile_length: int
+    higher_mean: float
+    lower_mean: float
+    is_better: bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedContrast:
+    """The planned contrast of the primary variable, where it is the primary test."""
+
+    variable_key: str = field(metadata=stored("variable"))
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    test: TestedContrast = field(metadata=stored(is_flat=True))
+    objective: ContrastedMetric | None = None
+
+    @property
+    def variable(self) -> Variable:
+        """The perceived side."""
+        return variable_of(self.variable_key, self.scale_variables)

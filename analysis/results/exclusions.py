@@ -1,0 +1,98 @@
+"""With and without exclusions: which conclusions depend on the participants who are excluded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analysis.enums import Variable
+from analysis.results.codec import stored
+from analysis.results.comparison import TestedContrast
+from analysis.results.variables import ScaleVariable, variable_of
+from inference.partial_order import Tier
+from inference.results import AgreementResult, AnovaResult, Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExclusionReason:
+    """How many participants are excluded for one reason: by hand, or by the plan's rule."""
+
+    how: str = "hand"
+    reason: str
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """A number for the analysed participants and for everyone who completed the study."""
+
+    analysed: int = field(metadata=stored("kept"))
+    completers: int = field(metadata=stored("everybody"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariableOver:
+    """One variable over one set of participants."""
+
+    n: dict[str, int]
+    means: dict[str, float]
+    anova: AnovaResult | Undefined
+    tiers: dict[str, Tier]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedVariable:
+    """One variable over the analysed participants and over all completers.
+
+    `survives` says whether the conclusion is the same; None where the analysed participants give no test.
+    """
+
+    key: str
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    analysed: VariableOver = field(metadata=stored("kept"))
+    completers: VariableOver = field(metadata=stored("everybody"))
+    only_analysed: tuple[tuple[str, str], ...] = field(metadata=stored("only_kept"))
+    only_completers: tuple[tuple[str, str], ...] = field(metadata=stored("only_everybody"))
+    n_ordered: Counts
+    survives: bool | None
+
+    @property
+    def variable(self) -> Variable:
+        """What is measured."""
+        return variable_of(self.key, self.scale_variables)
+
+    @property
+    def sides(self) -> tuple[VariableOver, VariableOver]:
+        """Over the analysed participants, and over all completers."""
+        return self.analysed, self.completers
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedPrimary:
+    """Kendall's τ_b of the primary pair both ways, with the verdict that follows from each."""
+
+    variable_key: str = field(metadata=stored("variable"))
+    metric_key: str = field(metadata=stored("metric"))
+    analysed: AgreementResult | Undefined = field(metadata=stored("kept"))
+    completers: AgreementResult | Undefined = field(metadata=stored("everybody"))
+    verdicts: tuple[str, str]
+    survives: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedContrast:
+    """The planned contrast both ways."""
+
+    analysed: TestedContrast = field(metadata=stored("kept"))
+    completers: TestedContrast = field(metadata=stored("everybody"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exclusions:
+    """Every conclusion with and without those who are excluded."""
+
+    conditions: tuple[str, ...]
+    n: Counts
+    reasons: tuple[ExclusionReason, ...]
+    variables: tuple[ComparedVariable, ...]
+    primary: ComparedPrimary | None
+    contrast: ComparedContrast | None = field(default=None, metadata=stored(is_omitted=True))

@@ -1,0 +1,111 @@
+"""What a run measured of the same models, at every profile length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.results.codec import stored
+from analysis.results.perceived import ALPHA
+from analysis.results.rankings import Order, RankBootstrap
+from inference.results import SignTests, Undefined
+
+TESTED_KINDS = ("recall", "fallout")
+KINDS = (*TESTED_KINDS, "precision", "f")
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricValues:
+    """The metrics of one condition, None where there is no value, with 95% bootstrap intervals over users."""
+
+    condition: str
+    recall: float | None
+    fallout: float | None
+    precision: float | None
+    f: float | None
+    intervals: dict[str, Bounds | None]
+
+    def value(self, kind: str) -> float | None:
+        """One metric."""
+        values: Mapping[str, float | None] = vars(self)
+        return values[kind]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricTests:
+    """Sign tests of one metric over users, and the order that they support."""
+
+    n_users: int
+    n_cases: int
+    sign_tests: SignTests | Undefined
+    order: Order
+    bootstrap: RankBootstrap
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileLength:
+    """What the run measured with profiles of this many ratings; 0 means whole profiles.
+
+    `by_n` holds recall and fallout at N = 1, 2, 3, …; `served` holds recall and fallout of the lists as participants
+    saw them, and the share of slots filled by popularity, where the run has them.
+    """
+
+    profile_length: int
+    alpha: float = ALPHA
+    conditions: tuple[str, ...]
+    table: tuple[MetricValues, ...]
+    served: dict[str, dict[str, float]] = field(default_factory=dict)
+    by_n: dict[str, dict[str, tuple[float | None, ...]]]
+    recall: MetricTests
+    fallout: MetricTests
+
+    def tests(self, kind: str) -> MetricTests:
+        """The tests of recall or of fallout."""
+        return self.fallout if kind == "fallout" else self.recall
+
+    def curves(self, kind: str) -> dict[str, list[float]]:
+        """The lines over N of the conditions that have a value at every N."""
+        lines = {name: self.by_n[kind][name] for name in self.conditions}
+        return {
+            name: [value for value in line if value is not None]
+            for name, line in lines.items()
+            if line and None not in line
+        }
+
+    def values(self, kind: str) -> dict[str, float | None]:
+        """One metric by condition."""
+        return {row.condition: row.value(kind) for row in self.table}
+
+    def defined_values(self, kind: str) -> dict[str, float]:
+        """The same, of the conditions that have a value."""
+        return {name: value for name, value in self.values(kind).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """Unrated items beside each hidden rating: the fewest, the most, and the number that the protocol asks for."""
+
+    fewest: int
+    most: int
+    target: int = field(metadata=stored("asked"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveSide:
+    """The run: its protocol, its cases, and its results at every profile length, whole profiles first."""
+
+    n: int
+    protocol: dict[str, Any]
+    split: dict[str, Any]
+    reserve: Any = None
+    generality: float | None = None
+    n_relevant: int | None = None
+    n_irrelevant: int | None = None
+    candidates: Candidates | None = field(default=None, metadata=stored(is_omitted=True))
+    lengths: tuple[ProfileLength, ...]
+
+    def at(self, profile_length: int) -> ProfileLength:
+        """The results at one profile length."""
+        return next(length for length in self.lengths if length.profile_length == profile_length)

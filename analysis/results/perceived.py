@@ -1,0 +1,157 @@
+"""What participants perceived: every test of each variable, and what the means are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analysis.enums import Variable
+from analysis.results.codec import stored
+from analysis.results.rankings import Order, RankBootstrap
+from analysis.results.variables import ScaleVariable, variable_of
+from inference.reliability import ReliabilityResult
+from inference.results import (
+    AnovaResult,
+    Description,
+    KruskalResult,
+    NormalityResult,
+    PairwiseResult,
+    SpreadResult,
+    Undefined,
+    WelchResult,
+)
+from studies.plans import AnalysisPlan
+
+ALPHA = AnalysisPlan().alpha  # of results that are older than plans
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostHocTests:
+    """Every pair of conditions, adjusted within each test."""
+
+    tukey: PairwiseResult | Undefined
+    games_howell: PairwiseResult | Undefined
+    dunn_holm: PairwiseResult | Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orders:
+    """The partial order that each post hoc test supports."""
+
+    tukey: Order
+    games_howell: Order
+    dunn_holm: Order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robustness:
+    """Pairs that Tukey's test orders and a robust test confirms, those it does not, and those that only it orders."""
+
+    confirmed: tuple[tuple[str, str], ...] = field(metadata=stored("kept"))
+    lost: tuple[tuple[str, str], ...]
+    gained: tuple[tuple[str, str], ...]
+    is_same_order: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustTests:
+    """What becomes of Tukey's pairs without equal variances, and by ranks."""
+
+    games_howell: Robustness | Undefined
+    dunn_holm: Robustness | Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerceivedVariable:
+    """One dependent variable: descriptions, tests and orders.
+
+    `points` are whole numbers, sorted by size, each a participant's value times `points_per_unit`; they are empty once
+    answers were erased. One of the four variables has its own key; a planned scale of the questionnaire has ``scale.``
+    and its key there. `smallest_significant` are the least and the largest difference of means that Tukey's test would
+    declare significant, over all pairs; `detectable_difference` those that it detects with 80% power.
+    """
+
+    key: str
+    name: str
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    alpha: float = ALPHA
+    low: float
+    high: float
+    conditions: tuple[str, ...]
+    points: dict[str, tuple[int, ...]]
+    points_per_unit: int
+    described: dict[str, Description]
+    empty: tuple[str, ...]
+    anova: AnovaResult | Undefined
+    welch: WelchResult | Undefined
+    welch_without_constant: WelchResult | Undefined | None = None
+    brown_forsythe: SpreadResult | Undefined
+    shapiro_residuals: NormalityResult | Undefined
+    kruskal: KruskalResult | Undefined
+    tests: PostHocTests
+    orders: Orders
+    survives: RobustTests
+    smallest_significant: tuple[float, float] | None = field(default=None, metadata=stored("smallest_told_apart"))
+    detectable_difference: tuple[float, float] | None = None
+    bootstrap: RankBootstrap
+
+    @property
+    def variable(self) -> Variable:
+        """What is measured."""
+        return variable_of(self.key, self.scale_variables)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrequentItem:
+    """An item that a condition recommended often."""
+
+    title: str
+    n: int
+    mean_rating: float
+    share_new: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemsOfCondition:
+    """How many distinct items a condition recommended, and the most frequent of them.
+
+    `is_carried_by_few`: as many of the most frequent items as one list holds make up half of all slots.
+    """
+
+    condition: str
+    n_slots: int
+    n_distinct: int
+    share_of_most_shown: float | None
+    is_carried_by_few: bool
+    n_filled: int
+    top: tuple[FrequentItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Liking:
+    """Ratings of watched items (liking) and of the others (expected interest) in one condition."""
+
+    condition: str
+    n_watched: int
+    n_not_watched: int
+    share_watched: float | None
+    liking: float | None
+    interest: float | None
+    branches: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionnaireScale:
+    """One scale of the questionnaire: reliability over all participants, means by condition, analysis of variance."""
+
+    key: str
+    is_planned: bool = False
+    name: str
+    low: float
+    high: float
+    questions: tuple[str, ...]
+    n_scored: int
+    n: int
+    conditions: tuple[str, ...]
+    reliability: ReliabilityResult | Undefined
+    described: dict[str, Description]
+    anova: AnovaResult | Undefined

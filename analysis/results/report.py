@@ -1,0 +1,103 @@
+"""Everything that a report computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.results.codec import stored
+from analysis.results.comparison import Comparison, PlannedContrast
+from analysis.results.exclusions import Exclusions
+from analysis.results.flow import Flow
+from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
+from analysis.results.objective import ObjectiveSide
+from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
+from analysis.results.plan import Planned, ReportPlan
+from analysis.results.variables import ScaleVariable
+from inference.item_effects import ItemEffectsResult
+from inference.results import Undefined
+
+FORMAT = 3
+LIVE = "live"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFacts:
+    """The study, as far as sentences name it; `taken_from` is the lowest rating that counts as usage."""
+
+    slug: str
+    title: str
+    list_length: int
+    ratings_asked: int
+    taken_from: float | None = field(default=None, metadata=stored(is_omitted=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionFacts:
+    """A condition, its algorithm and the number of analysed participants."""
+
+    label: str
+    algorithm: str
+    params: dict[str, Any]
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerCounts:
+    """Numbers of answers; `n_incomplete` are completers without every answer."""
+
+    n: int
+    n_modelled: int
+    n_true: int
+    n_incomplete: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """Every number of a report with its test.
+
+    What has a default may be missing in reports of older versions; what is left out at its default is stored only
+    where there is something to say, so that the results of all other reports stay the same bytes.
+    """
+
+    format: int = FORMAT
+    study: StudyFacts
+    mode: str
+    is_pilot: bool = field(default=False, metadata=stored(is_omitted=True))
+    planted_effects: dict[str, Any] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    conditions: tuple[ConditionFacts, ...]
+    plan: ReportPlan
+    planned: Planned | None = None
+    flow: Flow
+    exclusions: Exclusions | None = None
+    answers: AnswerCounts
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    variables: tuple[PerceivedVariable, ...]
+    power: Power | Undefined | None = None
+    novelty_is_one_order: bool = False
+    items: tuple[ItemsOfCondition, ...]
+    liking: tuple[Liking, ...]
+    effects: tuple[VariableEffects, ...] = ()
+    scale_effects: tuple[Effects, ...] = field(default=(), metadata=stored(is_omitted=True))
+    correlations: tuple[CorrelatedVariables, ...] = ()
+    novelty: NoveltyCorrelation | None = None
+    nested: ItemEffectsResult | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
+    crossed: ItemEffectsResult | Undefined | None = None
+    scales: tuple[QuestionnaireScale, ...] = field(default=(), metadata=stored(is_omitted=True))
+    objective: ObjectiveSide
+    comparisons: tuple[Comparison, ...]
+    contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is about people, not simulated participants."""
+        return self.mode == LIVE
+
+    @property
+    def primary(self) -> Comparison | None:
+        """The comparison that the plan names, if both its sides exist."""
+        return next((comparison for comparison in self.comparisons if comparison.is_primary), None)
+
+    def variable(self, key: str) -> PerceivedVariable | None:
+        """The results of one variable, if it was tested."""
+        return next((variable for variable in self.variables if variable.key == key), None)

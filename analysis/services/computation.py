@@ -1,0 +1,213 @@
+"""Compute every number of a report from the answers and the run's measurements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.enums import VARIABLE_OF, Metric, Variable
+from analysis.results.codec import encode
+from analysis.results.comparison import PlannedContrast
+from analysis.results.exclusions import ComparedContrast
+from analysis.results.flow import Flow
+from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
+from analysis.results.plan import Planned, ReportPlan
+from analysis.results.report import AnswerCounts, ConditionFacts, Results, StudyFacts
+from analysis.results.variables import scale_variables
+from analysis.selectors.inputs import Measured, conditions_of
+from analysis.selectors.responses import Reading
+from analysis.services.agreement import all_comparisons
+from analysis.services.contrasts import contrasted_metric, tested_contrast
+from analysis.services.correlations import correlations_of
+from analysis.services.effects import effects_of_all
+from analysis.services.exclusions import TestedVariable, by_key, with_and_without
+from analysis.services.item_effects import item_models
+from analysis.services.objective import study_measured
+from analysis.services.perceived import items_by_condition, liking_and_interest, study_variable
+from analysis.services.power import achieved_power
+from analysis.services.rankings import Ranking
+from analysis.services.scales import planned_scales, study_scale
+from core.provenance import canonical_json, rng_for
+from evaluation.models import EvaluationRun
+from evaluation.selectors.candidates import candidate_range
+from studies.enums import Mode
+from studies.models import Study
+from studies.usage_data import is_usage, taken_from
+
+Progress = Callable[[str], None]
+
+
+def silent(words: str) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What the numbers of a report are computed from."""
+
+    study: Study
+    run: EvaluationRun
+    mode: str
+    reading: Reading
+    measured: tuple[Measured, ...]
+    plan: ReportPlan
+    planned: Planned
+    flow: Flow
+    is_pilot: bool = False
+
+
+def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
+    """Every number of a report, as JSON values; every random draw is from a named stream."""
+    study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
+    tested = _tested_variables(inputs, progress)
+    perceived = {test.variable: test.ranking for test in tested}
+    lengths, objective = _tested_metrics(inputs, progress)
+    progress("Computing effect sizes, ordinal models and correlations")
+    effects, scale_effects = effects_of_all(answers, perceived, alpha)
+    correlations, novelty = correlations_of(answers, list(perceived))
+    progress("Generalising over items")
+    nested, crossed = item_models(answers, alpha)
+    progress("Comparing both sides")
+    primary = inputs.plan.primary
+    pair = (primary.perceived, primary.objective)
+    contrast, compared_contrast = _contrast(inputs, perceived, objective)
+    results = Results(
+        study=StudyFacts(
+            slug=study.slug,
+            title=study.title,
+            list_length=study.settings["list_length"],
+            ratings_asked=study.settings["ratings_asked"],
+            taken_from=taken_from(study.settings) if is_usage(study.dataset_version) else None,
+        ),
+        mode=inputs.mode,
+        is_pilot=inputs.is_pilot,
+        planted_effects=study.settings.get("planted_effects", {}) if inputs.mode == Mode.SIMULATED else {},
+        conditions=tuple(
+            ConditionFacts(
+                label=condition.label,
+                algorithm=condition.model.algorithm,
+                params=condition.model.params,
+                n=len(answers.of(condition.label)),
+            )
+            for condition in conditions_of(study)
+        ),
+        plan=inputs.plan,
+        planned=inputs.planned,
+        flow=inputs.flow,
+        exclusions=with_and_without(
+            inputs.reading, tested, objective, pair, alpha=alpha, contrast=compared_contrast
+        ),
+        answers=AnswerCounts(
+            n=answers.n_answers,
+            n_modelled=answers.n_modelled,
+            n_true=answers.n_answers - answers.n_modelled if inputs.mode == Mode.SIMULATED else 0,
+            n_incomplete=answers.n_incomplete,
+        ),
+        scale_variables=scale_variables(perceived),
+        variables=tuple(test.result for test in tested),
+        power=achieved_power(answers, study, alpha),
+        novelty_is_one_order=_is_one_order(perceived),
+        items=items_by_condition(answers, study.settings["list_length"]),
+        liking=liking_and_interest(answers),
+        effects=effects,
+        scale_effects=scale_effects,
+        correlations=correlations,
+        novelty=novelty,
+        nested=nested,
+        crossed=crossed,
+        scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
+        objective=_objective(inputs.run, lengths),
+        comparisons=all_comparisons(perceived, objective, pair, alpha=alpha, is_tested=primary.contrast is None),
+        contrast=contrast,
+    )  # fmt: skip
+    # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.
+    plain: dict[str, Any] = json.loads(canonical_json(encode(Results, results)))
+    return plain
+
+
+def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable]:
+    """Every variable and planned scale, tested."""
+    study, answers, plan = inputs.study, inputs.reading.analysed, inputs.plan
+    tested = []
+    for variable in (*(VARIABLE_OF[key] for key in plan.variables), *planned_scales(answers, plan.scales)):
+        progress(f"Testing {variable.in_text}")
+        stream = rng_for(study.seed, "report", variable.key)
+        result, ranking = study_variable(answers, variable, stream, alpha=plan.alpha, resamples=plan.resamples)
+        tested.append(TestedVariable(variable, result, ranking))
+    return tested
+
+
+def _tested_metrics(inputs: Inputs, progress: Progress) -> tuple[tuple[ProfileLength, ...], dict[Metric, Ranking]]:
+    """Every profile length, tested, and the rankings by every metric."""
+    run, plan = inputs.run, inputs.plan
+    lengths: list[ProfileLength] = []
+    rankings: dict[Metric, Ranking] = {}
+    generality = _generality(run)
+    for measured in inputs.measured:
+        progress(
+            f"Resampling users, {f'profiles of {measured.length} ratings' if measured.length else 'whole profiles'}"
+        )
+        stream = rng_for(inputs.study.seed, "report", f"users-{measured.length}")
+        result, by_metric = study_measured(
+            measured, run.n, generality, stream, alpha=plan.alpha, resamples=plan.resamples
+        )  # fmt: skip
+        lengths.append(result)
+        rankings |= by_metric
+    return tuple(lengths), rankings
+
+
+def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> ObjectiveSide:
+    candidates = candidate_range(run)
+    if candidates is not None and candidates.fewest >= candidates.asked:
+        candidates = None
+    return ObjectiveSide(
+        n=run.n,
+        protocol=run.protocol,
+        split=run.split,
+        reserve=run.reserve,
+        generality=_generality(run),
+        n_relevant=run.n_relevant,
+        n_irrelevant=run.n_irrelevant,
+        candidates=(
+            Candidates(fewest=candidates.fewest, most=candidates.most, target=candidates.asked)
+            if candidates is not None
+            else None
+        ),
+        lengths=lengths,
+    )
+
+
+def _contrast(
+    inputs: Inputs, perceived: Mapping[Variable, Ranking], objective: Mapping[Metric, Ranking]
+) -> tuple[PlannedContrast | None, ComparedContrast | None]:
+    """The planned contrast, and the same with and without exclusions; None where none is planned or tested."""
+    primary, reading, alpha = inputs.plan.primary, inputs.reading, inputs.plan.alpha
+    planned, variable = primary.planned_contrast, by_key(perceived, primary.perceived)
+    if planned is None or variable is None:
+        return None, None
+    metric = by_key(objective, primary.objective)
+    analysed = tested_contrast(reading.analysed, variable, planned, alpha)
+    contrast = PlannedContrast(
+        variable_key=variable.key,
+        scale_variables=scale_variables([variable]),
+        test=analysed,
+        objective=None if metric is None else contrasted_metric(objective[metric], metric, planned),
+    )
+    completers = tested_contrast(reading.completers, variable, planned, alpha)
+    return contrast, ComparedContrast(analysed=analysed, completers=completers)
+
+
+def _generality(run: EvaluationRun) -> float | None:
+    """The share of relevant cases that precision uses: as the protocol states, or counted."""
+    if (stated := run.protocol.get("g")) is not None:
+        return float(stated)
+    n_relevant, n_irrelevant = run.n_relevant or 0, run.n_irrelevant or 0
+    return n_relevant / (n_relevant + n_irrelevant) if n_relevant + n_irrelevant else None
+
+
+def _is_one_order(perceived: Mapping[Variable, Ranking]) -> bool:
+    """Whether first- and second-order novelty put the conditions in the same tiers."""
+    fon, son = perceived.get(VARIABLE_OF["fon"]), perceived.get(VARIABLE_OF["son"])
+    return fon is not None and son is not None and dict(fon.order.tiers) == dict(son.order.tiers)

@@ -1,0 +1,33 @@
+"""The ratings of items with participants and items as random effects, to generalise over both."""
+
+from __future__ import annotations
+
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from analysis.selectors.inputs import Answers
+from analysis.services.rankings import ALPHA
+from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, crossed_items, nested_items
+from inference.results import Undefined
+
+Outcome = ItemEffectsResult | Undefined
+
+
+def item_models(answers: Answers, alpha: float = ALPHA) -> tuple[Outcome, Outcome]:
+    """Fit the ratings behind perceived accuracy with items nested in conditions, and crossed with them."""
+    sizes = [person.n_items for person in answers.people]
+    if not sizes:
+        return (Undefined("No participant has judged an item yet.", NESTED),) * 2
+    if sum(sizes) != len(answers.shown):
+        return (Undefined("The ratings of single items are incomplete.", NESTED),) * 2
+    ratings = ItemAnswers(
+        values=[slot.rating for slot in answers.shown],
+        conditions=[slot.condition for slot in answers.shown],
+        # Slots are ordered by participant, in the order of entry.
+        persons=np.repeat(np.arange(len(sizes)), sizes).tolist(),
+        items=[slot.item for slot in answers.shown],
+        names=answers.conditions,
+    )
+    # One thread: sums over threads differ in their last bits, and so would the end of the fit.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return nested_items(ratings, alpha=alpha), crossed_items(ratings, alpha=alpha)

@@ -1,0 +1,104 @@
+"""A simulated participant's browser that pauses like a person, times every answer and sends the script's events.
+
+Set Django up before you import it.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import numpy as np
+
+from studies.models import Response, Study
+from studies.simulation.answer_model import SimulatedPerson, demographics
+from studies.simulation.services.source_users import Pool
+from studies.simulation.walker.walk import Walker
+
+Answers = dict[tuple[str, str, str], Any]  # by participant code, rank and question
+
+
+class TimedTransport(httpx.HTTPTransport):
+    """Calls `pause` before each request of a person, and `record` with the request and the seconds of its answer."""
+
+    def __init__(
+        self,
+        pause: Callable[[], None],
+        record: Callable[[httpx.Request, bool, float], None],
+        local_address: str | None = None,
+    ) -> None:
+        super().__init__(local_address=local_address)
+        self.pause = pause
+        self.record = record
+        self.is_script = False
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if not self.is_script:
+            self.pause()
+        before = time.perf_counter()
+        response = super().handle_request(request)
+        response.read()
+        self.record(request, self.is_script, time.perf_counter() - before)
+        return response
+
+
+class TimedBrowser(Walker):
+    """A participant drawn from the pool, who adds each answer to `answered`."""
+
+    def __init__(
+        self,
+        client: httpx.Client,
+        study: Study,
+        pool: Pool,
+        number: int,
+        *,
+        rng: np.random.Generator,
+        answered: Answers,
+    ) -> None:
+        facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
+        person = SimulatedPerson(pool.users[int(rng.integers(len(pool.users)))], pool.training, rng)
+        super().__init__(
+            client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
+            item_titles=pool.item_titles, item_ids=pool.item_ids, ratings_asked=pool.ratings_asked, rng=rng,
+        )  # fmt: skip
+        self.answered = answered
+
+    def _answer(self, page: Any, key: str, answer: Any) -> None:
+        super()._answer(page, key, answer)
+        rank = page.url.rstrip("/").rpartition("/")[2] if "/films/" in page.url else "0"
+        self.answered[self.walk.code, rank, key] = answer.value
+
+    def _page(self, response: httpx.Response) -> Any:
+        page = super()._page(response)
+        body = page.tree.xpath("//body[@data-events]")
+        if body:
+            self.client._transport.is_script = True
+            try:
+                self.client.post(body[0].get("data-events"), json=_events_batch(body[0])).raise_for_status()
+            finally:
+                self.client._transport.is_script = False
+        return page
+
+
+def lost_answers(study: Study, answered: Answers) -> list[tuple[str, str, str]]:
+    """The answers that are not stored as they were given."""
+    rows = Response.objects.filter(participant__study=study).values_list(
+        "participant__code", "rank", "question", "value"
+    )
+    stored = {(code, str(rank), key): value for code, rank, key, value in rows}
+    return [key for key, value in answered.items() if stored.get(key) != value]
+
+
+def _events_batch(body: Any) -> dict[str, Any]:
+    """What the script of a page sends when the next one opens."""
+    now = time.time() * 1000
+    return {
+        "events": [
+            {"id": str(uuid.uuid4()), "kind": "page_shown", "page": body.get("data-step"), "at": now},
+            {"id": str(uuid.uuid4()), "kind": "page_left", "page": body.get("data-step"), "at": now,
+             "seconds": 5.0, "hidden_seconds": 0.0},
+        ]
+    }  # fmt: skip

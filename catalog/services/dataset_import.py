@@ -1,0 +1,156 @@
+"""Imports datasets, completely or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.importers.addresses import address_problem
+from catalog.importers.auto import parse
+from catalog.importers.base import ParsedDataset, Policy
+from catalog.importers.options import Options
+from catalog.importers.row_checks import is_in_order
+from catalog.models import DatasetVersion
+from catalog.services.refusals import import_refusals
+from catalog.services.versions import store_version
+from core import artefacts
+from core.errors import DataError, ParallaxError
+from recommenders.data import Ratings, Scale
+
+POLICY_OPTIONS = ("on_bad_row", "duplicates")
+FORMAT_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options))
+Progress = Callable[[str, int, int | None], None]
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+
+def import_dataset(
+    *,
+    path: Path,
+    name: str,
+    title: str | None = None,
+    source_format: str = "auto",
+    owner: Any = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> DatasetVersion:
+    """Import a dataset from files, completely or not at all.
+
+    `options` are the fields of `catalog.importers.options.Options` that the format takes, and those of
+    `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `progress` is called with what is being done,
+    how far, and of how much where that is known. Raises ParallaxError: `import.refused` with file, line and reason,
+    `import.bad_option`, or what `import_parsed` raises.
+    """
+    _check_name(name)
+    chosen = {key: value for key, value in (options or {}).items() if value is not None}
+    policy_given = {key: chosen.pop(key) for key in POLICY_OPTIONS if key in chosen}
+    unknown = sorted(set(chosen) - FORMAT_OPTIONS)
+    if unknown:
+        raise ParallaxError("import.bad_option", f"An import has no option called {', '.join(unknown)}.")
+
+    def reading(file: str, rows: int) -> None:
+        if progress is not None:
+            progress(f"Reading {file}", rows, None)
+
+    with import_refusals():
+        parsed = parse(
+            path,
+            format=source_format,
+            policy=Policy(**policy_given),
+            options=Options(**chosen) if chosen else None,
+            progress=reading,
+        )
+    if progress is not None:
+        progress("Storing items", parsed.n_items, parsed.n_items)
+    return import_parsed(parsed=parsed, name=name, title=title, source_format=parsed.report.source_format, owner=owner)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ParallaxError(
+            "dataset.bad_name",
+            f"A dataset cannot be called {name!r}. Use small letters, digits, hyphens and underscores, at most 80.",
+        )
+
+
+def import_parsed(
+    *,
+    parsed: ParsedDataset,
+    name: str,
+    title: str | None = None,
+    source_format: str,
+    is_synthetic: bool = False,
+    owner: Any = None,
+) -> DatasetVersion:
+    """Store a parsed dataset as a version, and return the version. Raises ParallaxError: `dataset.bad_name`, or
+    `import.bad_data` where the ratings cannot be used.
+    """
+    _check_name(name)
+    _check_addresses(parsed)
+    try:
+        arrays, scale = _arrays_of(parsed)
+    except DataError as problem:
+        raise ParallaxError("import.bad_data", f"The ratings cannot be used: {problem}") from problem
+    return store_version(
+        name=name,
+        title=title,
+        arrays=arrays,
+        scale=scale,
+        items=parsed.items,
+        source_format=source_format,
+        is_synthetic=is_synthetic,
+        report=parsed.report.as_json(),
+        owner=owner,
+    )
+
+
+def _check_addresses(parsed: ParsedDataset) -> None:
+    """Refuse addresses that are not web addresses, because pages link to them."""
+    for item in parsed.items:
+        for what, address in (("image", item.image_url), ("trailer", item.trailer_url)):
+            if address and (wrong := address_problem(address)):
+                raise ParallaxError(
+                    "import.bad_data",
+                    f"Item {item.external_id} ({item.title}): the {what} {address[:80]!r} {wrong}. "
+                    "Correct it or leave it empty.",
+                )
+
+
+def _arrays_of(parsed: ParsedDataset) -> tuple[artefacts.Arrays, Scale]:
+    """The arrays to store, validated as the algorithms validate them on loading."""
+    if parsed.n_ratings == 0:
+        raise DataError("there are none.")
+    scale = Scale(parsed.scale.low, parsed.scale.high, parsed.scale.step)
+    order: Any = slice(None)
+    starts: NDArray[Any]
+    if is_in_order(parsed.users, parsed.items_rated) and parsed.scale.is_on(parsed.values).all():
+        # Most sources are in the order of the matrix, and need no second look.
+        starts = np.searchsorted(parsed.users, np.arange(parsed.n_users + 1, dtype=parsed.users.dtype))
+        indices, values = parsed.items_rated, parsed.values
+    else:
+        order = np.lexsort((parsed.items_rated, parsed.users))
+        matrix = Ratings.from_triples(
+            parsed.users, parsed.items_rated, parsed.values, parsed.n_users, parsed.n_items, scale=scale
+        ).user_items
+        starts, indices, values = matrix.indptr, matrix.indices, matrix.data
+    small = np.int32 if parsed.n_ratings <= np.iinfo(np.int32).max else np.int64
+    timestamps = np.empty(0, dtype=np.int64) if parsed.timestamps is None else parsed.timestamps[order]
+    arrays: artefacts.Arrays = {
+        "indptr": starts.astype(small, copy=False),
+        "indices": indices.astype(small, copy=False),
+        "values": values,
+        "user_ids": parsed.user_ids,
+        "item_ids": parsed.item_ids,
+        "timestamps": timestamps.astype(np.int64, copy=False),
+    }
+    # Only where a source has them: the arrays of the others keep their digests.
+    if parsed.utilities is not None:
+        arrays["utilities"] = parsed.utilities[order]
+    if parsed.probe is not None:
+        arrays["probe"] = parsed.probe
+    return arrays, scale

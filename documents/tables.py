@@ -1,0 +1,73 @@
+"""Tables as data: every cell has the text that is printed and the value that a CSV holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Side = Literal["", "perceived", "objective"]
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its heading, whether it holds numbers, and which side it is of."""
+
+    name: str
+    is_number: bool = False
+    side: Side = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is printed, and what a CSV holds."""
+
+    text: str
+    value: Value
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line; rows of one `group` (a tier, say) stand under its name."""
+
+    cells: tuple[Cell, ...]
+    group: str = ""
+    is_quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its title, and what has to be known to read it."""
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+    group_name: str = ""
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+
+def text(value: str) -> Cell:
+    """A cell of words."""
+    return Cell(value, value)
+
+
+def plain_table(
+    key: str, title: str, names: Sequence[str], rows: Sequence[Sequence[str | Cell]], *, is_words: bool = False
+) -> Table:
+    """A table whose first column names the row; the other columns hold numbers, or words with `is_words`.
+
+    Examples
+    --------
+    >>> plain_table("recall", "Recall", ["", "N = 5"], [["TopPop", ".266"]]).columns[1]
+    Column(name='N = 5', is_number=True, side='')
+    """
+    columns = tuple(Column(name, is_number=index > 0 and not is_words) for index, name in enumerate(names))
+    lines = tuple(Row(tuple(cell if isinstance(cell, Cell) else text(cell) for cell in row)) for row in rows)
+    return Table(key, title, columns, lines)

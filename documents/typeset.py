@@ -1,0 +1,44 @@
+"""The letters of a sentence that are statistics and are set in italics: on a page, in a PDF, LaTeX or Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# A letter of a statistic before its value: "p = .03", "F(6, 203)", and a heading that begins with one: "p, Holm".
+_BEFORE_VALUE = re.compile(r"(?<![\w&])(?:(?:p|d|W|M|SD|n|N|τ_b|ρ)(?=\s[=<>≥≤]\s|\||\s\.?\d)|[FHt](?=\(\d))")
+_HEADING = re.compile(r"^(?:n|M|SD|p|t|F|SS|MS|df|τ_b|ρ)(?=$|,)")
+_OPERATOR = re.compile(r" ([=<>≥≤]) ")
+_HARD_SPACE = "\u00a0"
+
+
+class Piece(NamedTuple):
+    """A stretch of text that is set one way; ``τ_b`` in it is set as a tau with a subscript b."""
+
+    text: str
+    is_italic: bool = False
+
+
+def pieces(text: str) -> list[Piece]:
+    """Cut a sentence or a cell at its statistics, and bind expressions with hard spaces.
+
+    Examples
+    --------
+    >>> [piece.text for piece in pieces("a test, p = .03") if piece.is_italic]
+    ['p']
+    """
+    parts: list[Piece] = []
+    end_of_last = 0
+    spans = sorted({match.span() for pattern in (_HEADING, _BEFORE_VALUE) for match in pattern.finditer(text)})
+    for start, end in spans:
+        if start > end_of_last:
+            parts.append(Piece(text[end_of_last:start]))
+        parts.append(Piece(text[start:end], is_italic=True))
+        end_of_last = end
+    if end_of_last < len(text):
+        parts.append(Piece(text[end_of_last:]))
+    return [Piece(_bound(piece.text), piece.is_italic) for piece in parts]
+
+
+def _bound(text: str) -> str:
+    return _OPERATOR.sub(rf"{_HARD_SPACE}\1{_HARD_SPACE}", text)

@@ -1,0 +1,87 @@
+"""Monitoring of a run by a command: progress, restart of workers, and Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+
+from django.core.management.base import OutputWrapper
+
+from core.errors import NotAllowedInState
+from evaluation.enums import RUN_OPEN, RunStatus
+from evaluation.models import EvaluationRun
+from evaluation.selectors.runs import Progress, failure_summary, progress
+from evaluation.services.run_workers import RunWorkers
+from evaluation.services.runs import cancel_run
+from evaluation.services.worker_loop import sweep
+
+POLL_SECONDS = 0.25
+CHECK_SECONDS = 1.0
+PATIENCE_SECONDS = 10.0  # time without a worker until a message is printed
+LINE_SECONDS = 5.0  # between lines if the output is not a terminal
+
+
+def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) -> None:
+    """Print the progress of a run until it is over; recover parts of dead workers."""
+    started = checked_at = printed_at = time.monotonic()
+    shown = ""
+    has_worker = False
+    is_terminal = bool(out.isatty())
+    while True:
+        run.refresh_from_db()
+        line = progress_line(run, progress(run))
+        now = time.monotonic()
+        if is_terminal:
+            out.write(f"\r\x1b[2K{line}", ending="")
+            out.flush()
+        elif line != shown and (now - printed_at >= LINE_SECONDS or run.status not in RUN_OPEN):
+            out.write(line)
+            shown, printed_at = line, now
+        if run.status not in RUN_OPEN:
+            break
+        has_worker = has_worker or run.status != RunStatus.QUEUED
+        if not has_worker and now - started > PATIENCE_SECONDS and workers is None:
+            has_worker = True  # printed once
+            out.write(
+                "\nNo worker has responded for 10 seconds. Start one with `.venv/bin/celery -A parallax worker`, or "
+                "run the command again with `--workers 2`. Still waiting; press Ctrl-C to cancel the run."
+            )
+        if now - checked_at >= CHECK_SECONDS:
+            checked_at = now
+            if workers is not None and workers.restart_missing():
+                out.write("\nA worker has died and was replaced.")
+            sweep(run=run)
+        time.sleep(POLL_SECONDS)
+    if is_terminal:
+        out.write("")
+
+
+def announce_workers(n_workers: int, out: OutputWrapper) -> None:
+    """Announce the workers that are started by default."""
+    out.write(f"No worker is running; starting {n_workers} for this run. Use `--workers` to set their number.")
+
+
+def cancel(run: EvaluationRun) -> None:
+    """Cancel a run unless it is over."""
+    run.refresh_from_db()
+    try:
+        cancel_run(run=run, reason="the command that started it was stopped")
+    except NotAllowedInState:
+        return
+
+
+def interrupt(signal_number: int, frame: object) -> None:
+    """Handle SIGTERM like Ctrl-C, so that workers are stopped and the run is cancelled."""
+    raise KeyboardInterrupt
+
+
+def progress_line(run: EvaluationRun, progress_now: Progress) -> str:
+    """Format the progress of a run: parts, activity, speed, remaining time."""
+    if run.status not in RUN_OPEN:
+        ending = f"after {progress_now.seconds:.1f} s, {progress_now.done} of {progress_now.total} parts"
+        return f"Run {run.pk} {run.get_status_display().lower()} {ending}. {failure_summary(run)}".rstrip()
+    pieces = [f"{progress_now.done}/{progress_now.total} parts", progress_now.activity or "Waiting for a worker"]
+    if progress_now.cases_per_second:
+        pieces.append(f"{progress_now.cases_per_second:,.0f} cases/s")
+    if progress_now.seconds_left is not None:
+        pieces.append(f"about {progress_now.seconds_left:.0f} s left")
+    return " · ".join(pieces)

@@ -1,0 +1,99 @@
+"""Metrics of one list per user by name: values by user and overall."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.errors import ParameterError
+from evaluation.metrics.graded import average_precision, dcg, ndcg, reciprocal_rank, utility
+from evaluation.metrics.half_life import half_life
+from evaluation.metrics.ranks import Floats, Ranks
+from evaluation.metrics.registry import Metric
+from evaluation.metrics.top_n import (
+    f_beta,
+    f_of,
+    false_discovery_rate,
+    false_positive_rate,
+    hit_rate,
+    precision,
+    recall,
+)
+from evaluation.metrics.user_means import Overall, mean_of_users
+
+__all__ = ["LISTED", "Overall", "mean_of_users", "overall", "user_values"]
+
+_BY_KEY = {
+    "precision": precision,
+    "recall": recall,
+    "hit-rate": hit_rate,
+    "rr": reciprocal_rank,
+    "utility": utility,
+    "fpr": false_positive_rate,
+    "fdr": false_discovery_rate,
+}
+LISTED = (*_BY_KEY, "f-beta", "ap", "dcg", "ndcg", "half-life")
+
+
+def user_values(metric: Metric, ranks: Ranks) -> Floats:
+    """Compute a metric for every user.
+
+    Returns
+    -------
+    float array, shape (n_users,)
+        In the metric's range; NaN where a user has no value.
+
+    Raises
+    ------
+    ParameterError
+        The metric is none of `LISTED`; recall with another rule for ties than "expected", as a list has
+        no ties left.
+
+    Examples
+    --------
+    >>> from evaluation.metrics.registry import metric
+    >>> user_values(metric("ap@5"), Ranks.of([0, 0], [4, 5], n_listed=[5])).round(3).tolist()
+    [0.325]
+    """
+    if metric.key not in LISTED:
+        raise ParameterError(f"{metric} is not a metric of one list per user. Available: {', '.join(LISTED)}.")
+    if metric.ties != "expected":
+        raise ParameterError(f"{metric} states how ties count, but a finished list has no ties.")
+    ns = [metric.n or 1]
+    match metric.key:
+        case "f-beta":
+            return f_beta(ranks, ns, beta=float(metric.option("beta")))[:, 0]
+        case "ap":
+            return average_precision(ranks, ns, over=str(metric.option("over")))[:, 0]  # type: ignore[arg-type]
+        case "dcg":
+            return dcg(ranks, ns, gain=str(metric.option("gain")))[:, 0]  # type: ignore[arg-type]
+        case "ndcg":
+            return ndcg(ranks, ns, gain=str(metric.option("gain")))[:, 0]  # type: ignore[arg-type]
+        case "half-life":
+            alpha, default = float(metric.option("alpha")), float(metric.option("default"))
+            return half_life(ranks, alpha=alpha, default=default).user_values
+        case _:
+            return _BY_KEY[metric.key](ranks, ns)[:, 0]
+
+
+def overall(metric: Metric, ranks: Ranks) -> Overall:
+    """Compute the overall metric: the mean over users, except for half-life utility (a ratio of sums) and F of the
+    means. `n_empty` counts the users without a value. Raises ParameterError as `user_values` does.
+
+    Examples
+    --------
+    >>> from evaluation.metrics.registry import metric
+    >>> overall(metric("recall@5"), Ranks.of([0, 1], [4, 0], n_listed=[5, 5, 5]))
+    Overall(value=0.5, n_users=2, n_empty=1)
+    """
+    values = user_values(metric, ranks)
+    means = mean_of_users(values)
+    if means.value is None:
+        return means
+    value: float | None = means.value
+    if metric.key == "half-life":
+        value = half_life(ranks, alpha=float(metric.option("alpha")), default=float(metric.option("default"))).value
+    elif metric.key == "f-beta" and metric.option("of") == "means":
+        ns = [metric.n or 1]
+        of_means = [mean_of_users(kind(ranks, ns)[:, 0]).value for kind in (precision, recall)]
+        value = float(f_of(np.array(of_means[0]), np.array(of_means[1]), float(metric.option("beta"))))
+    return Overall(value=value, n_users=means.n_users, n_empty=means.n_empty)

@@ -1,0 +1,82 @@
+"""The documentation page of the metrics, generated from their definitions.
+
+python -m evaluation.metrics.metric_table docs/reference/metrics.md
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from evaluation.metrics.definition import TASKS, Choice, Definition, written
+from evaluation.metrics.registry import METRICS, Metric
+
+HEAD = """# Metrics
+
+Generated from the registry by `python -m evaluation.metrics.metric_table docs/reference/metrics.md`; a test compares
+the two. A metric's name states every choice that changes its value, except for ties that count in expectation and for a
+g that is the share of relevant cases. `f1`, `map` and `mrr` are aliases of `f-beta`, `ap` and `rr`.
+
+An undefined value is none, never 0 and never NaN in a report; users without a value are excluded from the mean and
+counted.
+"""
+
+
+def name_of(definition: Definition) -> str:
+    """Return a metric's name with default choices and a list length of 10."""
+    return str(Metric(definition.key, 10 if definition.needs_n else None))
+
+
+def _number(limit: float) -> str:
+    return "∞" if limit == float("inf") else written(float(limit))
+
+
+def _choice(choice: Choice) -> str:
+    default = "none" if choice.default is None else written(choice.default)
+    return f"`{choice.name}` ({choice.limits()}; default {default}): {choice.description}"
+
+
+def _row(definition: Definition) -> str:
+    tasks = ", ".join(TASKS[task] for task in definition.tasks) or "—"
+    better = {"higher": "higher", "lower": "lower", "neither": "—"}[definition.direction]
+    cells = (
+        f"`{name_of(definition)}`<br>{definition.title}",
+        f"$`{definition.formula}`$".replace("|", r"\vert "),
+        f"{_number(definition.low)} to {_number(definition.high)}",
+        better,
+        definition.empty,
+        f"{tasks}: {definition.why}",
+        "<br>".join(_choice(choice) for choice in definition.options) or "—",
+        "yes" if definition.has_user_values else "no",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def table() -> str:
+    """Return the page as Markdown.
+
+    Examples
+    --------
+    >>> table().splitlines()[0]
+    '# Metrics'
+    """
+    parts = [HEAD]
+    for group in dict.fromkeys(definition.group for definition in METRICS.values()):
+        parts.append(f"## {group[0].upper()}{group[1:]}\n")
+        parts.append("| name | formula | range | better | empty case | task, and why | choices | by user |")
+        parts.append("|---|---|---|---|---|---|---|---|")
+        parts.extend(_row(definition) for definition in METRICS.values() if definition.group == group)
+        parts.append("")
+    return "\n".join(parts)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the page to a file, or print it."""
+    if arguments:
+        Path(arguments[0]).write_text(table(), encoding="utf-8")
+    else:
+        sys.stdout.write(table())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

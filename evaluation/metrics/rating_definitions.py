@@ -1,0 +1,132 @@
+"""Definitions of errors of predicted ratings and of metrics of whole lists."""
+
+from __future__ import annotations
+
+import math
+
+from evaluation.metrics.definition import Choice, Definition
+
+_OVER = Choice(
+    "over",
+    "ratings",
+    "Mean over all ratings, or over users.",
+    words=("ratings", "users"),
+)
+_LEAST = Choice("least", 2, "Fewest rated test items a user needs.", low=2)
+_NO_ORDER = "Undefined for users with too few rated test items, or whose ratings or scores are all equal."
+_NO_PREDICTION = "Only predicted ratings count; undefined without one. Report the coverage, too."
+
+
+def _error(
+    key: str, title: str, formula: str, *, why: str, options: tuple[Choice, ...] = (_OVER,), empty: str = _NO_PREDICTION
+) -> Definition:
+    """Define an error of predicted ratings, with values of at least 0; lower is better."""
+    return Definition(
+        key=key,
+        title=title,
+        group="rating",
+        formula=formula,
+        options=options,
+        needs_n=False,
+        high=math.inf,
+        direction="lower",
+        empty=empty,
+        tasks=("prediction",),
+        why=why,
+    )
+
+
+RATINGS = (
+    _error(
+        "mae",
+        "Mean absolute error",
+        r"\frac{1}{|W|} \sum |p - r|",
+        why="the mean distance of predictions from ratings, in rating points.",
+    ),
+    _error(
+        "mse",
+        "Mean squared error",
+        r"\frac{1}{|W|} \sum (p - r)^2",
+        why="like the mean absolute error, but large errors weigh more.",
+    ),
+    _error(
+        "rmse",
+        "Root mean squared error",
+        r"\sqrt{\frac{1}{|W|} \sum (p - r)^2}",
+        why="large errors weigh more, in rating points; ranks algorithms as the mean squared error does.",
+    ),
+    _error(
+        "nmae",
+        "Normalised mean absolute error",
+        r"\frac{\mathrm{MAE}}{r_{\max} - r_{\min}}",
+        why="the mean absolute error as a share of the declared scale, for comparing datasets. Above 1 only if "
+        "predictions are outside the scale.",
+    ),
+    _error(
+        "mae-extremes",
+        "Mean absolute error on the extremes",
+        r"\frac{1}{|W'|} \sum_{r \le r_{neg} \vee r \ge r_{pos}} |p - r|",
+        options=(
+            Choice("negative", 2.0, "Ratings up to this one are extreme."),
+            Choice("positive", 4.0, "Ratings from this one on are extreme."),
+            _OVER,
+        ),
+        empty=f"{_NO_PREDICTION} Undefined without an extreme rating.",
+        why="errors where they matter most: on items that the user clearly likes or dislikes.",
+    ),
+    Definition(
+        key="prediction-coverage",
+        title="Coverage of predictions",
+        group="rating",
+        formula=r"|W| / |T|",
+        options=(_OVER,),
+        needs_n=False,
+        empty="Undefined without a test rating.",
+        tasks=("prediction",),
+        why="the share of test ratings with a prediction. Errors are comparable only at equal coverage.",
+    ),
+)
+
+WHOLE_LISTS = (
+    Definition(
+        key="half-life",
+        title="Half-life utility",
+        group="whole list",
+        formula=r"\frac{\sum_a R_a}{\sum_a R_a^{\max}}, \quad R_a = \sum_j \frac{\max(u(a,j) - d, 0)}"
+        r"{2^{(j-1)/(\alpha-1)}}",
+        options=(
+            Choice("alpha", 5.0, "The rank that is viewed with probability one half.", low=1.0, is_open=True),
+            Choice("default", 0.0, "The default rating d; items rated up to d have no utility."),
+        ),
+        needs_n=False,
+        empty="Undefined for users without an item of positive utility, who contribute to neither sum.",
+        tasks=("utility", "some"),
+        why="the whole list, with a viewing probability that halves every alpha - 1 ranks; the utility may be binary, "
+        "graded, or monetary.",
+    ),
+    Definition(
+        key="spearman",
+        title="Spearman's rho",
+        group="whole list",
+        formula=r"\frac{\sum (u - \bar u)(u^p - \bar u^p)}{\sqrt{\sum (u - \bar u)^2 \sum (u^p - \bar u^p)^2}}",
+        options=(_LEAST,),
+        needs_n=False,
+        low=-1.0,
+        empty=_NO_ORDER,
+        tasks=("prediction",),
+        why="rank correlation of scores and ratings, ties at their mean rank. The bottom of the list weighs as much as "
+        "the top.",
+    ),
+    Definition(
+        key="kendall",
+        title="Kendall's tau-b",
+        group="whole list",
+        formula=r"\frac{C - D}{\sqrt{(C + D + T_R)(C + D + T_P)}}",
+        options=(_LEAST,),
+        needs_n=False,
+        low=-1.0,
+        empty=_NO_ORDER,
+        tasks=("prediction",),
+        why="rank correlation of scores and ratings over pairs. The bottom of the list weighs as much as the top.",
+    ),
+)

@@ -1,0 +1,84 @@
+"""Measurement of a part: the scores of a model for the part's test users, under the run's protocol."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from core import artefacts
+from core.errors import ParallaxError
+from evaluation.models import EvaluationRun, RunPart
+from evaluation.protocols.blocks import Arrays, joined, measure_block
+from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.selectors.runs import longest_list
+from evaluation.services.numerics import numeric_threads
+from evaluation.services.parts import Outcome
+from evaluation.services.runs import BLOCK_USERS
+from evaluation.services.serving import opened_model
+from evaluation.splitting.short_profiles import cut_profiles
+from recommenders.data import Profiles
+from recommenders.threads import each, one_library_thread
+
+
+def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
+    """Measure the cases of the part and store the measurements for the reduction.
+
+    Users are scored in blocks of a fixed size, counted from the run's first test user, and a part begins at a block.
+    Each user is scored once for all their cases. So no sum depends on how the run is divided into parts.
+    """
+    run = part.run
+    fitted = RunPart.objects.filter(run=run, algorithm=part.algorithm_id, fold=part.fold, model__isnull=False)
+    digest = fitted.values_list("model__digest", flat=True).first()
+    if digest is None:
+        raise ParallaxError(
+            "part.no_model", f"Part {part.pk} has no model to measure; it can only be leased after its fit."
+        )
+    run_cases = cases_of(run, part.fold)
+    cases = run_cases.cases
+    model = opened_model(digest)
+    ratings = training_rows(run_cases.profiles_digest)
+    longest = longest_list(run)
+    users = np.unique(cases.users[part.start : part.stop])
+    with numeric_threads(run.threads):
+        # Load compiled loops before the clock starts, so that the time covers the measurement alone.
+        first = Profiles.of(ratings, np.searchsorted(run_cases.profiled, users[:1]))
+        nothing = slice(part.start, part.start)
+        measure_block(
+            run.protocol, cases, nothing, model.score(first), users[:1], popularity=model.popularity, longest=longest
+        )
+        started = time.perf_counter()
+
+        def block_of(at: int) -> Arrays:
+            check()
+            block = users[at : at + BLOCK_USERS]
+            profiles = Profiles.of(ratings, np.searchsorted(run_cases.profiled, block))
+            if part.profile_length:
+                shorter = cut_profiles(profiles.user_items, n=part.profile_length, seed=run.seed, users=block)
+                profiles = Profiles(shorter, ratings.scale)
+            rows = slice(
+                int(np.searchsorted(cases.users, block[0], side="left")),
+                int(np.searchsorted(cases.users, block[-1], side="right")),
+            )
+            scores = model.score(profiles)
+            return measure_block(run.protocol, cases, rows, scores, block, popularity=model.popularity, longest=longest)
+
+        with one_library_thread():
+            blocks = each(block_of, range(0, len(users), BLOCK_USERS))
+        measured = joined(run.protocol, blocks)
+        seconds = time.perf_counter() - started
+    digest = artefacts.store("parts", measured, _part_facts(run, part))
+    return Outcome(seconds=seconds, digest=digest)
+
+
+def _part_facts(run: EvaluationRun, part: RunPart) -> dict[str, int | str]:
+    """Identify the stored part; it contains the run, so that no two runs share one and each may remove its own."""
+    return {
+        "run": run.pk,
+        "part": part.pk,
+        "cases": run.folds[part.fold]["cases"] if run.folds else run.cases_digest,
+        "profile_length": part.profile_length,
+        "start": part.start,
+        "stop": part.stop,
+    }

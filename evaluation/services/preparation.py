@@ -1,0 +1,256 @@
+"""Preparation, the first part of a run: reserve users, split, build the test cases, create the other parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.selectors.ratings import ratings_of
+from core import artefacts
+from core.errors import DataError, ParallaxError, ParameterError
+from core.provenance import digest_of
+from evaluation.enums import PartKind
+from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
+from evaluation.selectors.packages import package_label
+from evaluation.services.hints import hint
+from evaluation.services.memory import check_memory
+from evaluation.services.numerics import environment
+from evaluation.services.parts import Outcome
+from evaluation.services.run_holdout import Holdout, make_holdouts
+from evaluation.services.runs import fail_algorithms
+from evaluation.services.training import features_for, recipe_of, store_training_rows
+from evaluation.splitting.partition import RESERVED
+from evaluation.splitting.registry import SPLITS
+from evaluation.splitting.temporal import SHORTFALL
+from recommenders import registry
+from recommenders.data import Ratings
+from recommenders.data_limits import TrainingSize
+
+NOTHING_TO_MEASURE = "folds without a case, for which nothing is trained"
+SAME_IN_ALL_FOLDS = (RESERVED, "reserved users", SHORTFALL)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A prepared fold: its artefact, the recipe of each algorithm, and the bounds of its parts.
+
+    `refusals` maps the primary keys of algorithms that cannot be fitted on it to reasons; the others have a recipe.
+    """
+
+    label: str
+    digest: str
+    recipes: Mapping[int, str]
+    refusals: Mapping[int, str]
+    bounds: NDArray[np.int64]
+    n_relevant: int
+    n_irrelevant: int
+
+
+def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
+    """Build and store the cases of a run, fold by fold; the finishing transaction creates fits and measurements.
+
+    The cases depend only on the run's inputs, so a repeated preparation finds its own artefacts. Raises DataError:
+    there is nothing to measure, or none of the algorithms can be fitted.
+    """
+    started = time.perf_counter()
+    run = part.run
+    folds: list[Fold] = []
+    left_out: list[Mapping[str, int]] = []
+    counted: list[Mapping[str, int]] = []
+    n_hidden = 0
+    for holdout in make_holdouts(run=run):
+        check()
+        left_out.append(holdout.left_out)
+        counted.append(holdout.counted)
+        n_hidden += holdout.n_hidden
+        if len(holdout.cases):
+            folds.append(_stored_fold(run, holdout))
+    if run.split["name"] != "file":
+        ratings = ratings_of(run.version).user_items
+        artefacts.release_memory(ratings.data, ratings.indices)  # from here on only the training rows are read
+    _check_cases(run, folds, n_hidden)
+    refusals = {pk: reason for fold in reversed(folds) for pk, reason in fold.refusals.items()}
+    if run.algorithms.count() == len(refusals):
+        raise DataError(" ".join(dict.fromkeys(refusals.values())))
+    has_many = run.split["name"] in SPLITS and SPLITS[run.split["name"]].trains_many
+    fold_list = [{"label": fold.label, "cases": fold.digest} for fold in folds]
+    facts = {
+        "cases_digest": digest_of(fold_list) if has_many else folds[0].digest,
+        "folds": fold_list if has_many else [],
+        "n_relevant": sum(fold.n_relevant for fold in folds),
+        "n_irrelevant": sum(fold.n_irrelevant for fold in folds),
+        "left_out": _summed(left_out),
+        "counted": _summed(counted) | ({NOTHING_TO_MEASURE: len(counted) - len(folds)} if has_many else {}),
+        "environment": environment() | _packages(run),
+    }
+
+    def effects() -> None:
+        EvaluationRun.objects.filter(pk=run.pk).update(**facts)
+        fail_algorithms(run=run, reasons=refusals)
+        if not has_many:
+            for pk, recipe in folds[0].recipes.items():
+                RunAlgorithm.objects.filter(pk=pk).update(recipe=recipe)
+        parts = parts_of(run=run, folds=folds)
+        RunPart.objects.bulk_create(parts)
+        hint(run=run, n=sum(part.kind == PartKind.FIT for part in parts))
+
+    return Outcome(seconds=time.perf_counter() - started, effects=effects)
+
+
+def _packages(run: EvaluationRun) -> dict[str, str]:
+    """Return the packages of third-party algorithms with their versions, labelled with the algorithm's key."""
+    keys = dict.fromkeys(run.algorithms.values_list("algorithm", flat=True))
+    return {
+        package_label(package[0], key): package[1] for key in keys if (package := registry.package_of(key)) is not None
+    }
+
+
+def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
+    """Store the training rows and cases of a fold."""
+    cases = holdout.cases
+    training_digest = store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
+    recipes = {
+        algorithm.pk: recipe_of(
+            version=run.version,
+            training_digest=training_digest,
+            algorithm=algorithm.algorithm,
+            params=algorithm.params,
+            seed=run.seed,
+            threads=run.threads,
+        )
+        for algorithm in run.algorithms.all()
+    }
+    refusals = _refusals(run, recipes, holdout.training, training_digest)
+    meta = {
+        "n_items": cases.n_items,
+        "negatives": cases.negatives,
+        "seed": cases.seed,
+        "is_given": cases.is_given,
+        "training_digest": training_digest,
+    }
+    if holdout.profiles is not None:
+        meta["profiles_digest"] = store_training_rows(ratings=holdout.profiles)
+    return Fold(
+        label=holdout.label,
+        digest=artefacts.store("cases", _arrays(holdout), meta),
+        recipes={pk: recipe for pk, recipe in recipes.items() if pk not in refusals},
+        refusals=refusals,
+        bounds=part_bounds(users=cases.users, part_users=run.part_users),
+        n_relevant=cases.n_relevant,
+        n_irrelevant=cases.n_irrelevant,
+    )
+
+
+def _check_cases(run: EvaluationRun, folds: Sequence[Fold], n_hidden: int) -> None:
+    """Refuse a run that has nothing to measure."""
+    if folds and (run.protocol["name"] == "rating-prediction" or any(fold.n_relevant for fold in folds)):
+        return
+    limit = "" if run.protocol["name"] == "rating-prediction" else f"at least {run.protocol['relevant']:g} and "
+    raise DataError(
+        f"None of the {n_hidden:,} hidden ratings is {limit}of a user with a profile, so there is nothing to measure. "
+        "Hide a larger share, or lower the limit for relevant ratings."
+    )
+
+
+def _summed(facts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Add the counts of all folds, except for those that are the same in each fold."""
+    totals: dict[str, int] = {}
+    for counts in facts:
+        for name, count in counts.items():
+            total = totals.get(name, 0)
+            totals[name] = max(total, count) if name in SAME_IN_ALL_FOLDS else total + count
+    return totals
+
+
+def _refusals(
+    run: EvaluationRun, recipes: Mapping[int, str], training: Ratings, training_digest: str
+) -> dict[int, str]:
+    """Return why algorithms cannot be fitted on the training side; algorithms with a stored model need no fit."""
+    stored = set(TrainedModel.objects.filter(recipe__in=recipes.values()).values_list("recipe", flat=True))
+    refusals: dict[int, str] = {}
+    for algorithm in run.algorithms.all():
+        if recipes[algorithm.pk] in stored:
+            continue
+        kind = registry.algorithm(algorithm.algorithm)
+        features = features_for(
+            version=run.version,
+            training_digest=training_digest,
+            algorithm=algorithm.algorithm,
+            params=algorithm.params,
+        )
+        try:
+            kind.check(
+                registry.params_of(algorithm.algorithm, algorithm.params),
+                TrainingSize(training.n_users, training.n_items, features),
+            )
+            check_memory(algorithm=algorithm.algorithm, params=algorithm.params, ratings=training, features=features)
+        except (ParameterError, DataError, ParallaxError) as refusal:
+            refusals[algorithm.pk] = str(refusal)
+    return refusals
+
+
+def _arrays(holdout: Holdout) -> dict[str, NDArray[Any]]:
+    cases = holdout.cases
+    arrays: dict[str, NDArray[Any]] = {
+        "users": cases.users,
+        "items": cases.items,
+        "is_relevant": cases.is_relevant,
+        "values": cases.values,
+        "rated_indptr": cases.rated_indptr,
+        "rated_items": cases.rated_items,
+        "closed": cases.closed,
+        "trained": holdout.trained,
+        "reserved": holdout.reserved,
+    }
+    if cases.bits is not None:
+        arrays["bits"] = cases.bits
+    if len(holdout.development):
+        arrays["development"] = holdout.development
+    if holdout.profiled is not None:
+        arrays["profiled"] = holdout.profiled
+    if holdout.file_rows is not None:
+        arrays["file_rows"] = holdout.file_rows
+    return arrays
+
+
+def parts_of(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
+    """Divide a run into parts: a fit per fold and algorithm, and its measurements by profile length and test users.
+
+    Algorithms that cannot be fitted on every fold get no parts.
+    """
+    algorithms = [
+        algorithm for algorithm in run.algorithms.all() if all(algorithm.pk in fold.recipes for fold in folds)
+    ]
+    parts = [
+        RunPart(run=run, algorithm=algorithm, kind=PartKind.FIT, fold=number, recipe=fold.recipes[algorithm.pk])
+        for number, fold in enumerate(folds)
+        for algorithm in algorithms
+    ]
+    parts += [
+        RunPart(
+            run=run,
+            algorithm=algorithm,
+            kind=PartKind.MEASURE,
+            fold=number,
+            profile_length=length,
+            start=int(start),
+            stop=int(stop),
+        )
+        for number, fold in enumerate(folds)
+        for algorithm in algorithms
+        for length in (0, *run.profile_lengths)
+        for start, stop in pairwise(fold.bounds)
+    ]
+    return [*parts, RunPart(run=run, kind=PartKind.REDUCE)]
+
+
+def part_bounds(*, users: NDArray[np.int32], part_users: int) -> NDArray[np.int64]:
+    """Return the rows of the case list (ordered by user) at which parts of `part_users` test users begin and end."""
+    first_rows = np.flatnonzero(np.concatenate([[True], users[1:] != users[:-1]]))
+    return np.append(first_rows[::part_users], len(users))

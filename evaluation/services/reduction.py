@@ -1,0 +1,207 @@
+"""Reduction, the last part of a run: metrics are computed from the measurements of all parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Sum
+from django.utils import timezone
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from catalog.importers.items import UTILITY_KIND
+from catalog.selectors.ratings import features_of
+from core import artefacts
+from core.errors import ParallaxError
+from core.transitions import move
+from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
+from evaluation.metrics.registry import metric as named_metric
+from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
+from evaluation.protocols.blocks import Arrays, joined
+from evaluation.protocols.cases import Cases
+from evaluation.protocols.fold_pooling import by_user, pool
+from evaluation.protocols.model_facts import ModelFacts
+from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
+from evaluation.selectors.cases import RunCases, cases_of, training_rows
+from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algorithms, metric_names
+from evaluation.services.cleanup import remove_parts
+from evaluation.services.parts import Outcome
+from recommenders import registry
+
+# Algorithms whose scores are probabilities of the same event for every user.
+COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
+
+
+@dataclass(frozen=True)
+class TrainingSides:
+    """The facts about the training ratings that metrics need; `popularity` and `n_users` have an entry per fold."""
+
+    low: float
+    high: float
+    popularity: NDArray[np.int64]
+    n_users: NDArray[np.int64]
+    item_terms: csr_array | None
+
+
+def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
+    """Join the measurements in the order of the cases and compute every metric."""
+    started = time.perf_counter()
+    run = part.run
+    folds = [cases_of(run, fold) for fold in range(len(run.folds) or 1)]
+    sides = training_sides(run, folds)
+    rows: list[MetricResult] = []
+    for algorithm in measured_algorithms(run):
+        for length in (0, *run.profile_lengths):
+            check()
+            rows += _metrics(run, algorithm, length, folds, sides)
+    seconds_of = dict(
+        RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=0, algorithm__error="")
+        .order_by()
+        .values_list("algorithm")
+        .annotate(Sum("seconds"))
+    )
+
+    def effects() -> None:
+        MetricResult.objects.bulk_create(rows)
+        for pk, seconds in seconds_of.items():
+            RunAlgorithm.objects.filter(pk=pk).update(score_seconds=seconds)
+        finished = EvaluationRun.objects.get(pk=run.pk)
+        move(finished, to=RunStatus.SUCCEEDED, allowed=RUN_MOVES, activity="", finished_at=timezone.now())
+        transaction.on_commit(partial(remove_parts, run=finished))
+
+    return Outcome(seconds=time.perf_counter() - started, effects=effects)
+
+
+def training_sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSides:
+    """Collect the facts about the training ratings of each fold that the run's metrics need."""
+    counts, sizes = [], []
+    for run_cases in folds:
+        ratings = training_rows(run_cases.training_digest)
+        counts.append(ratings.item_counts)
+        sizes.append(ratings.n_users)
+    needs_terms = any(named_metric(name).key == "diversity" for name in metric_names(run))
+    return TrainingSides(
+        low=ratings.scale.low,
+        high=ratings.scale.high,
+        popularity=np.stack(counts),
+        n_users=np.array(sizes, dtype=np.int64),
+        item_terms=_terms(run) if needs_terms else None,
+    )
+
+
+def _terms(run: EvaluationRun) -> csr_array | None:
+    """Return the item features other than utilities; None if there are none."""
+    features = features_of(run.version)
+    is_content = np.array([kind != UTILITY_KIND for kind, _ in features.terms], dtype=np.bool_)
+    return csr_array(features.item_terms[:, np.flatnonzero(is_content)]) if is_content.any() else None
+
+
+def _metrics(
+    run: EvaluationRun, algorithm: RunAlgorithm, length: int, folds: Sequence[RunCases], sides: TrainingSides
+) -> list[MetricResult]:
+    """Compute the metrics of one algorithm at one profile length, and store the arrays they are based on."""
+    measured = [
+        _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) for fold, run_cases in enumerate(folds)
+    ]
+    if run.folds:
+        pooled = pool(run.protocol, [run_cases.cases for run_cases in folds], measured)
+        arrays = pooled.arrays
+        whole = by_user(outcomes_of(run, algorithm, pooled.cases, arrays, sides), pooled.n_lists)
+        models = algorithm.parts.filter(kind=PartKind.FIT).order_by("fold").values_list("model__digest", flat=True)
+        model_digests: dict[str, Any] = {"models": list(models)}
+    else:
+        arrays = measured[0]
+        whole = _measured(run, algorithm, arrays, folds[0], sides)
+        model_digests = {"model": algorithm.model.digest if algorithm.model else ""}
+    digest = artefacts.store(
+        "results",
+        {**arrays, **whole.arrays},
+        {
+            "cases": run.cases_digest,
+            **model_digests,
+            "profile_length": length,
+            "protocol": run.protocol,
+            "n": list(range(1, longest_list(run) + 1)),
+        },
+    )
+    return [
+        MetricResult(
+            algorithm=algorithm,
+            profile_length=length,
+            metric=result.metric,
+            value=result.value,
+            reason=result.reason,
+            by_n=list(result.by_n),
+            users_digest=digest,
+        )
+        for result in whole.values
+    ]
+
+
+def _measured(
+    run: EvaluationRun, algorithm: RunAlgorithm, arrays: Arrays, run_cases: RunCases, sides: TrainingSides
+) -> Outcomes:
+    """Compute the metrics over all test users; with development users, separately for both groups."""
+    if run_cases.development is None:
+        return outcomes_of(run, algorithm, run_cases.cases, arrays, sides)
+    evaluation = np.setdiff1d(run_cases.cases.users, run_cases.development)
+    evaluated = outcomes_of(run, algorithm, *of_users(run_cases.cases, arrays, evaluation), sides)
+    development = outcomes_of(run, algorithm, *of_users(run_cases.cases, arrays, run_cases.development), sides)
+    values = (
+        *evaluated.values,
+        *(replace(result, metric=f"{DEVELOPMENT}{result.metric}") for result in development.values),
+    )
+    return Outcomes(values, evaluated.arrays)
+
+
+def outcomes_of(
+    run: EvaluationRun,
+    algorithm: RunAlgorithm,
+    cases: Cases,
+    arrays: Arrays,
+    sides: TrainingSides,
+    *,
+    are_curves_kept: bool = True,
+) -> Outcomes:
+    """Compute the run's metrics of one algorithm on some cases from their measurements."""
+    kind = registry.algorithm(algorithm.algorithm)
+    return outcomes(
+        cases,
+        arrays,
+        run.protocol,
+        names=metric_names(run),
+        n=run.n,
+        longest=longest_list(run),
+        model=ModelFacts(
+            score_kind=kind.score_kind,
+            is_comparable=kind.score_kind == "rating" or kind.key in COMPARABLE,
+            low=sides.low,
+            high=sides.high,
+            popularity=sides.popularity,
+            n_users=sides.n_users,
+            item_terms=sides.item_terms,
+        ),
+        are_curves_kept=are_curves_kept,
+    )
+
+
+def _joined(run: EvaluationRun, algorithm: RunAlgorithm, length: int, fold: int, *, n_cases: int) -> Arrays:
+    """Join the measurements of an algorithm's parts in the order of the cases; refuse gaps."""
+    parts = list(algorithm.parts.filter(kind=PartKind.MEASURE, profile_length=length, fold=fold).order_by("start"))
+    reached = 0
+    for part in parts:
+        if part.start != reached or part.status != PartStatus.DONE:
+            break
+        reached = part.stop
+    if reached != n_cases:
+        raise ParallaxError(
+            "run.parts_missing",
+            f"The measurements of {algorithm.label} end at case {reached:,} of {n_cases:,}. Start the run again.",
+        )
+    return joined(run.protocol, [artefacts.load("parts", part.result_digest).arrays for part in parts])

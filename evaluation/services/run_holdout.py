@@ -1,0 +1,238 @@
+"""Training and test sides of a run: reserved users, split and test cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from catalog.selectors.ratings import (
+    item_utilities,
+    mean_utilities,
+    probe_of,
+    ratings_of,
+    timestamps_of,
+    utilities_of,
+)
+from core import artefacts
+from core.errors import DataError
+from evaluation.models import EvaluationRun
+from evaluation.protocols import registry
+from evaluation.protocols.cases import Cases, make_cases
+from evaluation.services.run_inputs import NO_LIST, OWN_LIST
+from evaluation.splitting.cold_start import observations
+from evaluation.splitting.leakage import refuse_leaks
+from evaluation.splitting.options import ColdStartItems
+from evaluation.splitting.partition import RESERVED, Partition, part_of
+from evaluation.splitting.registry import Pairs, SplitSpec, partitions, split_spec
+from evaluation.splitting.reserved_users import reserve
+from evaluation.splitting.rows import RatingRows
+from recommenders.data import Ratings
+
+MAX_BITMAP_BYTES = 256 * 2**20  # of candidates drawn once for all algorithms; larger sets are drawn on demand
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """The training side and the test cases of a run, or of one of its folds.
+
+    `training` has a row for each user of `trained` (dataset indexes); `reserved` are the users that no model sees.
+    `profiles` and `profiled` describe, in the same way, the ratings by which test users are scored, if those are not
+    training ratings. `left_out` and `counted` map descriptions to counts.
+    """
+
+    training: Ratings
+    trained: NDArray[np.int64]
+    reserved: NDArray[np.int64]
+    cases: Cases
+    left_out: Mapping[str, int]
+    counted: Mapping[str, int]
+    label: str = ""
+    n_hidden: int = 0
+    profiles: Ratings | None = None
+    profiled: NDArray[np.int64] | None = None
+    file_rows: NDArray[np.int64] | None = None
+    utilities: NDArray[np.float64] | None = None  # of each item, from the training rows, if rows have a utility
+    development: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+def make_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
+    """Reserve users, split the ratings and build the cases; the result depends only on the run's inputs.
+
+    Yields one holdout per fold if the split trains several models, otherwise one. Raises DataError: the split is
+    impossible with these ratings, or would leak test data into training.
+    """
+    if run.split["name"] == "file":
+        yield _holdout_of_file(run)
+        return
+    ratings = ratings_of(run.version)
+    reserved = reserve(ratings.n_users, run.reserve, run.seed)
+    spec = spec_of(run.split)
+    times = timestamps_of(run.version) if spec.needs_times else None
+    rows = RatingRows.of(ratings.user_items, times=times, reserved=reserved)
+    for partition in partitions(spec, rows, run.seed, _probe_pairs(run)):
+        refuse_leaks(rows, partition)
+        yield _holdout(run, spec, rows, partition, ratings)
+
+
+def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, ratings: Ratings) -> Holdout:
+    """Return the training side and the cases of one partition."""
+    reserved = rows.reserved
+    known = partition.profiles(ratings.user_items) if len(partition.profile) else None
+    training = part_of(ratings.user_items, partition.train)
+    cases = _cases(run, spec, rows, partition, training if known is None else known)
+    profiled = np.unique(rows.users[partition.profile]).astype(np.int64)
+    trained = np.setdiff1d(np.arange(ratings.n_users, dtype=np.int64), np.union1d(reserved, profiled))
+    left_out = {"reserved users": len(reserved), RESERVED: 0, **partition.left_out, **cases.left_out}
+    # Items without a training rating stay among the cases, although only content-based algorithms can score them.
+    counted = {what: count for what, count in partition.counted.items() if what not in left_out}
+    if "negatives" in run.protocol:
+        counted[f"cases with fewer than {cases.negatives:,} unrated items to draw from"] = cases.n_short
+        cases = with_candidates(cases)
+    return Holdout(
+        label=partition.label,
+        n_hidden=len(partition.hidden),
+        profiles=None if known is None else Ratings(known[profiled], ratings.scale),
+        profiled=None if known is None else profiled,
+        training=Ratings(training[trained] if len(trained) < ratings.n_users else training, ratings.scale),
+        trained=trained,
+        reserved=reserved.astype(np.int64),
+        cases=cases,
+        left_out=left_out,
+        counted=counted,
+        development=partition.development_users.astype(np.int64),
+        utilities=mean_utilities(run.version, partition.train),
+    )
+
+
+def spec_of(split: Mapping[str, Any]) -> SplitSpec:
+    """Parse the split of a run; a probe list is identified by the digest it is stored under."""
+    return split_spec(str(split["name"]), {name: value for name, value in split.items() if name != "name"})
+
+
+def _probe_pairs(run: EvaluationRun) -> Pairs | None:
+    if not run.split.get("list"):
+        return None
+    if run.split["list"] == OWN_LIST:
+        pairs = probe_of(run.version)
+        if pairs is None:
+            raise DataError(NO_LIST.format(run.version))
+        return pairs[:, 0], pairs[:, 1]
+    stored = artefacts.load("probes", run.split["list"]).arrays
+    return np.asarray(stored["users"]), np.asarray(stored["items"])
+
+
+def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, known: Any) -> Cases:
+    """Return the hidden ratings as cases; cold-start splits define relevance and the candidate items themselves.
+
+    `known` is the matrix of the ratings by which test users are scored.
+    """
+    protocol = registry.protocol(run.protocol["name"])
+    options = spec.inner.options if spec.inner else spec.options
+    if run.protocol.get("utility") == "given":
+        return _utility_cases(run, rows, partition, known)
+    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
+    values = rows.values[partition.hidden]
+    good: NDArray[np.bool_] | None = None
+    is_cold = isinstance(options, ColdStartItems)
+    if is_cold and options.outcome == "explicit":
+        good = values >= options.threshold
+    elif is_cold and protocol.key == "test-observations":
+        outcomes = observations(rows, partition, outcome="implicit", candidates="all")
+        users, items, good = outcomes.users, outcomes.items, outcomes.is_good
+        values = np.full(len(users), np.nan, dtype=np.float32)
+    elif is_cold:
+        good = np.ones(len(users), dtype=np.bool_)
+    return make_cases(
+        known,
+        users,
+        items,
+        values,
+        relevant=float(run.protocol["relevant"]),
+        irrelevant=float(run.protocol["irrelevant"]),
+        seed=run.seed,
+        negatives=int(run.protocol.get("negatives", 1)),
+        every=protocol.every,
+        barred="none" if run.protocol.get("known") == "again" else protocol.barred,  # type: ignore[arg-type]
+        good=good,
+        open_items=partition.test_items,
+    )
+
+
+def _utility_cases(run: EvaluationRun, rows: RatingRows, partition: Partition, known: Any) -> Cases:
+    """Return cases whose value is the utility of the hidden row or of its item, without those of no utility."""
+    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
+    values = rows.values[partition.hidden]
+    row_utilities = utilities_of(run.version)
+    table = item_utilities(run.version)
+    if row_utilities is not None:
+        utilities = np.asarray(row_utilities[partition.hidden], dtype=np.float32)
+    elif table is not None:
+        utilities = table[items].astype(np.float32)
+    else:
+        raise DataError(
+            "This dataset has no utilities, so utility cannot be measured. Import it with a utility column "
+            "(--utility-column, or --item-utility-column of the items), or measure ratings."
+        )
+    has_utility = utilities > 0
+    protocol = registry.protocol(run.protocol["name"])
+    cases = make_cases(
+        known,
+        users[has_utility],
+        items[has_utility],
+        utilities[has_utility],
+        relevant=float(run.protocol["relevant"]),
+        irrelevant=float(run.protocol["irrelevant"]),
+        seed=run.seed,
+        every=protocol.every,
+        barred="none" if run.protocol.get("known") == "again" else protocol.barred,  # type: ignore[arg-type]
+        good=values[has_utility] >= float(run.protocol["relevant"]),
+        open_items=partition.test_items,
+    )
+    return replace(cases, left_out={**cases.left_out, "hidden rows that were worth nothing": int((~has_utility).sum())})
+
+
+def with_candidates(cases: Cases) -> Cases:
+    """Draw the candidates of all cases once, unless their bitmaps are too large to keep."""
+    if len(cases) * -(-cases.n_items // 8) > MAX_BITMAP_BYTES:
+        return cases
+    return replace(cases, bits=cases.bitmaps(np.arange(len(cases))))
+
+
+def _holdout_of_file(run: EvaluationRun) -> Holdout:
+    """Return the training ratings and cases of a file that was read when the run was created."""
+    stored = artefacts.load("given", run.split["cases"])
+    arrays: dict[str, NDArray[Any]] = {
+        name: np.asarray(array).view(np.ndarray) for name, array in stored.arrays.items()
+    }
+    n_users = len(arrays["train_indptr"]) - 1
+    matrix = csr_array(
+        (arrays["train_values"], arrays["train_indices"], arrays["train_indptr"]),
+        shape=(n_users, stored.meta["n_items"]),
+    )
+    cases = Cases(
+        users=arrays["users"],
+        items=arrays["items"],
+        is_relevant=arrays["is_relevant"],
+        values=arrays["values"],
+        rated_indptr=arrays["rated_indptr"],
+        rated_items=arrays["rated_items"],
+        n_items=stored.meta["n_items"],
+        negatives=stored.meta["negatives"],
+        seed=stored.meta["seed"],
+        bits=arrays["bits"],
+        is_given=True,
+    )
+    return Holdout(
+        training=Ratings(matrix, ratings_of(run.version).scale),
+        trained=np.arange(n_users, dtype=np.int64),
+        reserved=np.empty(0, dtype=np.int64),
+        cases=cases,
+        left_out={},
+        counted={**stored.meta["counted"], f"cases with fewer than {cases.negatives:,} candidates": cases.n_short},
+        file_rows=arrays["file_rows"],
+    )

@@ -1,0 +1,262 @@
+"""Equivalence and minimum-effect tests of means against bounds that were set before the data were seen.
+
+A difference that is not significant is no evidence of equality; that takes a test whose null hypothesis is a difference
+of at least the smallest effect of interest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from core.errors import ParameterError
+from inference.corrections import check_alpha, holm
+from inference.exact import as_float
+from inference.groups import Group, Groups, GroupValues
+from inference.partial_order import compact_letters
+from inference.results import Interval, Pair, Result, Undefined
+
+EQUIVALENCE = "Equivalence test"
+POWER = 0.80
+
+
+@dataclass(frozen=True)
+class BoundTest(Result):
+    r"""One difference against the bounds -Δ and Δ.
+
+    Attributes
+    ----------
+    difference, se, df : float
+        The estimate, its standard error, and the degrees of freedom of t.
+    interval : Interval
+        Coverage 1 - 2α; within the bounds exactly when the unadjusted equivalence test is significant.
+    p_equivalence : float
+        Of two one-sided tests, the larger p: small where \|δ\| < Δ.
+    p_minimum : float
+        Two-sided p of the minimum-effect test, at most 1: small where \|δ\| > Δ.
+    """
+
+    difference: float
+    se: float
+    df: float
+    interval: Interval
+    p_equivalence: float
+    p_minimum: float
+
+
+@dataclass(frozen=True)
+class BoundedPair(Result):
+    """One pair of conditions against the bounds; p values are adjusted by Holm within each kind of test.
+
+    Attributes
+    ----------
+    a, b : str
+        The pair, in the order of the data; the difference is `a` minus `b`.
+    test : BoundTest or Undefined
+        Unadjusted, with Welch's error; Undefined where neither condition has variance.
+    p_equivalence, p_minimum : float or None
+        Adjusted; None for an untested pair.
+    is_equivalent, is_beyond : bool
+        Shown to differ by less, or by more, than the bound at level alpha.
+    """
+
+    a: str
+    b: str
+    test: BoundTest | Undefined
+    p_equivalence: float | None = None
+    p_minimum: float | None = None
+    is_equivalent: bool = False
+    is_beyond: bool = False
+
+
+@dataclass(frozen=True)
+class EquivalenceResult(Result):
+    """All pairs against one bound.
+
+    Attributes
+    ----------
+    bound, alpha : float
+        Δ in units of the data; level of each family of pairs.
+    pairs : tuple of BoundedPair
+    letters : dict of str to str
+        Conditions share a letter exactly when they were shown to be equivalent; a condition without an equivalent has a
+        letter of its own.
+    left_out : tuple of str
+        Conditions with fewer than two observations.
+    """
+
+    bound: float
+    alpha: float
+    pairs: tuple[BoundedPair, ...]
+    letters: dict[str, str]
+    left_out: tuple[str, ...] = ()
+
+
+def bound_test(difference: float, se: float, df: float, bound: float, alpha: float = 0.05) -> BoundTest:
+    r"""Test one estimated difference for equivalence and for a minimum effect.
+
+    .. math::
+        t_{\mp} = \frac{d \pm \Delta}{se}, \qquad p_\mathrm{TOST} = \max(P(T > t_-), P(T < t_+))
+
+    Parameters
+    ----------
+    difference : float
+        Such as that of a planned contrast.
+    se, df : float
+        Standard error, positive; degrees of freedom.
+    bound : float
+        The smallest effect of interest Δ, positive, in units of the difference.
+    alpha : float
+        In (0, .5).
+
+    Returns
+    -------
+    BoundTest
+
+    Raises
+    ------
+    ParameterError
+        A bound or a standard error that is not positive and finite; `alpha` out of range.
+
+    References
+    ----------
+    Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15:657-680; Murphy & Myors (1999), Journal of
+    Applied Psychology 84:234-248, for minimum effects.
+
+    Examples
+    --------
+    >>> test = bound_test(0.1, 0.2, 40, 0.5)
+    >>> round(test.p_equivalence, 4), test.p_minimum, round(test.interval.high, 3)
+    (0.0262, 1.0, 0.437)
+    """
+    from scipy import special
+
+    _check_bound(bound, alpha)
+    if not (math.isfinite(se) and se > 0):
+        raise ParameterError(f"A standard error is positive; got {se!r}.")
+    above_low = float(special.stdtr(df, -(difference + bound) / se))
+    below_high = float(special.stdtr(df, (difference - bound) / se))
+    beyond = min(float(special.stdtr(df, (bound - abs(difference)) / se)), 0.5)
+    half = float(special.stdtrit(df, 1 - alpha)) * se
+    return BoundTest(
+        difference=difference,
+        se=se,
+        df=float(df),
+        interval=Interval(difference - half, difference + half),
+        p_equivalence=max(above_low, below_high),
+        p_minimum=2 * beyond,
+    )
+
+
+def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> EquivalenceResult | Undefined:
+    """Test every pair of conditions for equivalence and for a minimum effect, without assuming equal variances.
+
+    Parameters
+    ----------
+    groups : mapping of str to values
+        Condition -> observations. Conditions with fewer than two are left out by name.
+    bound : float
+        The smallest effect of interest, positive, in units of the data.
+    alpha : float
+        Level of each family of pairs, in (0, .5).
+
+    Returns
+    -------
+    EquivalenceResult or Undefined
+        Undefined with fewer than two conditions.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `bound` or `alpha` out of range; a value that is not a finite number.
+
+    References
+    ----------
+    Schuirmann (1987); Welch (1938), Biometrika 29:350-362; Holm (1979).
+
+    Examples
+    --------
+    >>> result = equivalence({"A": [1, 2, 3, 2], "B": [2, 1, 3, 2], "C": [8, 9, 9, 8]}, 2)
+    >>> [(pair.a, pair.b, pair.is_equivalent, pair.is_beyond) for pair in result.pairs]
+    [('A', 'B', True, False), ('A', 'C', False, True), ('B', 'C', False, True)]
+    >>> result.letters
+    {'A': 'b', 'B': 'b', 'C': 'a'}
+    """
+    _check_bound(bound, alpha)
+    read = Groups.read(groups, least_n=2)
+    if read.k < 2:
+        return Undefined("Fewer than two conditions have two observations.", EQUIVALENCE)
+    pairs = tuple(_adjusted(list(_tested_pairs(read, bound, alpha)), alpha))
+    means = {group.name: as_float(group.mean) for group in read.members}
+    return EquivalenceResult(bound, alpha, pairs, _letters(means, pairs), read.left_out)
+
+
+def detectable_in_errors(critical: float, df: float, power: float = POWER) -> float:
+    """The difference, in standard errors, that a two-sided t test detects with the given power.
+
+    Parameters
+    ----------
+    critical : float
+        Critical |t| of the test, positive.
+    df : float
+        Degrees of freedom of t.
+    power : float
+        In (0, 1), above the level of the test.
+
+    Returns
+    -------
+    float
+        Noncentrality of t; the opposite tail, below 1e-5 for a power of .80 at usual levels, is ignored.
+
+    References
+    ----------
+    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 2.
+
+    Examples
+    --------
+    >>> round(detectable_in_errors(1.9799, 122), 3)
+    2.824
+    """
+    from scipy import special
+
+    return float(special.nctdtrinc(df, 1 - power, critical))
+
+
+def _check_bound(bound: float, alpha: float) -> None:
+    check_alpha(alpha)
+    if alpha >= 0.5:
+        raise ParameterError(f"The level of an equivalence test is below .5; got {alpha!r}.")
+    if isinstance(bound, bool) or not (math.isfinite(bound) and bound > 0):
+        raise ParameterError(f"The smallest effect of interest is a positive number; got {bound!r}.")
+
+
+def _tested_pairs(read: Groups, bound: float, alpha: float) -> Iterator[BoundedPair]:
+    for a, b in combinations(read.members, 2):
+        yield BoundedPair(a.name, b.name, _welch(a, b, bound, alpha))
+
+
+def _welch(a: Group, b: Group, bound: float, alpha: float) -> BoundTest | Undefined:
+    of_a, of_b = a.variance / a.n, b.variance / b.n
+    if not of_a + of_b:
+        return Undefined(f"Neither {a.name} nor {b.name} has any variance.", EQUIVALENCE)
+    df = as_float((of_a + of_b) ** 2 / (of_a**2 / (a.n - 1) + of_b**2 / (b.n - 1)))
+    return bound_test(as_float(a.mean - b.mean), math.sqrt(as_float(of_a + of_b)), df, bound, alpha)
+
+
+def _adjusted(pairs: Sequence[BoundedPair], alpha: float) -> Iterator[BoundedPair]:
+    tests = [pair.test for pair in pairs if not isinstance(pair.test, Undefined)]
+    equivalent = iter(holm([test.p_equivalence for test in tests]))
+    beyond = iter(holm([test.p_minimum for test in tests]))
+    for pair in pairs:
+        if isinstance(pair.test, Undefined):
+            yield pair
+            continue
+        p, q = next(equivalent), next(beyond)
+        yield replace(pair, p_equivalence=p, p_minimum=q, is_equivalent=p < alpha, is_beyond=q < alpha)
+
+
+def _letters(means: Mapping[str, float], pairs: Sequence[BoundedPair]) -> dict[str, str]:
+    separate = [Pair(pair.a, pair.b, 0.0, None, not pair.is_equivalent) for pair in pairs]
+    return compact_letters(means, separate)

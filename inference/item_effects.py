@@ -1,0 +1,322 @@
+r"""Participants and items as random effects: is a difference one of algorithms, or of the few items they show?
+
+.. math:: y_{pi} = \mu_{c(p)} + u_p + v_{i} + e_{pi}
+
+Everyone in a condition may judge the same five items. Then the mean of the condition is that of these items, and
+comparing participants alone says nothing about other items. Here items are a sample too, and a condition carried by
+few of them has a wide error. Two models answer two questions:
+
+- **Nested.** An item has an effect of its own in each condition. Its items are a sample of those that the condition's
+  algorithm recommends: would a difference hold with other participants and other items from the same algorithms? The
+  means are those observed, so items count as often as the algorithm recommended them.
+- **Crossed.** An item has the same effect in every condition. An algorithm that recommends better items gets no credit
+  for them: which difference remains beyond the items themselves?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError
+from inference.corrections import check_alpha, holm
+from inference.results import Interval, Pair, PairwiseResult, Result, Undefined
+from inference.satterthwaite import Estimates, model_estimates, observed_estimates
+from inference.variance_components import Design, Fit, RestrictedLikelihood
+
+NESTED = "Mixed model, items nested in conditions"
+CROSSED = "Mixed model, items crossed with conditions"
+HOLM = "Mixed model, t-Holm"
+CONFIDENCE = 0.95
+MOST_LEVELS = 2000  # the work grows with their cube: beyond, it is minutes
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ConditionEstimate(Result):
+    """The mean of a condition over other persons and other items."""
+
+    condition: str  # the condition
+    # `mean`, `se`: in the unit of the answers; the error holds both samples.
+    mean: float
+    se: float
+    interval: Interval  # 95%, by Student's t
+    # `n_answers`, `n_persons`, `n_items`: size of the sample behind the mean.
+    n_answers: int
+    n_persons: int
+    n_items: int
+    # Satterthwaite's degrees of freedom; None in older results, with limits by the normal distribution.
+    df: float | None = None
+
+
+@dataclass(frozen=True)
+class ItemPair(Pair):
+    """The difference of two conditions; `interval` holds 95% limits of this pair alone, by Student's t."""
+
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class ItemPairs(PairwiseResult):
+    """Every pair of conditions under a model of participants and items."""
+
+    pairs: tuple[ItemPair, ...]
+
+
+@dataclass(frozen=True)
+class ItemEffectsResult(Result):
+    """A mixed model with random intercepts of participants and of items, nested in conditions or crossed with them."""
+
+    conditions: tuple[ConditionEstimate, ...]  # in the order of the data
+    # `sd_persons`, `sd_items`, `sd_residual`: standard deviations of the random effects and of what is left, in the
+    # unit of the answers; 0 where the data ask for none.
+    sd_persons: float
+    sd_items: float
+    sd_residual: float
+    # `share_persons`, `share_items`, `share_residual`: the same as shares of variance.
+    share_persons: float
+    share_items: float
+    share_residual: float
+    # `chi_squared`, `df`, `p`: test of all conditions together: Wald's statistic, F times df, with the p of F.
+    chi_squared: float
+    df: int
+    p: float
+    # Differences of every two conditions, t tests with Satterthwaite's degrees of freedom, adjusted by Holm.
+    pairs: ItemPairs
+    log_likelihood: float  # restricted, at the maximum
+    # `n_answers`, `n_persons`, `n_items`: all of the data; an item in two conditions counts once.
+    n_answers: int
+    n_persons: int
+    n_items: int
+    left_out: tuple[str, ...]  # conditions without answers
+    # Satterthwaite's denominator degrees of freedom of F; None in older results, whose p are by χ² and normal.
+    df_denominator: float | None = None
+
+    @property
+    def f(self) -> float:
+        """F of all conditions together."""
+        return self.chi_squared / self.df
+
+
+@dataclass(frozen=True)
+class ItemAnswers:
+    """Answers to single items; sequences of shape (n_answers,)."""
+
+    values: Sequence[float]  # answers, finite
+    # `conditions`, `persons`, `items`: of each answer its condition, person and item. A person belongs to one
+    # condition.
+    conditions: Sequence[str]
+    persons: Sequence[Hashable]
+    items: Sequence[Hashable]
+    # The conditions in the order wished; those of the data in order of appearance unless given.
+    names: Sequence[str] = ()
+
+
+def nested_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsResult | Undefined:
+    """Compare means of conditions, with participants and items-in-condition as random effects.
+
+    The variances are those of R's ``lmer(value ~ condition + (1 | person) + (1 | condition:item))``. The means are
+    observed means over participants; `inference.satterthwaite.observed_estimates` gives the reason. Undefined with
+    fewer than two conditions with answers, with answers that are all equal within conditions or without a residual,
+    with one answer per person, with one person or one item in every condition, with items that one person of their
+    condition rated, or with more than about 2,000 persons and items. Raises ParameterError or DataError: `alpha`
+    outside (0, 1); sequences of unequal length, values that are not finite, or a person in two conditions.
+
+    References
+    ----------
+    Clark (1973), Journal of Verbal Learning and Verbal Behavior 12(4):335-359. Profiled restricted likelihood: Bates et
+    al. (2015), Journal of Statistical Software 67(1), section 3.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> person, item = np.repeat(np.arange(20), 4), np.tile(np.arange(4), 20)
+    >>> values = rng.normal(0, 1, 20)[person] + np.array([0.0, 1.0, 2.0, 3.0])[item] + rng.normal(0, 0.5, 80)
+    >>> result = nested_items(ItemAnswers(values, np.where(person < 10, "A", "B"), person, item))
+    >>> round(result.sd_items, 1), result.n_items, result.df
+    (1.3, 4, 1)
+    """
+    return _fitted(answers, alpha, is_nested=True)
+
+
+def crossed_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsResult | Undefined:
+    """Fit answers by condition, with participants and items as crossed random effects.
+
+    In R: ``lmer(value ~ condition + (1 | person) + (1 | item))``. Parameters, results and errors are those of
+    `nested_items`; items may be shared by participants of different conditions.
+
+    References
+    ----------
+    Baayen, Davidson & Bates (2008), Journal of Memory and Language 59(4):390-412.
+
+    Examples
+    --------
+    >>> person, item = np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4)
+    >>> values = [1.0, 2, 4, 2, 4, 4, 1, 3, 3, 3, 3, 5]
+    >>> result = crossed_items(ItemAnswers(values, ["A"] * 6 + ["B"] * 6, person, item))
+    >>> round(result.pairs.pairs[0].difference, 3)
+    -0.167
+    """
+    return _fitted(answers, alpha, is_nested=False)
+
+
+def _fitted(answers: ItemAnswers, alpha: float, *, is_nested: bool) -> ItemEffectsResult | Undefined:
+    check_alpha(alpha)
+    read = _read(answers)
+    if isinstance(read, Undefined):
+        return read
+    item = read.item
+    if is_nested:
+        item = np.unique(read.item + read.condition * (read.item.max() + 1), return_inverse=True)[1]
+    part = read.condition if is_nested else np.zeros_like(item)
+    design = Design(read.values, read.condition, read.person, item, part)
+    if reason := _why_inseparable(design, len(read.names), is_nested=is_nested):
+        return Undefined(reason, NESTED if is_nested else CROSSED)
+    likelihood = RestrictedLikelihood(design)
+    fit = likelihood.maximum()
+    if fit.is_at_limit:
+        reason = "Participants and items reproduce all ratings: there is no residual variance."
+        return Undefined(reason, NESTED if is_nested else CROSSED)
+    estimates = observed_estimates(design, likelihood, fit) if is_nested else model_estimates(likelihood, fit)
+    return _result(read, fit, estimates, alpha)
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Answers with whole numbers for condition, person and item."""
+
+    values: Floats
+    condition: NDArray[np.int64]
+    person: NDArray[np.int64]
+    item: NDArray[np.int64]
+    names: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def _read(answers: ItemAnswers) -> _Answers | Undefined:
+    array = np.asarray(answers.values, dtype=np.float64)
+    labels = [str(label) for label in answers.conditions]
+    if not array.ndim == 1 or not len(array) == len(labels) == len(answers.persons) == len(answers.items):
+        raise DataError("Every answer has one condition, one person and one item.")
+    if not np.isfinite(array).all():
+        raise DataError("An answer is not a finite number: exclude missing answers first.")
+    wished = list(answers.names) or list(dict.fromkeys(labels))
+    present = [name for name in wished if name in set(labels)]
+    left_out = tuple(name for name in wished if name not in present)
+    if len(present) < 2:
+        return Undefined(f"A comparison needs two conditions with answers; there are {len(present)}.", NESTED)
+    if unknown := set(labels) - set(present):
+        raise DataError(f"Unknown conditions among the answers: {', '.join(sorted(unknown))}.")
+    condition = np.array([present.index(label) for label in labels], dtype=np.int64)
+    person, item = _numbered(answers.persons), _numbered(answers.items)
+    if len(set(zip(person.tolist(), condition.tolist(), strict=True))) != person.max() + 1:
+        raise DataError("A person has answers in two conditions; the design is between-subjects.")
+    return _Answers(array, condition, person, item, tuple(present), left_out)
+
+
+def _numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
+    number: dict[Hashable, int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+
+
+def _why_inseparable(design: Design, k: int, *, is_nested: bool) -> str:
+    """Why these answers cannot be partitioned, or cannot soon; empty where they can."""
+    n, n_persons, n_items = len(design.values), int(design.person.max()) + 1, int(design.item.max()) + 1
+    if n == n_persons:
+        return "Every participant rated one item: participant and residual variance cannot be separated."
+    if n == n_items:
+        place = " of a condition" if is_nested else ""
+        return f"The participants{place} share no items: item and residual variance cannot be separated."
+    if n_persons == k:
+        return "Every condition has one participant: participants and conditions cannot be separated."
+    if len(np.unique(design.item * k + design.condition)) == k:
+        return "Every condition shows one item: items and conditions cannot be separated."
+    if all(np.ptp(design.values[design.condition == index]) == 0 for index in range(k)):
+        return "Within every condition all answers are equal: there is no variance to partition."
+    if sum(size**3 for size in design.sizes()) > MOST_LEVELS**3:
+        return f"The model is fitted for up to {MOST_LEVELS:,} participants or items; there are more of both."
+    return ""
+
+
+def _result(read: _Answers, fit: Fit, estimates: Estimates, alpha: float) -> ItemEffectsResult:
+    from scipy import special
+
+    k = len(read.names)
+    f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
+    parts = np.array([*fit.ratios, 1.0])
+    (sd_persons, sd_items, sd_residual), shares = np.sqrt(fit.variance * parts), parts / parts.sum()
+    return ItemEffectsResult(
+        conditions=tuple(_estimate(read, index, estimates) for index in range(k)),
+        sd_persons=float(sd_persons),
+        sd_items=float(sd_items),
+        sd_residual=float(sd_residual),
+        share_persons=float(shares[0]),
+        share_items=float(shares[1]),
+        share_residual=float(shares[2]),
+        chi_squared=f * (k - 1),
+        df=k - 1,
+        p=float(special.fdtrc(k - 1, denominator, f)),
+        pairs=_pairs(read, estimates, alpha),
+        log_likelihood=fit.log_likelihood,
+        n_answers=len(read.values),
+        n_persons=int(read.person.max()) + 1,
+        n_items=int(read.item.max()) + 1,
+        left_out=read.left_out,
+        df_denominator=denominator,
+    )
+
+
+def _estimate(read: _Answers, index: int, estimates: Estimates) -> ConditionEstimate:
+    here = read.condition == index
+    mean, se = float(estimates.means[index]), math.sqrt(estimates.covariance[index, index])
+    df = estimates.df(np.eye(len(read.names))[index])
+    return ConditionEstimate(
+        condition=read.names[index],
+        mean=mean,
+        se=se,
+        interval=_interval(mean, se, df),
+        n_answers=int(here.sum()),
+        n_persons=len(np.unique(read.person[here])),
+        n_items=len(np.unique(read.item[here])),
+        df=df,
+    )
+
+
+def _interval(estimate: float, se: float, df: float) -> Interval:
+    from scipy import special
+
+    half = float(special.stdtrit(df, (1 + CONFIDENCE) / 2)) * se
+    return Interval(estimate - half, estimate + half)
+
+
+def _pairs(read: _Answers, estimates: Estimates, alpha: float) -> ItemPairs:
+    from scipy import special
+
+    k, compared = len(read.names), []
+    for a, b in combinations(range(k), 2):
+        contrast = np.eye(k)[a] - np.eye(k)[b]
+        difference, se = float(contrast @ estimates.means), math.sqrt(contrast @ estimates.covariance @ contrast)
+        df = estimates.df(contrast)
+        alone = 2 * float(special.stdtr(df, -abs(difference / se)))
+        compared.append((a, b, difference, se, df, alone))
+    adjusted = holm([alone for *_, alone in compared])
+    return ItemPairs(
+        test=HOLM,
+        alpha=alpha,
+        pairs=tuple(
+            ItemPair(
+                read.names[a], read.names[b], difference, p, p < alpha, statistic=difference / se, df=df, se=se,
+                p_unadjusted=alone, interval=_interval(difference, se, df),
+            )
+            for (a, b, difference, se, df, alone), p in zip(compared, adjusted, strict=True)
+        ),
+        location_name="mean",
+        locations=dict(zip(read.names, estimates.means.tolist(), strict=True)),
+        n={name: len(np.unique(read.person[read.condition == index])) for index, name in enumerate(read.names)},
+        left_out=read.left_out,
+    )  # fmt: skip

@@ -1,0 +1,153 @@
+r"""Means of conditions under a model with two random intercepts, with Satterthwaite's degrees of freedom.
+
+.. math:: \nu = 2 v^2 / \operatorname{var}(v), \quad \operatorname{var}(v) \approx \nabla v' \, (2 H^{-1}) \, \nabla v
+
+where v is the variance of a contrast of means, a function of the logarithms of the variance parameters, and H the
+curvature of the restricted deviance in them. A variance of zero is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+
+from inference.variance_components import Design, Fit, Floats, Integers, RestrictedLikelihood
+
+STEP = 1e-3  # in logarithms of variance ratios
+SMALLEST_CURVATURE = 1e-6  # below, the deviance is flat
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Means of the conditions and how certain they are."""
+
+    means: Floats  # shape (n_conditions,); in the unit of the answers
+    covariance: Floats  # shape (n_conditions, n_conditions); of the means
+    # Derivatives of the covariance by the logarithm of each variance parameter, the residual's last.
+    gradients: tuple[Floats, ...]
+    inverse: Floats  # inverse curvature of the deviance in the same parameters
+
+    def df(self, contrast: Floats) -> float:
+        """Degrees of freedom of one contrast of the means; `contrast` of shape (n_conditions,)."""
+        variance = float(contrast @ self.covariance @ contrast)
+        gradient = np.array([contrast @ change @ contrast for change in self.gradients])
+        return variance**2 / float(gradient @ self.inverse @ gradient)
+
+    def joint(self, contrasts: Floats) -> tuple[float, float]:
+        """F of several contrasts together, shape (n_contrasts, n_conditions), and its denominator's df.
+
+        References
+        ----------
+        Fai & Cornelius (1996), Journal of Statistical Computation and Simulation 54(4):363-378.
+        """
+        values, vectors = np.linalg.eigh(contrasts @ self.covariance @ contrasts.T)
+        rotated = vectors.T @ contrasts
+        q, f = len(values), float(((rotated @ self.means) ** 2 / values).mean())
+        single = np.array([self.df(row) for row in rotated])
+        if single.min() <= 2:
+            return f, 2.0
+        if np.ptp(single) < 1e-8:
+            return f, float(single.mean())
+        expected = float((single / (single - 2)).sum())
+        return f, 2 * expected / (expected - q)
+
+
+def model_estimates(likelihood: RestrictedLikelihood, fit: Fit) -> Estimates:
+    """Generalised least squares means, as a mixed model has them.
+
+    References
+    ----------
+    Kuznetsova, Brockhoff & Christensen (2017), Journal of Statistical Software 82(13), section 2.2.
+
+    Examples
+    --------
+    >>> person, item = np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4)
+    >>> values = np.array([1.0, 2, 4, 2, 4, 4, 1, 3, 3, 3, 3, 5])
+    >>> likelihood = RestrictedLikelihood(Design(values, person // 2, person, item, 0 * person))
+    >>> round(model_estimates(likelihood, likelihood.maximum()).df(np.array([1.0, -1.0])), 2)
+    2.0
+    """
+    moves = [
+        (_shifted(likelihood, fit, step), _shifted(likelihood, fit, -step)) for step in np.eye(2)[_free(fit)] * STEP
+    ]
+    gradients = [fit.variance * (up.unscaled - down.unscaled) / (2 * STEP) for up, down in moves]
+    return Estimates(fit.means, fit.covariance, (*gradients, fit.covariance), _inverse_curvature(likelihood, fit))
+
+
+def observed_estimates(design: Design, likelihood: RestrictedLikelihood, fit: Fit) -> Estimates:
+    """Observed means over participants, with the covariance that the fitted variances imply.
+
+    Each participant has the same weight, and within participants each answer. Items count as often as they were shown,
+    so the means stay unbiased where items that are shown more often are also rated better. Generalised least squares
+    would give items more equal weights.
+
+    References
+    ----------
+    On clusters whose size is informative: Seaman, Pavlou & Copas (2014), Statistics in Medicine 33(30):5371-5387.
+    """
+    lengths, n = np.bincount(design.person).astype(float), len(design.values)
+    weights = np.zeros((n, likelihood.k))
+    weights[np.arange(n), design.condition] = 1 / lengths[design.person]
+    weights /= weights.sum(axis=0)
+    levels = (design.person, design.item)
+    parts = [fit.variance * ratio * _outer(weights, one) for ratio, one in zip(fit.ratios, levels, strict=True)]
+    covariance = parts[0] + parts[1] + fit.variance * weights.T @ weights
+    gradients = (*(parts[index] for index in _free(fit)), covariance)
+    return Estimates(weights.T @ design.values, covariance, gradients, _inverse_curvature(likelihood, fit))
+
+
+def _outer(weights: Floats, levels: Integers) -> Floats:
+    sums = np.zeros((int(levels.max()) + 1, weights.shape[1]))
+    np.add.at(sums, levels, weights)
+    return sums.T @ sums
+
+
+def _free(fit: Fit) -> list[int]:
+    """The variance ratios above zero."""
+    return [index for index, ratio in enumerate(fit.ratios) if ratio > 0]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What the deviance consists of at some variance ratios: df log σ² + determinant + quadratic / σ²."""
+
+    determinant: float
+    quadratic: float
+    unscaled: Floats  # covariance of the means over the residual variance
+
+
+def _shifted(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> _Parts:
+    persons, items = (ratio * math.exp(move) for ratio, move in zip(fit.ratios, step, strict=True))
+    other, df = likelihood.at((persons, items)), likelihood.df
+    determinant = -2 * other.log_likelihood - df * (math.log(2 * math.pi * other.variance) + 1)
+    return _Parts(determinant, other.variance * df, other.covariance / other.variance)
+
+
+def _inverse_curvature(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
+    """The inverse of the second derivatives of the deviance, where it is curved."""
+    steps = np.eye(2)[_free(fit)] * STEP
+    n = len(steps)
+    curvature = np.zeros((n + 1, n + 1))
+    curvature[n, n] = likelihood.df
+    for row, step in enumerate(steps):
+        up, down = _shifted(likelihood, fit, step), _shifted(likelihood, fit, -step)
+        curvature[row, n] = curvature[n, row] = (down.quadratic - up.quadratic) / (2 * STEP * fit.variance)
+    for row, column in combinations_with_replacement(range(n), 2):
+        corners = [
+            one * other * _shifted_deviance(likelihood, fit, one * steps[row] + other * steps[column])
+            for one, other in product((1, -1), repeat=2)
+        ]
+        curvature[row, column] = curvature[column, row] = sum(corners) / (4 * STEP**2)
+    values, vectors = np.linalg.eigh(curvature)
+    is_curved = values > SMALLEST_CURVATURE
+    inverse: Floats = (vectors[:, is_curved] / values[is_curved]) @ vectors[:, is_curved].T
+    return inverse
+
+
+def _shifted_deviance(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> float:
+    """The deviance at shifted ratios and the fitted residual variance."""
+    parts = _shifted(likelihood, fit, step)
+    return parts.determinant + parts.quadratic / fit.variance

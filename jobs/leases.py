@@ -1,0 +1,181 @@
+"""Work under a lease: one process takes it, a heartbeat renews the lease, and only the holder finishes the work."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from core.errors import NotAllowedInState
+from core.transitions import move
+from jobs.heartbeat import Heartbeat, lease_token
+from jobs.models import JobModel, LeasedModel
+
+logger = logging.getLogger(__name__)
+
+Row = TypeVar("Row", bound=LeasedModel)
+Job = TypeVar("Job", bound=JobModel)
+
+QUEUED, RUNNING, FAILED = "queued", "running", "failed"
+MAX_ATTEMPTS = 3  # leases of one job; then what kills its workers is the job itself
+HINT_SECONDS = 10.0  # between two messages of the sweep for one job
+GONE = "The worker was gone."
+GONE_FOR_GOOD = (
+    f"{MAX_ATTEMPTS} workers in turn were at this and were gone before it was done. The machine may be out of memory, "
+    "or something ends its processes; look at the workers' log, then ask again."
+)
+UNFORESEEN = "An unexpected error occurred; see the worker's log."
+NO_LEASE: Mapping[str, Any] = MappingProxyType({"lease": "", "leased_until": None})
+
+
+@dataclass(frozen=True)
+class Leases(Generic[Row]):
+    """The leases of one model's rows.
+
+    Parameters
+    ----------
+    model : type
+        The rows; their states are queued, `leased`, failed, and others of their own.
+    moves : mapping of str to set of str
+        The states that each state may become.
+    leased : str
+        The state of a row that a process holds.
+    cleared : mapping
+        Fields that are emptied whenever a process no longer holds a row.
+    queued : mapping
+        Fields that are set whenever a row returns to the queue.
+    condition : Q
+        What else must hold for a row to be leased, renewed or finished.
+    is_logged : bool
+        Whether each move is logged; not where the rows are many and something larger is logged.
+    """
+
+    model: type[Row]
+    moves: Mapping[str, Set[str]]
+    leased: str = RUNNING
+    cleared: Mapping[str, Any] = field(default_factory=dict)
+    queued: Mapping[str, Any] = field(default_factory=dict)
+    condition: Q = field(default_factory=Q)
+    is_logged: bool = True
+
+    def lease(self, row: Row, *, actor: Any = None, **changes: Any) -> bool:
+        """Lease a row to this process; False where another process holds it or it is over."""
+        if self._is_dead(row):
+            self._release_dead(row.pk)
+            row.refresh_from_db(fields=["status", "attempts"])
+        lease = {"lease": lease_token(), "leased_until": _lease_end(), "attempts": row.attempts + 1}
+        try:
+            self._move(row, to=self.leased, actor=actor, where=self.condition, **lease, **changes)
+        except NotAllowedInState:
+            return False
+        return True
+
+    def leasable(self, now: datetime) -> Q:
+        """A condition on rows that are queued, or whose worker is gone."""
+        return Q(status=QUEUED) | self._dead(now)
+
+    def own(self, row: Row) -> QuerySet[Row]:
+        """The row as a query, which matches as long as this process holds the lease."""
+        return self.model._default_manager.filter(self.condition, pk=row.pk, status=self.leased, lease=row.lease)
+
+    def renew(self, row: Row) -> bool:
+        """Extend the lease; False where this process no longer holds it."""
+        return bool(self.own(row).update(leased_until=_lease_end(), updated_at=timezone.now()))
+
+    def heartbeat(self, row: Row) -> Heartbeat:
+        """A context that renews the lease while the row is worked on."""
+        return Heartbeat(lambda: self.renew(row), f"{self.model._meta.model_name}={row.pk}")
+
+    def finish(self, row: Row, *, to: str, **changes: Any) -> bool:
+        """Move a row to its last state, once; False where this process no longer holds the lease."""
+        return self._end(self.own(row), to=to, **changes)
+
+    def finish_late(self, row: Row, *, to: str, **changes: Any) -> bool:
+        """Finish a row, even if the lease ran out, as long as no other process has leased the row since."""
+        waiting = self.model._default_manager.filter(
+            self.condition, pk=row.pk, status=QUEUED, attempts=row.attempts
+        )  # fmt: skip
+        return self._end(self.own(row) | waiting, to=to, **changes)
+
+    def release(self, row: Row) -> bool:
+        """Return a row to the queue before its lease ends; the attempt does not count."""
+        return self._end(self.own(row), to=QUEUED, attempts=row.attempts - 1, **self.queued)
+
+    def revoke(self, pk: Any, *, reason: str) -> bool:
+        """Return a leased row to the queue, regardless of the holder; the attempt does not count."""
+        with transaction.atomic():
+            row = self.model._default_manager.select_for_update().filter(pk=pk, status=self.leased).first()
+            if row is None:
+                return False
+            attempts = max(row.attempts - 1, 0)
+            self._move(row, to=QUEUED, reason=reason, attempts=attempts, **self.cleared, **self.queued, **NO_LEASE)
+        return True
+
+    def release_dead(self, rows: QuerySet[Row] | None = None) -> int:
+        """Return every row (of `rows`) whose worker is gone to the queue; returns how many."""
+        among = self.model._default_manager.all() if rows is None else rows
+        dead = among.filter(self._dead(timezone.now())).order_by("pk").values_list("pk", flat=True)
+        return sum(self._release_dead(pk) for pk in list(dead))
+
+    @transaction.atomic
+    def _release_dead(self, pk: Any) -> bool:
+        row = self.model._default_manager.select_for_update().filter(pk=pk).first()
+        if row is None or not self._is_dead(row):
+            return False
+        self._move(row, to=QUEUED, reason=GONE, **self.cleared, **self.queued, **NO_LEASE)
+        logger.warning("released dead lease %s=%s attempts=%s", self.model._meta.model_name, pk, row.attempts)
+        return True
+
+    @transaction.atomic
+    def _end(self, rows: QuerySet[Row], *, to: str, **changes: Any) -> bool:
+        row = rows.select_for_update().first()
+        if row is None:
+            return False
+        self._move(row, to=to, **self.cleared, **NO_LEASE, **changes)
+        return True
+
+    def _move(self, row: Row, **changes: Any) -> None:
+        move(row, allowed=self.moves, is_logged=self.is_logged, **changes)
+
+    def _dead(self, now: datetime) -> Q:
+        return Q(status=self.leased) & (Q(leased_until__isnull=True) | Q(leased_until__lt=now))
+
+    def _is_dead(self, row: Row) -> bool:
+        return row.status == self.leased and (row.leased_until is None or row.leased_until < timezone.now())
+
+
+@dataclass(frozen=True)
+class JobLeases(Leases[Job]):
+    """The leases of jobs: each has a message of its own, and fails after too many attempts."""
+
+    queued: Mapping[str, Any] = field(default_factory=lambda: {"hinted_at": None})
+
+    def take(self, job: Job, *, actor: Any = None, **changes: Any) -> bool:
+        """Lease a job to this process; False where another process holds it, it is over, or it has just failed."""
+        if not self.lease(job, actor=actor, **changes):
+            return False
+        if job.attempts > MAX_ATTEMPTS:
+            self.finish(job, to=FAILED, error=GONE_FOR_GOOD)
+            return False
+        return True
+
+    def due(self) -> Iterator[int]:
+        """Yield the keys of jobs whose message is due, and mark them; of two processes, one is given each key."""
+        now = timezone.now()
+        is_due = Q(hinted_at__isnull=True) | Q(hinted_at__lt=now - timedelta(seconds=HINT_SECONDS))
+        waiting = self.model._default_manager.filter(is_due, status=QUEUED)
+        for pk in list(waiting.order_by("pk").values_list("pk", flat=True)):
+            if waiting.filter(pk=pk).update(hinted_at=now):
+                yield pk
+
+
+def _lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)

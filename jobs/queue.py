@@ -1,0 +1,20 @@
+"""Messages to Celery workers; only services send them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+
+
+def enqueue_on_commit(name: str, *, queue: str | None = None, **ids: Any) -> None:
+    """Send the task `name` once the current transaction is committed; without a transaction, immediately.
+
+    The task is looked up by name, so services need not import it, and sent by `apply_async`, so that eager mode
+    works in unit tests. A message is only a hint: the work itself is described in the database.
+    """
+    task = current_app.tasks[name]
+    options: dict[str, Any] = {"queue": queue} if queue else {}
+    transaction.on_commit(partial(task.apply_async, kwargs=ids, ignore_result=True, **options))

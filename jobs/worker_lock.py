@@ -1,0 +1,33 @@
+"""Whether a worker is running on this machine: each holds a shared lock that ends with its process."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+
+_lock_files: list[IO[str]] = []
+
+
+def lock_file() -> Path:
+    """The lock file that workers of the default queue share."""
+    return Path(settings.VAR_DIR) / f"{settings.CELERY_TASK_DEFAULT_QUEUE}-workers.lock"
+
+
+def hold_worker_lock() -> None:
+    """Hold the lock until this process ends."""
+    file = lock_file().open("a")
+    fcntl.flock(file, fcntl.LOCK_SH)
+    _lock_files.append(file)
+
+
+def is_worker_running() -> bool:
+    """Whether any process holds the lock."""
+    with lock_file().open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

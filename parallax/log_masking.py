@@ -1,0 +1,21 @@
+"""Masks secrets in log lines."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+# A participant's own link, and a personal link that has not been used.
+_SECRET = re.compile(r"(/s/p/|/s/[a-z0-9-]+/link/)[^/\s?]+")
+
+
+class MaskLinks(logging.Filter):
+    """Removes the secret part of participants' links from every line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Mask the line, and let it pass."""
+        message = record.getMessage()
+        masked = _SECRET.sub(r"\1…", message)
+        if masked != message:
+            record.msg, record.args = masked, ()
+        return True

@@ -1,0 +1,1 @@
+"""Assignment of participants to conditions: methods, strata, quotas and their expected imbalance. Pure functions."""

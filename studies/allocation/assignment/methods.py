@@ -1,0 +1,220 @@
+"""Assignment methods by name, and the slot each assigns to a participant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import ParameterError
+from studies.allocation.assignment import least_filled, minimisation, permuted_blocks, simple
+from studies.allocation.assignment.draws import Assignment, Seed, Slot
+
+PERMUTED_BLOCKS = "permuted_blocks"
+MINIMISATION = "minimisation"
+LEAST_FILLED = "least_filled"
+SIMPLE = "simple"
+METHODS = (PERMUTED_BLOCKS, MINIMISATION, LEAST_FILLED, SIMPLE)
+
+
+@dataclass(frozen=True)
+class Method:
+    """An assignment method and its parameters.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    multiples : tuple of int
+        Permuted blocks: sizes of a block in multiples of the smallest block; one is drawn per block.
+    probability : float
+        Minimisation: probability of assigning the best condition.
+    weights : tuple of int
+        Permuted blocks: slots of each condition in the smallest block; empty for one each.
+
+    Raises
+    ------
+    ParameterError
+        An unknown name, or a parameter outside its range.
+    """
+
+    name: str = PERMUTED_BLOCKS
+    multiples: tuple[int, ...] = (1,)
+    probability: float = minimisation.PROBABILITY
+    weights: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name not in METHODS:
+            raise ParameterError(f"The method of assignment is one of {', '.join(METHODS)}; got {self.name!r}.")
+        numbers: list[Any] = list(self.multiples)  # unvalidated, from a design
+        weights: list[Any] = list(self.weights)
+        probability: Any = self.probability
+        if not numbers or any(isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 10 for n in numbers):
+            raise ParameterError(f"A block holds each condition 1 to 10 times; got {numbers!r}.")
+        if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in weights):
+            raise ParameterError(f"The weights of a block are whole numbers from 1; got {weights!r}.")
+        is_number = isinstance(probability, int | float) and not isinstance(probability, bool)
+        if not is_number or not 0.0 <= probability <= 1.0:
+            raise ParameterError(f"The probability of the best condition lies between 0 and 1; got {probability!r}.")
+
+
+def method_from(settings: Mapping[str, Any]) -> Method:
+    """Read the method from a study's settings; the default is permuted blocks.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``method``, ``block_multiples``, ``block_weights``, ``minimisation_probability``; all optional.
+
+    Raises
+    ------
+    ParameterError
+        As `Method`.
+
+    Examples
+    --------
+    >>> method_from({"block_multiples": [1, 2]})
+    Method(name='permuted_blocks', multiples=(1, 2), probability=0.8, weights=())
+    """
+    multiples = settings.get("block_multiples", (1,))
+    if not isinstance(multiples, list | tuple):
+        raise ParameterError(f"A block holds each condition 1 to 10 times; got {multiples!r}.")
+    weights = settings.get("block_weights", ())
+    if not isinstance(weights, list | tuple):
+        raise ParameterError(f"The weights of a block are whole numbers from 1; got {weights!r}.")
+    return Method(
+        settings.get("method", PERMUTED_BLOCKS),
+        tuple(multiples),
+        settings.get("minimisation_probability", minimisation.PROBABILITY),
+        tuple(weights),
+    )
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Current slot occupancy, as a new participant meets it.
+
+    Parameters
+    ----------
+    targets : sequence of int or None
+        Target of each condition; None for no limit.
+    counts : sequence of int
+        Slots held in each condition.
+    margins : sequence of sequence of int
+        Slots held by participants who share a trait with the newcomer, one row per trait, then by all; see
+        `minimisation`.
+    occupied : frozenset of int
+        Occupied places of the newcomer's stratum.
+    next_place : int
+        The place after the last one that was ever assigned or skipped in that stratum.
+    """
+
+    targets: Sequence[int | None]
+    counts: Sequence[int]
+    margins: Sequence[Sequence[int]]
+    occupied: frozenset[int]
+    next_place: int
+
+    @property
+    def has_room(self) -> list[bool]:
+        """For each condition, whether it is below its target."""
+        return [target is None or n < target for n, target in zip(self.counts, self.targets, strict=True)]
+
+
+def assign(method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy) -> Assignment | None:
+    """Return the slot for the next participant of a stratum; None when all conditions are full.
+
+    Parameters
+    ----------
+    stratum : str
+        The newcomer's stratum.
+    occupancy : Occupancy
+        Slots held so far.
+
+    Returns
+    -------
+    Assignment or None
+        With blocks, places follow the stratum's sequence. Without blocks, each assignment uses up the next
+        places: one for each full condition that was skipped, and one for the slot.
+
+    Examples
+    --------
+    >>> occupancy = Occupancy([2, 2], [2, 1], [[2, 1]], frozenset({0, 1, 2}), 3)
+    >>> assign(Method("least_filled"), seed=1, stratum="women", occupancy=occupancy)
+    Assignment(slot=Slot(place=3, block=0, condition=1), passed_over=())
+    """
+    has_room = occupancy.has_room
+    if not any(has_room):
+        return None
+    if method.name == PERMUTED_BLOCKS:
+        return permuted_blocks.first_open(
+            seed=seed,
+            stratum=stratum,
+            occupied=occupancy.occupied,
+            has_room=has_room,
+            multiples=method.multiples,
+            weights=method.weights,
+        )
+    next_place = occupancy.next_place
+    if method.name == MINIMISATION:
+        chosen, full = minimisation.choose(
+            seed=seed,
+            stratum=stratum,
+            next_place=next_place,
+            margins=occupancy.margins,
+            targets=occupancy.targets,
+            has_room=has_room,
+            probability=method.probability,
+        )
+    else:
+        if method.name == LEAST_FILLED:
+            ranking = least_filled.ranking(seed, stratum, next_place, occupancy.counts, occupancy.targets)
+        else:
+            ranking = simple.ranking(seed, stratum, next_place, len(has_room))
+        first = next(rank for rank, condition in enumerate(ranking) if has_room[condition])
+        chosen, full = ranking[first], ranking[:first]
+    passed_over = tuple(Slot(next_place + n, 0, condition) for n, condition in enumerate(full))
+    return Assignment(Slot(next_place + len(full), 0, chosen), passed_over)
+
+
+def own_slot(
+    method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy, condition: int, before: int | None
+) -> Slot | None:
+    """Return the slot for a participant who returns to their own condition; None when it is full.
+
+    Parameters
+    ----------
+    method, seed, stratum, occupancy
+        As in `assign`.
+    condition : int
+        Index of their condition.
+    before : int or None
+        Place of their previous slot.
+
+    Returns
+    -------
+    Slot or None
+        Without blocks, their previous place, which is never assigned to another participant.
+
+    Examples
+    --------
+    >>> occupancy = Occupancy([2, 2], [1, 1], [[1, 1]], frozenset({1, 2}), 3)
+    >>> own_slot(Method("simple"), seed=1, stratum="women", occupancy=occupancy, condition=0, before=0)
+    Slot(place=0, block=0, condition=0)
+    """
+    if not 0 <= condition < len(occupancy.targets):
+        raise ParameterError(f"There are {len(occupancy.targets)} conditions, counted from 0; got {condition}.")
+    if not occupancy.has_room[condition]:
+        return None
+    if method.name == PERMUTED_BLOCKS:
+        return permuted_blocks.own_slot(
+            seed=seed,
+            stratum=stratum,
+            occupied=occupancy.occupied,
+            n_conditions=len(occupancy.targets),
+            condition=condition,
+            multiples=method.multiples,
+            weights=method.weights,
+            preferred=before,
+        )
+    return Slot(occupancy.next_place if before is None else before, 0, condition)

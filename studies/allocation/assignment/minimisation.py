@@ -1,0 +1,134 @@
+"""Minimisation: assign the condition that leaves the newcomer's margins most balanced, with a random element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from core.errors import ParameterError
+from studies.allocation.assignment.draws import Draws, Seed
+
+PROBABILITY = 0.8
+PARTS = 10_000  # probabilities are rounded to four decimals, so that the draw is exact
+
+
+def weights(targets: Sequence[int | None]) -> tuple[int, ...]:
+    """Return the weight of a participant in each condition, so that conditions at their targets count equally.
+
+    Parameters
+    ----------
+    targets : sequence of int or None
+        Target of each condition; without targets, every weight is 1.
+
+    Examples
+    --------
+    >>> weights([30, 30, 15])
+    (1, 1, 2)
+    """
+    sizes = [target or 1 for target in targets]
+    whole = math.lcm(*sizes)
+    return tuple(whole // size for size in sizes)
+
+
+def imbalances(margins: Sequence[Sequence[int]], targets: Sequence[int | None]) -> tuple[int, ...]:
+    r"""Return the imbalance of the newcomer's margins for each condition they could join.
+
+    .. math:: G_i = \sum_m \Big( K \sum_k (y^i_{mk})^2 - \big(\sum_k y^i_{mk}\big)^2 \Big)
+
+    where y is the weighted count of condition k in margin m after the newcomer has joined condition i. This is K²
+    times the variance of the counts, as an integer.
+
+    Parameters
+    ----------
+    margins : sequence of sequence of int, shape (n_margins, n_conditions)
+        Participants of each condition who share a trait with the newcomer; one row counts all participants.
+    targets : sequence of int or None, length n_conditions
+        See `weights`.
+
+    Returns
+    -------
+    tuple of int, length n_conditions
+
+    References
+    ----------
+    Pocock & Simon (1975), "Sequential treatment assignment with balancing for prognostic factors in the controlled
+    clinical trial", Biometrics 31(1):103-115, section 3: the amount of variation D is the variance, G is the
+    unweighted sum. Deviation: with unequal targets, counts are relative to the target.
+
+    Examples
+    --------
+    >>> imbalances([[2, 1, 1], [1, 0, 1]], [None, None, None])
+    (14, 2, 8)
+    """
+    unit = weights(targets)
+    n_conditions = len(unit)
+    scores = [0] * n_conditions
+    for margin in margins:
+        counts = [n * weight for n, weight in zip(margin, unit, strict=True)]
+        total, squares = sum(counts), sum(n * n for n in counts)
+        for condition, weight in enumerate(unit):
+            new = squares + 2 * weight * counts[condition] + weight * weight
+            scores[condition] += n_conditions * new - (total + weight) ** 2
+    return tuple(scores)
+
+
+def choose(
+    *,
+    seed: Seed,
+    stratum: str,
+    next_place: int,
+    margins: Sequence[Sequence[int]],
+    targets: Sequence[int | None],
+    has_room: Sequence[bool],
+    probability: float = PROBABILITY,
+) -> tuple[int, tuple[int, ...]]:
+    """Choose the newcomer's condition; also return the full conditions that would have been better.
+
+    Of the conditions with room, the best is assigned with the stated probability, otherwise one of the others, with
+    equal probabilities. Ties are broken at random.
+
+    Parameters
+    ----------
+    seed, stratum, next_place
+        As in `studies.allocation.assignment.simple.ranking`.
+    margins, targets
+        As in `imbalances`.
+    has_room : sequence of bool
+        For each condition, whether it is below its target; at least one must be.
+    probability : float
+        From 0 to 1, rounded to four decimals; with 1, only ties are random.
+
+    Returns
+    -------
+    tuple of int and tuple of int
+        Indexes of conditions.
+
+    Raises
+    ------
+    ParameterError
+        A probability outside 0 to 1, or no condition with room.
+
+    References
+    ----------
+    Pocock & Simon (1975), section 3.3, with p for the best and (1 - p)/(K - 1) for each of the others.
+
+    Examples
+    --------
+    >>> choose(seed=1, stratum="women", next_place=4, margins=[[2, 1, 1], [1, 0, 1]], targets=[9, 9, 9],
+    ...        has_room=[True, True, True], probability=1.0)
+    (1, ())
+    """
+    if not 0.0 <= probability <= 1.0:
+        raise ParameterError(f"The probability of the best condition lies between 0 and 1; got {probability!r}.")
+    if not any(has_room):
+        raise ParameterError("No condition has room, so none can be assigned.")
+    draws = Draws(seed, "minimisation", stratum, next_place)
+    order = list(range(len(targets)))
+    draws.shuffle(order)
+    uneven = imbalances(margins, targets)
+    order.sort(key=lambda condition: uneven[condition])
+    first = next(rank for rank, condition in enumerate(order) if has_room[condition])
+    alternatives = [condition for condition in order[first + 1 :] if has_room[condition]]
+    is_best = draws.below(PARTS) < round(probability * PARTS)
+    chosen = order[first] if is_best or not alternatives else alternatives[draws.below(len(alternatives))]
+    return chosen, tuple(order[:first])

@@ -1,0 +1,177 @@
+"""Slots in conditions: assigned, released and reassigned under the study's lock; every change is logged.
+
+Call `locked_study` first, in the transaction that changes slots: concurrent arrivals are serialised. On PostgreSQL it
+locks the study's row; on SQLite the transaction already holds the write lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from studies.allocation.assignment.draws import Slot
+from studies.allocation.assignment.methods import PERMUTED_BLOCKS, Occupancy, assign, method_from, own_slot
+from studies.allocation.assignment.quotas import Quota, first_full, quotas_from
+from studies.allocation.assignment.strata import strata_from
+from studies.allocation.assignment.traits import margins_of, with_interviewer
+from studies.allocation.selectors.allocations import answers_of_holders, conditions_of, slots_held_by_stratum, targets
+from studies.allocation.selectors.assignment_seed import assignment_seed
+from studies.enums import AllocationKind, Mode
+from studies.instrument.questionnaires.schema import plain_answer
+from studies.models import Allocation, Condition, Interview, Participant, Study
+
+USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
+
+
+def locked_study(study_id: int) -> Study:
+    """Lock and load the study; read slots only after this."""
+    # A no-key lock does not block inserts that only reference the study, such as consent.
+    return Study.objects.select_for_update(no_key=True).get(pk=study_id)
+
+
+def _plain(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answers for the rules of assignment; declined answers count as missing."""
+    return {key: plain_answer(value) for key, value in answers.items()}
+
+
+def stratum_for(study: Study, answers: Mapping[str, Any], participant: Participant) -> str:
+    """Return the stratum of a participant with these answers; with permuted blocks, sparse strata are merged.
+
+    The interviewer of an interview is an additional trait, so that interviewers are crossed with conditions.
+    """
+    is_merged = method_from(study.settings).name == PERMUTED_BLOCKS
+    stratum = strata_from(study.settings).of(_plain(answers), is_merged=is_merged)
+    interview = Interview.objects.filter(participant=participant).order_by("pk").first()
+    return stratum if interview is None else with_interviewer(stratum, interview.number)
+
+
+def open_targets(study: Study, conditions: list[Condition], participant: Participant) -> list[int | None]:
+    """Return the targets open to a newcomer: 0 if their interviewer is nested in another condition."""
+    every = targets(study, conditions, participant.mode)
+    interview = Interview.objects.filter(participant=participant).order_by("pk").first()
+    if interview is None or interview.condition_id is None:
+        return every
+    return [
+        target if condition.pk == interview.condition_id else 0
+        for condition, target in zip(conditions, every, strict=True)
+    ]
+
+
+def full_quota(study: Study, mode: str, answers: Mapping[str, Any]) -> Quota | None:
+    """Return the full quota that excludes a newcomer; quotas do not apply to simulated participants and previews."""
+    quotas = quotas_from(study.settings) if mode == Mode.LIVE else ()
+    return first_full(quotas, _plain(answers), answers_of_holders(study, mode, quotas)) if quotas else None
+
+
+def _occupancy(study: Study, mode: str, stratum: str, conditions: list[Condition]) -> Occupancy:
+    index_of = {condition.pk: index for index, condition in enumerate(conditions)}
+    by_stratum = slots_held_by_stratum(study, mode)
+    counts = {(name, index_of[condition_id]): n for (name, condition_id), n in by_stratum.items()}
+    margins = margins_of(stratum, counts, len(conditions))
+    used = _used(study, mode, stratum)
+    participants = Participant.objects.filter(study=study, mode=mode, stratum=stratum).order_by()
+    return Occupancy(
+        targets=targets(study, conditions, mode),
+        counts=margins[-1],
+        margins=margins,
+        occupied=frozenset(n for n in participants.values_list("place", flat=True) if n is not None),
+        next_place=max(used, default=-1) + 1,
+    )
+
+
+def _used(study: Study, mode: str, stratum: str) -> set[int]:
+    """Return the places of a stratum that are used up according to the log."""
+    lines = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, kind__in=USES_UP)
+    return set(lines.order_by().values_list("place", flat=True))
+
+
+def _log(
+    study: Study,
+    participant: Participant | None,
+    mode: str,
+    stratum: str,
+    kind: str,
+    slot: Slot,
+    conditions: list[Condition],
+    open_now: list[int | None] | None = None,
+) -> Allocation:
+    return Allocation(
+        study=study,
+        mode=mode,
+        kind=kind,
+        stratum=stratum,
+        place=slot.place,
+        block=slot.block,
+        condition=conditions[slot.condition],
+        participant=participant,
+        targets=targets(study, conditions, mode) if open_now is None else open_now,
+    )
+
+
+def take_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:
+    """Find and log the slot of a newcomer; None when the study is full.
+
+    The caller holds the study's lock and stores condition, stratum and place on the participant.
+    """
+    conditions = conditions_of(study)
+    mode = participant.mode
+    open_now = open_targets(study, conditions, participant)
+    assignment = assign(
+        method_from(study.settings),
+        seed=assignment_seed(study, mode),
+        stratum=stratum,
+        occupancy=replace(_occupancy(study, mode, stratum, conditions), targets=open_now),
+    )
+    if assignment is None:
+        return None
+    used = _used(study, mode, stratum)
+    lines = [
+        _log(study, None, mode, stratum, AllocationKind.SKIPPED, slot, conditions, open_now)
+        for slot in assignment.passed_over
+        if slot.place not in used
+    ]
+    kind = AllocationKind.RETAKEN if assignment.slot.place in used else AllocationKind.ASSIGNED
+    lines.append(_log(study, participant, mode, stratum, kind, assignment.slot, conditions, open_now))
+    Allocation.objects.bulk_create(lines)
+    return conditions[assignment.slot.condition], assignment.slot.place
+
+
+def release_slot(*, participant: Participant) -> None:
+    """Log the release of a participant's slot.
+
+    The caller holds the study's lock and clears the place in the same status change.
+    """
+    if participant.place is None or participant.condition is None:
+        return
+    study, mode, stratum = participant.study, participant.mode, participant.stratum
+    conditions = conditions_of(study)
+    line = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, place=participant.place).first()
+    index = next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id)
+    slot = Slot(participant.place, line.block if line else 0, index)
+    _log(study, participant, mode, stratum, AllocationKind.RELEASED, slot, conditions).save()
+
+
+def retake_slot(*, study: Study, participant: Participant) -> int | None:
+    """Find and log a slot in the participant's own condition; None when it is full.
+
+    The caller holds the study's lock and stores the place on the participant.
+    """
+    conditions = conditions_of(study)
+    mode, stratum = participant.mode, participant.stratum
+    released = Allocation.objects.filter(participant=participant, kind=AllocationKind.RELEASED).order_by("-id")
+    slot = own_slot(
+        method_from(study.settings),
+        seed=assignment_seed(study, mode),
+        stratum=stratum,
+        occupancy=_occupancy(study, mode, stratum, conditions),
+        condition=next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id),
+        before=released.values_list("place", flat=True).first(),
+    )
+    if slot is None:
+        return None
+    is_used = slot.place in _used(study, mode, stratum)
+    # A slot ahead in the sequence counts as assigned; no other participant will get it.
+    kind = AllocationKind.RETAKEN if is_used else AllocationKind.ASSIGNED
+    _log(study, participant, mode, stratum, kind, slot, conditions).save()
+    return slot.place

@@ -1,0 +1,159 @@
+"""The part of a study's design that assigns participants to conditions, as a form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from core.errors import ParameterError
+from studies.allocation.assignment.methods import METHODS, method_from
+from studies.allocation.assignment.wording import (
+    quotas_as_text,
+    quotas_from_text,
+    strata_as_text,
+    strata_from_text,
+    targets_from_text,
+)
+from studies.instrument.questionnaires.schema import YES_NO
+from studies.models import Study
+
+METHOD_LABELS = {
+    "permuted_blocks": "Permuted blocks within strata",
+    "minimisation": "Minimisation (Pocock and Simon)",
+    "least_filled": "Least filled condition",
+    "simple": "Simple randomisation",
+}
+
+
+def _read(reader: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return reader(*arguments)
+    except ParameterError as problem:
+        raise ValidationError(str(problem)) from problem
+
+
+class AssignmentForm(forms.Form):
+    """Targets, method, strata and quotas of a draft."""
+
+    per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000)
+    targets = forms.CharField(
+        label="Conditions with a different target",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One per line, such as TopPop: 40. Empty: the same target for all.",
+    )
+    method = forms.ChoiceField(label="Method of assignment", choices=[(name, METHOD_LABELS[name]) for name in METHODS])
+    block_multiples = forms.CharField(
+        label="Repetitions of each condition per block",
+        max_length=40,
+        help_text="For permuted blocks, in proportion to its target. With several, such as 1, 2, 3, the size is "
+        "drawn for each block, so that the end of a block cannot be predicted.",
+    )
+    minimisation_probability = forms.FloatField(
+        label="Probability of the best condition",
+        min_value=0,
+        max_value=1,
+        help_text="For minimisation, from 0 to 1. At 1, only ties are random.",
+    )
+    strata = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=(
+            "One line per question about the participant. Groups: gender: women = woman 48%; all others 52%. "
+            "Bands: age: 20-34; 35-50. The percentages are the expected shares and are optional."
+        ),
+    )
+    merge_below = forms.FloatField(
+        label="Merge strata expected to hold less than (percent)",
+        min_value=0,
+        max_value=50,
+        help_text=(
+            "For permuted blocks. The least frequent stratum is merged with the least frequent of its most similar "
+            "strata, until none is below the limit. 0: no merging."
+        ),
+    )
+    quotas = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=(
+            "Upper limits on groups of participants, one per line, such as 105 women: gender = woman or "
+            "60: gender = woman; age = 20-34. Later participants leave as quota full."
+        ),
+    )
+
+    interviewers = forms.ChoiceField(
+        choices=[
+            ("crossed", "Crossed with conditions: every interviewer runs every condition"),
+            ("nested", "Nested: each interviewer runs one condition only"),
+        ],
+        required=False,
+        help_text="Nested as in the 2011 study; the effects of interviewer and condition are then confounded.",
+    )
+
+    def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
+        self.study = study
+        self.conditions = list(study.conditions.order_by("position"))
+        self.yes_no = {q["key"] for q in study.questionnaire.get("about", ()) if q["kind"] == YES_NO}
+        first = self.conditions[0].target if self.conditions else 30
+        method = method_from(study.settings)
+        own = {
+            "per_condition": first,
+            "targets": "\n".join(f"{c.label}: {c.target}" for c in self.conditions if c.target != first),
+            "method": method.name,
+            "block_multiples": ", ".join(map(str, method.multiples)),
+            "minimisation_probability": method.probability,
+            "strata": strata_as_text(study.settings["strata"], study.settings.get("expected_shares") or {}),
+            "merge_below": round(100 * float(study.settings.get("merge_below") or 0), 4),
+            "quotas": quotas_as_text(study.settings.get("quotas") or ()),
+        }
+        own["interviewers"] = study.settings.get("interviewers", "crossed")
+        super().__init__(data, initial={**own, **(initial or {})})
+
+    def clean_targets(self) -> dict[int, int]:
+        """Read the targets, by the condition's position."""
+        targets = _read(targets_from_text, self.cleaned_data["targets"], [c.label for c in self.conditions])
+        return {c.position: targets[c.label] for c in self.conditions if c.label in targets}
+
+    def clean_block_multiples(self) -> list[int]:
+        """Read the numbers between commas."""
+        parts = [part.strip() for part in self.cleaned_data["block_multiples"].split(",")]
+        if not all(part.isdecimal() and 1 <= int(part) <= 10 for part in parts):
+            raise ValidationError("Give whole numbers from 1 to 10, with commas between them.")
+        return [int(part) for part in parts]
+
+    def clean_strata(self) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
+        """Read the rules and the expected shares."""
+        return _read(strata_from_text, self.cleaned_data["strata"], self.yes_no)  # type: ignore[no-any-return]
+
+    def clean_quotas(self) -> list[dict[str, Any]]:
+        """Read the quotas."""
+        return _read(quotas_from_text, self.cleaned_data["quotas"], self.yes_no)  # type: ignore[no-any-return]
+
+    def assignment_settings(self) -> dict[str, Any]:
+        """The cleaned values as settings of a study."""
+        cleaned = self.cleaned_data
+        rules, shares = cleaned["strata"]
+        return {
+            "method": cleaned["method"],
+            "block_multiples": cleaned["block_multiples"],
+            "minimisation_probability": cleaned["minimisation_probability"],
+            "strata": rules,
+            "expected_shares": shares,
+            "merge_below": round(cleaned["merge_below"] / 100, 6),
+            "quotas": cleaned["quotas"],
+            **self._interviewers(),
+        }
+
+    def _interviewers(self) -> dict[str, str]:
+        """The interviewers' setting; omitted, which means crossed, where the design has none."""
+        chosen = self.cleaned_data["interviewers"] or "crossed"
+        is_stored = chosen != "crossed" or "interviewers" in self.study.settings
+        return {"interviewers": chosen} if is_stored else {}
+
+    def planned_targets(self) -> list[int]:
+        """The target of each condition, in the order of the design."""
+        cleaned = self.cleaned_data
+        return [cleaned["targets"].get(c.position, cleaned["per_condition"]) for c in self.conditions]

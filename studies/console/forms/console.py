@@ -1,0 +1,314 @@
+"""Forms of the console's study pages; what they mean is checked by the services."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from evaluation.models import EvaluationRun
+from studies.console.forms.assignment import AssignmentForm
+from studies.console.forms.contrast import PrimaryTestFields
+from studies.console.forms.plan import PlanFields
+from studies.console.forms.texts import (
+    NOUNS,
+    missing_texts,
+    noun_fields,
+    noun_key,
+    text_fields,
+    text_key,
+    written_nouns,
+    written_texts,
+)
+from studies.design.narrative.plan import metric_label, perceived_labels
+from studies.design.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, METRICS, load_preset, preset_keys
+from studies.design.selectors.planning import MEDIUM
+from studies.design.selectors.texts import (
+    interface_languages,
+    language_name,
+    languages_in_translation,
+    languages_of,
+    written_languages,
+)
+from studies.design.services.design import age_limits
+from studies.design.services.texts import CHANGEABLE_TEXTS
+from studies.enums import Role
+from studies.instrument.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
+from studies.instrument.measures import RATING_HIGH, RATING_LOW
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.models import Condition, Study
+from studies.recruitment.selectors.recruitment import is_nested
+from studies.team.selectors.studies import runs_to_study
+from studies.usage_data import SETTING, is_usage, taken_from
+
+ORDER_LABELS = {
+    "random": "At random for each participant",
+    "popularity": "Most rated first",
+    "title": "By title",
+}
+PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
+ASSIGNMENT = "Assignment to conditions"
+PLAN = "Plan of the analysis"
+TEXTS = "Texts"
+
+
+def metric_keys(profile_lengths: Sequence[int]) -> list[str]:
+    """The offline metrics that a plan can name: on whole profiles, and on each short one that the run measured."""
+    return [f"{kind}@profile{length}" if length else kind for length in (0, *profile_lengths) for kind in METRICS]
+
+
+class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
+    def label_from_instance(self, run: EvaluationRun) -> str:
+        return f"Run {run.pk} on {run.version.dataset} · {run.n_algorithms} algorithms"  # type: ignore[attr-defined]
+
+
+class NewStudyForm(forms.Form):
+    """A study from a template, on the models of a finished run."""
+
+    title = forms.CharField(max_length=200, help_text="For the console; participants see the title in the texts.")
+    slug = forms.SlugField(
+        max_length=80, label="Link", help_text="The end of the participants' address, such as good-films."
+    )
+    template = forms.ChoiceField()
+    run = _RunChoice(queryset=EvaluationRun.objects.none(), label="Models", empty_label=None)
+    per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000, initial=30)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["template"].choices = [(key, f"{key} · {load_preset(key).title}") for key in preset_keys()]  # type: ignore[attr-defined]
+        self.fields["run"].queryset = runs_to_study()  # type: ignore[attr-defined]
+
+
+class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
+    """What can be set of a draft."""
+
+    title = forms.CharField(max_length=200)
+    ratings_asked = forms.IntegerField(label="Known items to rate", min_value=1, max_value=50)
+    list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
+    taken_from = forms.IntegerField(
+        label="Taken from, stars",
+        min_value=RATING_LOW,
+        max_value=RATING_HIGH,
+        help_text="The dataset holds usage data. Items rated this high or higher enter the profile as taken; items "
+        "rated lower stay out of it, and are not recommended either. Without a taken item the list is filled by "
+        "popularity.",
+    )
+    item_order = forms.ChoiceField(
+        label="Order in which items are first shown", choices=[(key, ORDER_LABELS[key]) for key in ITEM_ORDERS]
+    )
+    idle_minutes = forms.IntegerField(
+        label="Idle minutes", min_value=1, max_value=43_200, help_text="After these a participant's slot opens again."
+    )
+    youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
+    oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
+    perceived = forms.ChoiceField(
+        label="Primary perceived variable",
+        help_text=(
+            "With the metric below it is the one pair that the study is about; every other is exploratory. A scale of "
+            "the questionnaire can be primary where the plan names it."
+        ),
+    )
+    objective = forms.ChoiceField(label="Primary offline metric")
+    effect = forms.FloatField(
+        label="Effect to find (Cohen's f)",
+        min_value=0.01,
+        max_value=10,
+        help_text="By convention .10 is small, .25 medium, .40 large. The power page says what it takes.",
+    )
+    hypothesis = forms.CharField(
+        label="Hypothesis",
+        required=False,
+        max_length=LONGEST_HYPOTHESIS,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="In your words, for the preregistration text. It is frozen with the design.",
+    )
+    fastest_seconds = forms.FloatField(
+        label="Too fast below, seconds",
+        min_value=0,
+        max_value=86_400,
+        help_text="From consent to the end; 0 for no such limit.",
+    )
+    fastest_percent = forms.FloatField(
+        label="Too fast below, % of the median time",
+        min_value=0,
+        max_value=100,
+        help_text="Counts once five have completed; the higher of the two limits holds. 0 for no such limit.",
+    )
+    alike_items = forms.IntegerField(
+        label="Straight-lined from so many items",
+        min_value=2,
+        max_value=20,
+        help_text="So many recommended items or more, all answered alike.",
+    )
+    alike_statements = forms.IntegerField(
+        label="Straight-lined from so many statements",
+        min_value=2,
+        max_value=100,
+        help_text="So many of one block or more, all on the same point though some are reverse-scored; where none is, "
+        f"{FEWEST_IN_ONE_DIRECTION} at least.",
+    )
+    alike_ratings = forms.IntegerField(
+        label="All ratings alike from so many",
+        min_value=2,
+        max_value=100,
+        help_text="Ratings of known and of recommended items together.",
+    )
+    languages = forms.MultipleChoiceField(
+        label="Languages the study is offered in",
+        widget=forms.CheckboxSelectMultiple,
+        help_text=(
+            "At least one. Each language offered needs words for every question, and every text below that may not be "
+            "empty, before the launch: nothing is taken from another language then. Participants who ask for another "
+            "language read English, or the one there is. Texts of a language that is not offered are kept."
+        ),
+    )
+    SECTIONS = (
+        (
+            "The study",
+            ("title", "ratings_asked", "list_length", SETTING, "item_order", "idle_minutes", "youngest", "oldest"),
+        ),
+        (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
+        ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
+        (
+            PLAN,
+            ("perceived", "objective", *PrimaryTestFields.base_fields, *PlanFields.base_fields, "effect", "hypothesis"),
+        ),
+        (TEXTS, ("languages",)),
+    )
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        self.study = study
+        youngest, oldest = age_limits(study)
+        initial = {
+            "title": study.title,
+            "youngest": youngest,
+            "oldest": oldest,
+            **{name: study.settings[name] for name in PLAIN_SETTINGS},
+            **study.settings["primary"],
+            **self.initial_test(study),
+            **self.initial_plan(study),
+            "effect": study.settings.get("effect", MEDIUM),
+            "hypothesis": study.settings.get("hypothesis", ""),
+            SETTING: taken_from(study.settings),
+        }
+        self.thresholds = thresholds_from(study.settings)
+        initial |= {
+            "fastest_seconds": self.thresholds.fastest_seconds,
+            "fastest_percent": round(self.thresholds.fastest_share * 100, 2),
+            "alike_items": self.thresholds.alike_items,
+            "alike_statements": self.thresholds.alike_statements,
+            "alike_ratings": self.thresholds.alike_ratings,
+        }
+        self.written = tuple(dict.fromkeys([*written_languages(study), *interface_languages()]))
+        self.translating = frozenset(languages_in_translation(study))
+        texts = text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True)
+        texts = {**noun_fields(study, self.written), **texts}
+        offered = [code for code in study.settings["languages"] if code in self.written]
+        initial |= {
+            "languages": offered or list(languages_of(study)),
+            **{key: field.initial for key, field in texts.items()},
+        }
+        super().__init__(study, data, initial=initial)
+        if not is_usage(study.dataset_version):
+            del self.fields[SETTING]
+        self.fields.update(texts)
+        self.fields["languages"].choices = [(code, language_name(code)) for code in self.written]  # type: ignore[attr-defined]
+        self.ask(study)
+        self.ask_conditions(study)
+        labels = perceived_labels(questionnaire_from(study.questionnaire))
+        self.fields["perceived"].choices = list(labels.items())  # type: ignore[attr-defined]
+        objective = study.settings["primary"]["objective"]
+        keys = [*metric_keys(study.run.profile_lengths), objective]
+        self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
+
+    @property
+    def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields in groups, as the page shows them; the texts of each language follow the last."""
+        return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.SECTIONS]
+
+    @property
+    def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The texts of each language that the study is written in, under the language's name."""
+        return [
+            (
+                language_name(language),
+                [
+                    *(self[noun_key(number, language)] for number, _label, _help in NOUNS),
+                    *(self[text_key(name, language)] for name in CHANGEABLE_TEXTS),
+                ],
+            )
+            for language in self.written
+        ]
+
+    def clean(self) -> dict[str, Any] | None:
+        """Require the texts of each offered language that was complete before; the launch requires the others."""
+        cleaned = super().clean()
+        complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
+        for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
+            self.add_error(key, "Required in every language the study is offered in.")
+        return cleaned
+
+    def _quality(self) -> dict[str, float]:
+        cleaned = self.cleaned_data
+        share = cleaned["fastest_percent"] / 100
+        if round(share, 4) == round(self.thresholds.fastest_share, 4):  # the page shows two decimals of it
+            share = self.thresholds.fastest_share
+        return {
+            "fastest_seconds": cleaned["fastest_seconds"],
+            "fastest_share": share,
+            "alike_items": cleaned["alike_items"],
+            "alike_statements": cleaned["alike_statements"],
+            "alike_ratings": cleaned["alike_ratings"],
+        }
+
+    def changes(self) -> dict[str, Any]:
+        """The cleaned values as `change_design` takes them."""
+        cleaned = self.cleaned_data
+        return {
+            "title": cleaned["title"],
+            "per_condition": cleaned["per_condition"],
+            "targets": cleaned["targets"],
+            "settings": {
+                **{name: cleaned[name] for name in (*PLAIN_SETTINGS, SETTING) if name in cleaned},
+                **self.assignment_settings(),
+                "quality": self._quality(),
+                "primary": {
+                    "perceived": cleaned["perceived"],
+                    "objective": cleaned["objective"],
+                    **self.test_settings(),
+                },
+                "plan": self.plan_settings(),
+                **self.refill_settings(self.study),
+                "languages": cleaned["languages"],
+                **written_nouns(self, self.study, self.written),
+                "effect": cleaned["effect"],
+                "hypothesis": cleaned["hypothesis"].replace("\r\n", "\n"),
+            },
+            "ages": (cleaned["youngest"], cleaned["oldest"]),
+            "texts": {
+                language: own
+                for language, own in written_texts(self, self.written, CHANGEABLE_TEXTS).items()
+                if language in self.study.texts or any(own.values())
+            },
+        }
+
+
+class MemberForm(forms.Form):
+    """A researcher's role in the study."""
+
+    email = forms.EmailField(label="E-mail address of their account")
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
+    condition = forms.ModelChoiceField(
+        queryset=Condition.objects.none(),
+        required=False,
+        empty_label="–",
+        help_text="For an interviewer: the condition they run.",
+    )
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data)
+        if is_nested(study):
+            self.fields["condition"].queryset = study.conditions.order_by("position")  # type: ignore[attr-defined]
+        else:
+            del self.fields["condition"]

@@ -1,0 +1,85 @@
+"""The primary test, as the design page asks for it: the rank correlation, or a planned contrast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from core.errors import ParameterError
+from studies.design.narrative.plan import smallest_p_sentence
+from studies.models import Study
+from studies.plans import Contrast, contrast_from, plan_from
+
+RANK_CORRELATION, CONTRAST = "rank_correlation", "contrast"
+SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
+
+
+class PrimaryTestFields(forms.Form):
+    """Which test is primary, and the conditions of a planned contrast; `ask_conditions` fills them in."""
+
+    primary_test = forms.ChoiceField(
+        label="Primary test",
+        choices=[
+            (RANK_CORRELATION, "Rank correlation of the primary pair over the conditions"),
+            (CONTRAST, "Planned contrast of the primary variable between conditions"),
+        ],
+        required=False,
+    )
+    contrast_higher = forms.MultipleChoiceField(
+        label="Planned contrast: conditions expected to be higher",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Such as the conditions with the better offline metric. Several count alike, by the mean of their "
+        "means.",
+    )
+    contrast_lower = forms.MultipleChoiceField(
+        label="Planned contrast: conditions expected to be lower",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    contrast_sides = forms.TypedChoiceField(
+        label="Planned contrast: sides of the test",
+        required=False,
+        coerce=int,
+        choices=[(2, "Two-sided"), (1, "One-sided: only the expected direction counts")],
+    )
+
+    @staticmethod
+    def initial_test(study: Study) -> dict[str, Any]:
+        """What stands in the fields before anybody changes it."""
+        contrast = contrast_from(study.settings["primary"])
+        if contrast is None:
+            return {"primary_test": RANK_CORRELATION, "contrast_sides": 2}
+        return {
+            "primary_test": CONTRAST,
+            "contrast_higher": list(contrast.higher),
+            "contrast_lower": list(contrast.lower),
+            "contrast_sides": contrast.sides,
+        }
+
+    def ask_conditions(self, study: Study) -> None:
+        """Offer the study's conditions, and state the smallest p a rank correlation over them can reach."""
+        labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+        for name in SETS.values():
+            self.fields[name].choices = [(label, label) for label in labels]  # type: ignore[attr-defined]
+        self.fields["primary_test"].help_text = smallest_p_sentence(len(labels), plan_from(study.settings).alpha)
+
+    def clean(self) -> dict[str, Any] | None:
+        """Reject an impossible contrast."""
+        cleaned = super().clean()
+        if self.cleaned_data.get("primary_test") == CONTRAST and not any(name in self.errors for name in SETS.values()):
+            try:
+                self._contrast()
+            except ParameterError as problem:
+                self.add_error("contrast_higher", str(problem))
+        return cleaned
+
+    def _contrast(self) -> Contrast:
+        cleaned = self.cleaned_data
+        higher, lower = (tuple(cleaned[name]) for name in SETS.values())
+        return Contrast(higher=higher, lower=lower, sides=cleaned["contrast_sides"] or 2)
+
+    def test_settings(self) -> dict[str, Any]:
+        """The settings of the primary test apart from the primary pair; none for the rank correlation."""
+        return {"contrast": self._contrast().as_plain()} if self.cleaned_data["primary_test"] == CONTRAST else {}

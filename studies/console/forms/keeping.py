@@ -1,0 +1,81 @@
+"""Forms to duplicate or delete a study, and to change its consent text or its design while it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from studies.console.forms.texts import text_fields, why_field, written_texts
+from studies.design.services.texts import CONSENT_TEXTS
+from studies.enums import NoticeMail
+from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
+from studies.models import Study
+
+MOST_PARTICIPANTS = 100_000  # in a condition
+
+
+class DuplicateForm(forms.Form):
+    """Title and link of a duplicate."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, label="Link", help_text="The end of the participants' address.")
+
+
+class DeleteForm(forms.Form):
+    """The study's slug, typed to confirm that participants' data are deleted."""
+
+    typed = forms.CharField(required=False, max_length=80, label="Type the end of the study's link")
+
+
+class MailForm(forms.Form):
+    """When an owner gets e-mails about a study."""
+
+    study = forms.SlugField(max_length=80)
+    mail = forms.ChoiceField(choices=NoticeMail.choices)
+
+
+class ConsentForm(forms.Form):
+    """The consent text and its boxes in each language of the study, and the reason for the change."""
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        self.languages = tuple(study.settings["languages"])
+        super().__init__(data)
+        self.fields.update(text_fields(study, self.languages, CONSENT_TEXTS))
+        self.fields["why"] = why_field()
+
+    def texts(self) -> dict[str, dict[str, Any]]:
+        """The cleaned values as `change_consent` takes them."""
+        return written_texts(self, self.languages, CONSENT_TEXTS)
+
+
+class TargetsForm(forms.Form):
+    """The target of each condition, at least as many as planned, and the reason."""
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data, prefix="targets")
+        self.labels = list(study.conditions.order_by("position").values_list("label", "target"))
+        for number, (label, target) in enumerate(self.labels):
+            self.fields[f"target_{number}"] = forms.IntegerField(
+                label=label, min_value=target, max_value=MOST_PARTICIPANTS, initial=target
+            )
+        self.fields["why"] = why_field()
+
+    def targets(self) -> dict[str, int]:
+        """The targets by the condition's label."""
+        return {label: self.cleaned_data[f"target_{number}"] for number, (label, _target) in enumerate(self.labels)}
+
+
+class RewordForm(forms.Form):
+    """The questionnaire as a document with corrected wording, and the reason."""
+
+    def __init__(self, document: str, data: Any = None) -> None:
+        super().__init__(data, prefix="words")
+        self.fields["document"] = forms.CharField(
+            label="The questionnaire",
+            max_length=LONGEST_DOCUMENT,
+            widget=forms.Textarea(attrs={"rows": 16, "spellcheck": "false", "class": "document"}),
+            help_text="YAML; change wording only",
+            initial=document,
+        )
+        self.fields["why"] = why_field()

@@ -1,0 +1,53 @@
+"""The profile of the page that shows all conditions' lists side by side, stored in the address."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from studies.simulation.services.condition_lists import ANY, RESERVED
+
+STARS = ("1", "2", "3", "4", "5")
+MOST_RATED = 50
+
+
+class ProfileForm(forms.Form):
+    """Ratings as parameters of their own: ``r12=4`` is 4 stars for the item of index 12.
+
+    `rated` has the valid ratings, even if another parameter is invalid.
+    """
+
+    RATING = re.compile(r"r([0-9]{1,9})")
+    points = STARS
+    is_usage = False
+
+    q = forms.CharField(label="Find something to rate", required=False, max_length=200)
+    draw = forms.ChoiceField(choices=[(RESERVED, "A reserved user"), (ANY, "Any user")], required=False)
+    number = forms.IntegerField(required=False, min_value=0, max_value=1_000_000)
+
+    def __init__(self, data: QueryDict, *, n_items: int) -> None:
+        super().__init__(data)
+        self.asked = data
+        self.n_items = n_items
+        self.rated: dict[int, int] = {}
+        self.fields["q"].widget.attrs |= {"type": "search", "autocomplete": "off", "aria-controls": "found"}
+
+    def clean(self) -> dict[str, Any]:
+        """Read the ratings out of the address."""
+        for name, value in self.data.items():
+            match = self.RATING.fullmatch(name)
+            if match is None or not value:  # an empty one is not rated
+                continue
+            index = int(match[1])
+            if index >= self.n_items:
+                self.add_error(None, f"There is no item {index} here; they run from 0 to {self.n_items - 1}.")
+            elif value not in STARS:
+                self.add_error(None, f"{value!r} is not a rating; item {index} takes 1 to 5.")
+            else:
+                self.rated[index] = int(value)
+        if len(self.rated) > MOST_RATED:
+            self.add_error(None, f"Rate at most {MOST_RATED} items here; {len(self.rated)} are rated.")
+        return self.cleaned_data

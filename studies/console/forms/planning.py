@@ -1,0 +1,87 @@
+"""What a researcher states on the pages about power and cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from studies.design.selectors.planning import MEDIUM, WISHED_POWER, planned_number
+from studies.models import Study
+from studies.plans import plan_from
+
+
+class PowerForm(forms.Form):
+    """An effect and a power, and for the simulation the means of the conditions; what is left out is the plan's."""
+
+    f = forms.FloatField(
+        label="Effect size f",
+        min_value=0.01,
+        max_value=10,
+        help_text=".10 small, .25 medium, .40 large",
+    )
+    power = forms.FloatField(label="Power (1 − β err prob)", min_value=0.01, max_value=0.9999)
+    alpha = forms.FloatField(label="α err prob", min_value=0.0001, max_value=0.5)
+    planned = forms.IntegerField(label="Planned per condition", min_value=2, max_value=10_000)
+    means = forms.CharField(
+        label="Stated means, for the simulation",
+        required=False,
+        max_length=500,
+        help_text="One for each condition, with commas between, in points of the answer scale. May be empty.",
+    )
+    sd = forms.FloatField(label="Standard deviation of one answer", min_value=0.01, max_value=10, initial=1.0)
+    items = forms.IntegerField(
+        label="Answers of a participant",
+        min_value=1,
+        max_value=50,
+        help_text="Their mean is the participant's value: the length of the list for accuracy, 1 for satisfaction.",
+    )
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        self.n_conditions, planned = planned_number(study)
+        initial = {
+            "f": study.settings.get("effect", MEDIUM),
+            "power": WISHED_POWER,
+            "alpha": plan_from(study.settings).alpha,
+            "planned": max(planned, 2),
+            "means": "",
+            "sd": 1.0,
+            "items": study.settings["list_length"],
+        }
+        super().__init__({**initial, **data.dict()} if data else initial)
+
+    def clean_means(self) -> tuple[float, ...]:
+        """Read the numbers between commas; none where nothing is stated."""
+        parts = [part.strip() for part in self.cleaned_data["means"].replace(";", ",").split(",") if part.strip()]
+        try:
+            means = tuple(float(part) for part in parts)
+        except ValueError as problem:
+            raise ValidationError("Give numbers with commas between them, such as 3, 3, 3.5.") from problem
+        if means and len(means) != self.n_conditions:
+            raise ValidationError(f"There are {self.n_conditions} conditions; {len(means)} means are given.")
+        if any(not 1.0 <= mean <= 5.0 for mean in means):
+            raise ValidationError("Each mean lies on the answer scale, from 1 to 5.")
+        return means
+
+
+class CostForm(forms.Form):
+    """What a participant is paid, and what the panel adds."""
+
+    reward = forms.DecimalField(
+        label="Reward of one participant",
+        min_value=Decimal(0),
+        max_value=Decimal(100_000),
+        decimal_places=2,
+        required=False,
+        help_text="In any currency. May be empty.",
+    )
+    fee = forms.DecimalField(
+        label="Fee of the panel, in percent",
+        min_value=Decimal(0),
+        max_value=Decimal(500),
+        decimal_places=2,
+        required=False,
+        help_text="Of the rewards.",
+    )

@@ -1,0 +1,257 @@
+"""The form of a question in the editor: its fields, with the languages side by side, and the resulting document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from studies.console.forms.question_lines import (
+    SPARE_LINES,
+    ConditionForm,
+    LineForm,
+    initial_line,
+    words_field,
+)
+from studies.design.selectors.texts import language_name
+from studies.instrument.questionnaires.conditions import as_alternatives, from_alternatives
+from studies.instrument.questionnaires.core import is_measured
+from studies.instrument.questionnaires.questions import ATTENTION, MATRIX, MULTIPLE, NUMBER, SLIDER, Question
+from studies.instrument.questionnaires.reading import OF_KIND
+from studies.instrument.questionnaires.schema import Questionnaire, earlier_questions
+
+
+class QuestionForm(forms.Form):
+    """All properties of a question of one kind; the service validates their combination."""
+
+    key = forms.SlugField(max_length=40, help_text="Its name in exports: small letters, digits, underscores.")
+    required = forms.BooleanField(required=False, initial=True, label="An answer is required")
+    may_decline = forms.BooleanField(required=False, label="Offer “I prefer not to say”")
+    identifies = forms.BooleanField(
+        required=False, label="The answer identifies a person",
+        help_text="Such as an e-mail address for a draw. Exports omit it unless an owner requests identifying "
+        "data, and it is erased with the external ids.",
+    )  # fmt: skip
+    random_group = forms.SlugField(
+        required=False, max_length=40, label="Random group",
+        help_text="Neighbouring questions of the same group are shuffled for each participant.",
+    )  # fmt: skip
+    minimum = forms.FloatField(required=False)
+    maximum = forms.FloatField(required=False)
+    step = forms.FloatField(required=False, initial=1)
+    decimals = forms.IntegerField(required=False, min_value=0, max_value=6, initial=0)
+    max_length = forms.IntegerField(required=False, min_value=1, max_value=5000, label="Longest text, in characters")
+    random_order = forms.BooleanField(required=False, label="Shuffle for each participant")
+    scale = forms.ChoiceField(required=False, help_text="Create scales on the questionnaire page.")
+    reversed = forms.BooleanField(required=False, label="Reverse-scored: a high answer means a low value")
+    expects = forms.CharField(
+        required=False, max_length=60, label="Expected answer",
+        help_text="The point, or the value of the choice, that passes. Participants never see it.",
+    )  # fmt: skip
+    LIMITS = {
+        MULTIPLE: ("Fewest answers", "Most answers"), NUMBER: ("Smallest", "Largest"),
+        SLIDER: ("Left end", "Right end"),
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        kind: str,
+        questionnaire: Questionnaire,
+        block: str,
+        languages: Sequence[str],
+        data: Any = None,
+        *,
+        stored: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.kind, self.languages, self.block = kind, list(languages), block
+        self.stored = dict(stored or {})
+        fields = OF_KIND[kind]
+        own = self.stored
+        initial: dict[str, Any] = {name: own[name] for name in self.base_fields if name in own}
+        super().__init__(data, initial=initial)
+        for name in ("minimum", "maximum", "step", "decimals", "max_length", "random_order", "scale", "reversed",
+                     "expects"):  # fmt: skip
+            if name not in fields:
+                del self.fields[name]
+        if kind == ATTENTION or is_measured(block, str(own.get("key", ""))):
+            del self.fields["identifies"]
+        low, high = self.LIMITS.get(kind, ("Lowest point", "Highest point"))
+        if "minimum" in self.fields:
+            self.fields["minimum"].label, self.fields["maximum"].label = low, high
+            for name in ("minimum", "maximum", "step"):
+                if name in self.fields:
+                    self.fields[name].widget.attrs["step"] = "any"
+        if "scale" in self.fields:
+            scales = [(scale.key, f"{next(iter(scale.name.values()))} ({scale.key})") for scale in questionnaire.scales]
+            self.fields["scale"].choices = [("", "none"), *scales]  # type: ignore[attr-defined]
+        for language in self.languages:
+            self._add_words(language, fields)
+        mark = "Reversed" if kind == MATRIX else "Goes with no other"
+        lines = own.get("rows" if kind == MATRIX else "choices") or []
+        self.has_lines = "rows" in fields or "choices" in fields
+        self.has_rows_and_choices = kind == MATRIX
+        self.lines = self._lines("line", lines, mark, data)
+        self.choices_of_matrix = self._lines("cell", own.get("choices") or [], "", data) if kind == MATRIX else []
+        earlier = earlier_questions(questionnaire, block, str(own.get("key", "")))
+        question = self._stored_question(questionnaire, block)
+        self.condition = question.shown_if if question else None
+        alternatives = as_alternatives(self.condition) if self.condition is not None else ()
+        self.is_too_deep = alternatives is None
+        self.conditions = [
+            ConditionForm(earlier, data, prefix=f"if{number}", initial=line)
+            for number, line in enumerate([*map(initial_line, alternatives or ()), *([None] * SPARE_LINES)])
+            if earlier
+        ]
+
+    def _stored_question(self, questionnaire: Questionnaire, block: str) -> Question | None:
+        key = self.stored.get("key")
+        return next((question for question in questionnaire.block(block) if question.key == key), None)
+
+    def _add_words(self, language: str, fields: Iterable[str]) -> None:
+        name, own = language_name(language), self.stored
+
+        def words(part: str) -> Any:
+            return (own.get(part) or {}).get(language)
+
+        def area(
+            label: str, initial: Any, rows: int, help_text: str = "", *, is_required: bool = False
+        ) -> forms.CharField:
+            return words_field(label, initial=initial, required=is_required, help_text=help_text,
+                         widget=forms.Textarea(attrs={"rows": rows, "lang": language}))  # fmt: skip
+
+        self.fields[f"text_{language}"] = area(f"Question in {name}", words("text"), 2, is_required=True)
+        self.fields[f"help_{language}"] = words_field(f"Help text, in {name}", initial=words("help"))
+        if "ends" in fields:
+            low, high = words("ends") or ("", "")
+            self.fields[f"low_{language}"] = words_field(f"Label of the lowest point, in {name}", initial=low)
+            self.fields[f"high_{language}"] = words_field(f"Label of the highest point, in {name}", initial=high)
+        if "labels" in fields:
+            labels = "\n".join(words("labels") or ())
+            self.fields[f"labels_{language}"] = area(
+                f"Labels of all points, in {name}",
+                labels,
+                3,
+                "One per line, lowest first. Empty: only the ends are labelled.",
+            )
+        if "unit" in fields:
+            self.fields[f"unit_{language}"] = words_field(f"Unit, in {name}", initial=words("unit"))
+        if "other" in fields:
+            self.fields[f"other_{language}"] = words_field(
+                f"Label of the free-text answer, in {name}", initial=words("other"),
+                help_text="Empty for none.",
+            )  # fmt: skip
+        for branch in own.get("wordings") or {}:
+            self.fields[f"wording_{branch}_{language}"] = area(
+                f"Wording where {branch.replace('_', ' ')}, in {name}", own["wordings"][branch].get(language), 2,
+                is_required=True,
+            )  # fmt: skip
+
+    def _lines(self, prefix: str, entries: Sequence[Mapping[str, Any]], mark: str, data: Any) -> list[LineForm]:
+        if not self.has_lines:
+            return []
+        forms_ = []
+        for number in range(len(entries) + SPARE_LINES):
+            initial: dict[str, Any] = {}
+            if number < len(entries):
+                entry = entries[number]
+                words = entry.get("text") or entry.get("label") or {}
+                initial = {
+                    "key": entry.get("key", entry.get("value")),
+                    "mark": entry.get("reversed", entry.get("exclusive", False)),
+                    **{f"text_{language}": text for language, text in words.items()},
+                }
+            forms_.append(LineForm(self.languages, mark, data, prefix=f"{prefix}{number}", initial=initial))
+        return forms_
+
+    def is_valid(self) -> bool:
+        """Whether every field of the form and its lines is valid."""
+        parts = [*self.lines, *self.choices_of_matrix, *self.conditions]
+        return all([super().is_valid(), *(part.is_valid() for part in parts)])
+
+    @property
+    def languages_side_by_side(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The text fields, one column per language."""
+        return [
+            (language_name(language), [field for field in self if field.name.endswith(f"_{language}")])
+            for language in self.languages
+        ]
+
+    @property
+    def plain_fields(self) -> list[forms.BoundField]:
+        """The fields that do not depend on a language."""
+        ends = tuple(f"_{language}" for language in self.languages)
+        return [field for field in self if not field.name.endswith(ends)]
+
+    def question(self) -> dict[str, Any]:
+        """The question as a document; properties the form does not show are kept."""
+        cleaned = self.cleaned_data
+        document: dict[str, Any] = {"key": cleaned["key"], "kind": self.kind, "text": self._words("text")}
+        for name in ("help", "unit", "other"):
+            if words := self._words(name):
+                document[name] = words
+        if not cleaned["required"]:
+            document["required"] = False
+        for name in ("may_decline", "identifies", "random_order", "reversed"):
+            if cleaned.get(name):
+                document[name] = True
+        for name in ("random_group", "scale"):
+            if cleaned.get(name):
+                document[name] = cleaned[name]
+        for name in ("minimum", "maximum", "step", "decimals", "max_length"):
+            if cleaned.get(name) is not None and not (name == "decimals" and not cleaned[name]):
+                document[name] = _plain_number(cleaned[name])
+        if "step" in document and document["step"] == 1:
+            del document["step"]
+        self._add_labels(document)
+        self._add_lists(document)
+        if cleaned.get("expects"):
+            raw = cleaned["expects"].strip()
+            document["expects"] = int(raw) if raw.isdecimal() and not document.get("choices") else raw
+        if "wordings" in self.stored:
+            document["wordings"] = {branch: self._words(f"wording_{branch}") for branch in self.stored["wordings"]}
+        if "admits" in self.stored:
+            document["admits"] = self.stored["admits"]
+        self._add_condition(document)
+        # Keep the order of the stored fields, so that the document changes only where the question does.
+        order = {name: position for position, name in enumerate(self.stored)}
+        return dict(sorted(document.items(), key=lambda pair: order.get(pair[0], len(order))))
+
+    def _words(self, name: str) -> dict[str, str]:
+        cleaned = self.cleaned_data
+        # Browsers send a line break as two characters; the design is hashed with one.
+        texts = {language: cleaned.get(f"{name}_{language}") or "" for language in self.languages}
+        return {language: text.replace("\r\n", "\n") for language, text in texts.items() if text}
+
+    def _add_labels(self, document: dict[str, Any]) -> None:
+        low, high = self._words("low"), self._words("high")
+        ends = {language: [low.get(language, ""), high.get(language, "")] for language in {*low, *high}}
+        if ends:
+            document["ends"] = {language: ends[language] for language in self.languages if language in ends}
+        labels = {language: text.splitlines() for language, text in self._words("labels").items()}
+        if labels:
+            document["labels"] = labels
+
+    def _add_lists(self, document: dict[str, Any]) -> None:
+        lines = [entry for entry in (line.parsed() for line in self.lines) if entry is not None]
+        if self.kind == MATRIX:
+            document["rows"] = [
+                {"key": key, "text": texts, **({"reversed": True} if mark else {})} for key, texts, mark in lines
+            ]
+            lines = [entry for entry in (line.parsed() for line in self.choices_of_matrix) if entry is not None]
+        if lines and self.has_lines:
+            document["choices"] = [
+                {"value": key, "label": texts, **({"exclusive": True} if mark else {})} for key, texts, mark in lines
+            ]
+
+    def _add_condition(self, document: dict[str, Any]) -> None:
+        lines = [entry for entry in (line.parsed() for line in self.conditions) if entry is not None]
+        if self.is_too_deep and not lines:
+            document["shown_if"] = self.stored["shown_if"]
+        elif (condition := from_alternatives(lines)) is not None:
+            same = self.condition is not None and condition == self.condition
+            document["shown_if"] = self.stored["shown_if"] if same else condition.as_data()
+
+
+def _plain_number(value: float) -> float:
+    return int(value) if float(value).is_integer() else value

@@ -1,0 +1,171 @@
+"""The researcher's texts as form fields, by language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from studies.design.presets.loader import LONGEST_NOUN
+from studies.design.selectors.placeholders import ITEM_NOUN, item_noun
+from studies.design.services.texts import NOTE_TEXTS
+from studies.models import Study
+from studies.monitoring.services.exclusions import LONGEST_REASON
+
+LONGEST_TEXT = 20_000
+LONGEST_TITLE = 200
+NOUNS = (
+    ("one", "singular", "For example film, book or product; replaces {item} in texts."),
+    ("many", "plural", "Replaces {items} in texts; {rated_items} is replaced by number and noun, such as five films."),
+)
+BOXES = "consent_boxes"
+
+
+@dataclass(frozen=True)
+class _Text:
+    """The field of one text; a title has one line."""
+
+    key: str
+    label: str
+    rows: int
+    help_text: str = "Markdown"
+    is_needed: bool = True
+
+
+_TEXTS = {
+    "title": _Text("title", "Title", 1, ""),
+    "consent": _Text("consent", "Consent", 12),
+    BOXES: _Text("boxes", "Boxes to tick", 3, "One line each"),
+    "debriefing": _Text("debriefing", "Debriefing", 12),
+    "screened_out": _Text("screened_out", "Text for participants who are screened out", 3),
+    "quota_full": _Text("quota_full", "Text when the study is full", 3),
+    "withdrawn": _Text(
+        "withdrawn",
+        "Text after a withdrawal",
+        3,
+        "Markdown. Empty: the page says that everything is erased.",
+        is_needed=False,
+    ),
+    "contact": _Text(
+        "contact", "Contact", 3, "Markdown. Empty: the e-mail address of the study's first owner.", is_needed=False
+    ),
+    "declined": _Text(
+        "declined",
+        "Text for those who decline",
+        3,
+        "Markdown. Empty: the page says that nothing was stored.",
+        is_needed=False,
+    ),
+    "closed": _Text("closed", "Text when the study has ended", 3),
+}
+
+
+def text_key(name: str, language: str) -> str:
+    """The field of a text in a language."""
+    return f"{_TEXTS[name].key}_{language}"
+
+
+def text_fields(
+    study: Study, languages: Sequence[str], names: Sequence[str], *, may_be_empty: bool = False
+) -> dict[str, forms.CharField]:
+    """The fields of these texts, language by language; with `may_be_empty` the form validates them itself."""
+    fields = {}
+    for language in languages:
+        own = study.texts.get(language, {})
+        for name in names:
+            kind = _TEXTS[name]
+            is_line = kind.rows == 1
+            attrs: dict[str, Any] = {"lang": language} | ({} if is_line else {"rows": kind.rows})
+            fields[text_key(name, language)] = forms.CharField(
+                label=f"{kind.label} ({language})",
+                required=kind.is_needed and not may_be_empty,
+                max_length=LONGEST_TITLE if is_line else LONGEST_TEXT,
+                widget=forms.TextInput(attrs) if is_line else forms.Textarea(attrs),
+                help_text=kind.help_text,
+                initial="\n".join(own.get(name, ())) if name == BOXES else own.get(name, ""),
+            )
+    return fields
+
+
+def noun_key(number: str, language: str) -> str:
+    """The field of the item noun in a language; `number` is one or many."""
+    return f"item_{number}_{language}"
+
+
+def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.CharField]:
+    """The item noun in the singular and the plural of each language."""
+    return {
+        noun_key(number, language): forms.CharField(
+            label=f"Item noun, {label} ({language})",
+            required=False,
+            max_length=LONGEST_NOUN,
+            widget=forms.TextInput({"lang": language}),
+            help_text=help_text,
+            initial=noun,
+        )
+        for language in languages
+        for (number, label, help_text), noun in zip(NOUNS, item_noun(study.settings, language), strict=True)
+    }
+
+
+def written_nouns(form: forms.Form, study: Study, languages: Sequence[str]) -> dict[str, Any]:
+    """The setting from the cleaned `noun_fields`; empty where every noun is the installation's default."""
+    nouns = dict(study.settings.get(ITEM_NOUN, {}))
+    for language in languages:
+        written = {number: form.cleaned_data[noun_key(number, language)] for number, _label, _help in NOUNS}
+        if tuple(written.values()) != item_noun(study.settings, language):
+            nouns[language] = written
+    return {ITEM_NOUN: nouns} if nouns else {}
+
+
+def missing_texts(cleaned: Mapping[str, Any], languages: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The empty fields of texts required in each language."""
+    keys = [text_key(name, language) for language in languages for name in names if _TEXTS[name].is_needed]
+    return [key for key in keys if cleaned.get(key) == ""]
+
+
+def _written(raw: str, before: str) -> str:
+    # Browsers send a line break as two characters; the text is hashed with one. Surrounding blanks are ignored.
+    text = raw.replace("\r\n", "\n").strip()
+    return before if text == before.strip() else text
+
+
+def written_texts(form: forms.Form, languages: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The cleaned values of `text_fields`, by language and name, as the services take them."""
+    texts: dict[str, dict[str, Any]] = {}
+    for language in languages:
+        own: dict[str, Any] = {}
+        for name in names:
+            key = text_key(name, language)
+            text = _written(str(form.cleaned_data[key]), str(form.fields[key].initial))
+            own[name] = [line.strip() for line in text.splitlines() if line.strip()] if name == BOXES else text
+        texts[language] = own
+    return texts
+
+
+def why_field() -> forms.CharField:
+    """The reason for a change of a running study."""
+    return forms.CharField(
+        label="Reason for the change", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class NotesForm(forms.Form):
+    """The texts for participants who decline or come too late, the contact, and the reason for the change."""
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data, prefix="notes")
+        self.languages = tuple(study.settings["languages"])
+        self.fields.update(text_fields(study, self.languages, NOTE_TEXTS))
+        self.fields["why"] = why_field()
+
+    def texts(self) -> dict[str, dict[str, Any]]:
+        """The cleaned values as `mend_texts` takes them."""
+        return written_texts(self, self.languages, NOTE_TEXTS)
+
+    @property
+    def side_by_side(self) -> list[list[forms.BoundField]]:
+        """The fields, one column per language."""
+        return [[self[text_key(name, language)] for name in NOTE_TEXTS] for language in self.languages]

@@ -1,0 +1,199 @@
+"""The console's data pages: exports, quality flags and exclusions, blinding, retention."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from charting.theme import both_modes
+from core.errors import ParallaxError
+from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
+from studies.data.exports import FORMATS, Options
+from studies.data.selectors.personal_data import personal_data_of
+from studies.data.services import exports
+from studies.data.services.retention import set_retention
+from studies.enums import ExportStatus, Mode
+from studies.instrument.flags import thresholds_from
+from studies.models import ExportJob, Participant
+from studies.monitoring.charts import consort_diagram
+from studies.monitoring.selectors import monitor, participants, quality
+from studies.monitoring.selectors.consort import consort_of
+from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
+from studies.monitoring.services.blinding import open_outcomes
+from studies.monitoring.services.exclusions import exclude, undo_exclusion
+from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
+from studies.team.permissions import OWNERS, READERS, Seat, seated
+
+PARTICIPANTS_PER_PAGE = 100
+BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}
+
+
+def _sent(archive: Any, name: str) -> HttpResponse:
+    response = FileResponse(archive, as_attachment=True, filename=name, content_type="application/zip")
+    patch_cache_control(response, private=True, no_store=True)
+    return cast("HttpResponse", response)  # a streaming one: for the views that share a decorator it is the same
+
+
+@require_safe
+@seated(READERS)
+def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpResponse:
+    """Send an export in one archive, or have a worker make a large one."""
+    form = ExportForm(request.GET, is_owner=seat.is_owner)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    kind = kind or chosen.get("format", "")
+    if kind not in FORMATS:
+        raise Http404("There is no such export.")
+    options = Options(
+        include_simulated=chosen.get("include_simulated", False),
+        include_external_ids=chosen.get("include_external_ids", False),
+        without_excluded=chosen.get("without_excluded", False),
+    )
+    facts = {"study": seat.study, "kind": kind, "options": options, "actor": request.user}
+    try:
+        if exports.is_large(seat.study):
+            exports.request_export(**facts)  # type: ignore[arg-type]
+            messages.success(request, "The export is being made. It appears on this page once it is ready.")
+            return redirect("studies:quality", slug=seat.study.slug)
+        return _sent(exports.archive_of(**facts), exports.archive_name(seat.study, kind, options))  # type: ignore[arg-type]
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("studies:detail", slug=seat.study.slug)
+
+
+@require_safe
+@seated(READERS)
+def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Send an archive that a worker made; one that names people to an owner alone."""
+    job = get_object_or_404(ExportJob, study=seat.study, pk=pk, status=ExportStatus.DONE)
+    options = Options(**job.options)
+    if options.include_external_ids and not seat.is_owner:
+        raise PermissionDenied("This export names people; the study's owner alone may take it.")
+    if not job.file:
+        messages.error(request, job.error)
+        return redirect("studies:quality", slug=seat.study.slug)
+    return _sent(default_storage.open(job.file), exports.archive_name(seat.study, job.kind, options))
+
+
+@require_safe
+@seated(READERS)
+def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Flags, exclusions, the flow, and the outcomes where they are open."""
+    study = seat.study
+    modes = [mode for mode in monitor.modes_of(study) if mode != Mode.PREVIEW]
+    flows = []
+    for mode in modes:
+        flow = consort_of(study, mode)
+        flows.append((mode, flow, both_modes(consort_diagram(flow, badge=BADGES[Mode(mode)])), f"consort-{mode}"))
+    is_open = are_outcomes_open(study)
+    context = {
+        "study": study,
+        "seat": seat,
+        "reviewed": quality.reviewed(study, modes),
+        "counts": [(mode, quality.flag_counts(study, [mode])) for mode in modes],
+        "thresholds": (thresholds := thresholds_from(study.settings)),
+        "fastest_percent": thresholds.fastest_share * 100,
+        "fewest_in_one_direction": thresholds.fewest_statements(is_mixed=False),
+        "history": quality.exclusion_history(study),
+        "flows": flows,
+        "is_open": is_open,
+        "is_shut": are_outcomes_shut(study),
+        "outcomes": outcomes_of(study) if is_open else (),
+        "jobs": study.export_jobs.select_related("requested_by")[:10],
+        "export_form": ExportForm(is_owner=seat.is_owner),
+        "retention_form": RetentionForm(study),
+    }
+    return render(request, "console/studies/quality.html", context)
+
+
+def _back(request: HttpRequest, seat: Seat, success: str, act: Any, **facts: Any) -> HttpResponse:
+    try:
+        act(actor=request.user, **facts)
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, success)
+    return redirect("studies:quality", slug=seat.study.slug)
+
+
+def _reason(request: HttpRequest) -> str:
+    form = ReasonForm(request.POST)
+    return form.cleaned_data["reason"] if form.is_valid() else ""
+
+
+@require_POST
+@seated(OWNERS)
+def participant_exclude(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Leave a participant out of analyses."""
+    participant = get_object_or_404(Participant, study=seat.study, pk=pk)
+    return _back(request, seat, "The participant is excluded.", exclude, participant=participant,
+                 reason=_reason(request))  # fmt: skip
+
+
+@require_POST
+@seated(OWNERS)
+def participant_include(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Take a participant into analyses again."""
+    participant = get_object_or_404(Participant, study=seat.study, pk=pk)
+    return _back(request, seat, "The participant is in analyses again.", undo_exclusion, participant=participant,
+                 reason=_reason(request))  # fmt: skip
+
+
+@require_safe
+@seated(OWNERS)
+def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Every participant with code, export id and external ids, which owners alone may see together."""
+    sought = request.GET.get("q", "").replace("\x00", "").strip()
+    page = Paginator(participants.participants_of(seat.study, sought), PARTICIPANTS_PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    lines = participants.participant_lines(seat.study, list(page.object_list))
+    context = {"study": seat.study, "page": page, "lines": lines, "sought": sought}
+    return render(request, "console/studies/participants.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS, even_when_archived=True)
+def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Find a participant who asked to be erased, show what would go, and withdraw them once that is confirmed."""
+    form = WithdrawalForm(request.POST or None)
+    context: dict[str, Any] = {"study": seat.study, "form": form}
+    if request.method == "POST" and form.is_valid():
+        try:
+            participant = participant_known_as(study=seat.study, known_as=form.cleaned_data["known_as"])
+            if request.POST.get("confirmed") == participant.code:
+                withdraw_on_behalf(participant=participant, reason=form.cleaned_data["reason"], actor=request.user)
+                messages.success(request, f"Participant {participant.code} is withdrawn, and their data are erased.")
+                return redirect("studies:quality", slug=seat.study.slug)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            context |= {"participant": participant, "data": personal_data_of(participant)}
+    return render(request, "console/studies/withdraw.html", context)
+
+
+@require_POST
+@seated(OWNERS)
+def study_open_outcomes(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Open the outcomes before the close."""
+    return _back(request, seat, "The outcomes are open, and the record says so.", open_outcomes, study=seat.study,
+                 reason=_reason(request))  # fmt: skip
+
+
+@require_POST
+@seated(OWNERS)
+def study_retention(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set how long data are kept."""
+    form = RetentionForm(seat.study, request.POST)
+    if not form.is_valid():
+        messages.error(request, "Days are whole numbers from 0, or nothing.")
+        return redirect("studies:quality", slug=seat.study.slug)
+    return _back(request, seat, "The retention limits are saved.", set_retention, study=seat.study,
+                 **form.cleaned_data)  # fmt: skip

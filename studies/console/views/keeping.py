@@ -1,0 +1,179 @@
+"""Duplicate, archive, restore, reopen and delete a study; its consent texts and the versions of its design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from core.errors import ParallaxError
+from studies.console.forms.data import ExportForm, ReasonForm
+from studies.console.forms.keeping import ConsentForm, DeleteForm, DuplicateForm, RewordForm, TargetsForm
+from studies.console.forms.texts import NotesForm
+from studies.console.views.number_warnings import warn_of_numbers
+from studies.design.selectors.consent import consent_lines
+from studies.design.selectors.markdown import rendered
+from studies.design.selectors.placeholders import filled
+from studies.design.selectors.usage import usage_of
+from studies.design.selectors.versions import design_lines
+from studies.design.services.amending import RUNNING, extend_targets, mend_texts, reword_questionnaire
+from studies.design.services.archiving import archive_study, restore_study
+from studies.design.services.consent_texts import change_consent
+from studies.design.services.deleting import delete_study
+from studies.design.services.duplicating import duplicate_study, free_slug
+from studies.design.services.reopening import reopen_study
+from studies.enums import StudyStatus
+from studies.instrument.questionnaires.document import write_document
+from studies.team.permissions import OWNERS, READERS, Seat, seated
+
+METHODS = ["GET", "HEAD", "POST"]
+
+
+@require_http_methods(METHODS)
+@seated(READERS, even_when_archived=True)
+def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Create a draft with the same design, owned by the account that duplicates it."""
+    study = seat.study
+    initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(study.slug)}
+    form = DuplicateForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
+        except ParallaxError as refusal:
+            form.add_error("slug" if "slug" in refusal.code else None, str(refusal))
+        else:
+            messages.success(request, "The copy is created. It is your own draft, without participants or answers.")
+            return redirect("studies:detail", slug=copy.slug)
+    return render(request, "console/studies/duplicate.html", {"study": study, "form": form})
+
+
+def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], success: str) -> HttpResponse:
+    try:
+        act(study=seat.study, actor=request.user)
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, success)
+    return redirect("studies:detail", slug=seat.study.slug)
+
+
+@require_POST
+@seated(OWNERS, even_when_archived=True)
+def study_archive(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Archive the study."""
+    return _done(request, seat, archive_study, "The study is archived. It can still be viewed, and restored.")
+
+
+@require_POST
+@seated(OWNERS, even_when_archived=True)
+def study_restore(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Restore the study from the archive."""
+    return _done(request, seat, restore_study, "The study is restored.")
+
+
+@require_POST
+@seated(OWNERS)
+def study_reopen(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Reopen recruitment of a closed study."""
+    form = ReasonForm(request.POST)
+    why = form.cleaned_data["reason"] if form.is_valid() else ""
+    success = "The study is live again. Outcomes stay unblinded; extend the targets to make room."
+    return _done(request, seat, partial(reopen_study, why=why), success)
+
+
+@require_http_methods(METHODS)
+@seated(OWNERS, even_when_archived=True)
+def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Show what is deleted and what is kept, offer the exports, and delete the study."""
+    study = seat.study
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            delete_study(study=study, typed=form.cleaned_data["typed"], actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error("typed" if refusal.code == "study.slug_not_typed" else None, str(refusal))
+        else:
+            messages.success(request, f"The study {study.title} is deleted.")
+            return redirect("studies:list")
+    context: dict[str, Any] = {
+        "study": study,
+        "form": form,
+        "usage": usage_of(study),
+        "is_live": study.status == StudyStatus.LIVE,
+        "export_form": ExportForm(is_owner=seat.is_owner),
+    }
+    return render(request, "console/studies/delete.html", context)
+
+
+@require_http_methods(METHODS)
+@seated(READERS)
+def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The versions of the consent text with their numbers of participants; owners add versions."""
+    study = seat.study
+    if request.method == "POST" and not seat.is_owner:
+        messages.error(request, "Only the study's owners can change the consent text.")
+        return redirect("studies:consent", slug=study.slug)
+    form = ConsentForm(study, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            version = change_consent(study=study, texts=form.texts(), why=form.cleaned_data["why"], actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, f"New participants see version {version.number} from now on.")
+            warn_of_numbers(request, study)
+            return redirect("studies:consent", slug=study.slug)
+    lines = []
+    for line in consent_lines(study):
+        read = filled(line.version.texts, study.settings)
+        texts = [(name, rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()]
+        lines.append((line, texts))
+    is_running = study.status in RUNNING
+    context = {"study": study, "form": form, "lines": lines, "may_change": seat.may_change and is_running}
+    return render(request, "console/studies/consent.html", context)
+
+
+@require_http_methods(METHODS)
+@seated(READERS)
+def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The versions of the design with their numbers of participants; owners add versions."""
+    study = seat.study
+    if request.method == "POST" and not seat.is_owner:
+        messages.error(request, "Only the study's owners can change the design.")
+        return redirect("studies:versions", slug=study.slug)
+    act = request.POST.get("act")
+    targets = TargetsForm(study, request.POST if act == "targets" else None)
+    words = RewordForm(write_document(study.questionnaire), request.POST if act == "words" else None)
+    notes = NotesForm(study, request.POST if act == "notes" else None)
+    chosen = {"targets": targets, "words": words, "notes": notes}.get(act or "")
+    if chosen is not None and chosen.is_valid():
+        why = chosen.cleaned_data["why"]
+        try:
+            if chosen is targets:
+                number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
+            elif chosen is notes:
+                number = mend_texts(study=study, texts=notes.texts(), why=why, actor=request.user)
+            else:
+                text = words.cleaned_data["document"]
+                number = reword_questionnaire(study=study, text=text, why=why, actor=request.user)
+        except ParallaxError as refusal:
+            for problem in refusal.extra.get("problems") or [str(refusal)]:
+                chosen.add_error(None, problem)
+        else:
+            messages.success(request, f"Version {number} of the design applies from now on.")
+            warn_of_numbers(request, study)
+            return redirect("studies:versions", slug=study.slug)
+    context = {
+        "study": study,
+        "lines": design_lines(study),
+        "targets": targets,
+        "words": words,
+        "notes": notes,
+        "may_change": seat.may_change and study.status in RUNNING,
+    }
+    return render(request, "console/studies/versions.html", context)

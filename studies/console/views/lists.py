@@ -1,0 +1,83 @@
+"""All conditions' lists side by side for one profile, and a preview of any of them as a participant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from catalog.models import Item
+from catalog.selectors.search import search_items
+from core.errors import ParallaxError
+from studies.console.forms.lists import ProfileForm
+from studies.enums import StudyStatus
+from studies.models import Study
+from studies.participation.services.previewing import preview_link
+from studies.simulation.services.condition_lists import are_named, sample_profile, side_by_side
+from studies.team.permissions import READERS, Seat, seated
+
+ITEMS_FOUND = 6
+
+
+@require_safe
+@seated(READERS)
+def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Redirect to the study as a participant sees it; its data are marked as a preview and never counted."""
+    ticket = request.GET.get("list", "")
+    try:
+        link = preview_link(study=seat.study, ticket=int(ticket) if ticket.isdecimal() else None)
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("studies:lists", slug=seat.study.slug)
+    return redirect(link)
+
+
+@require_safe
+@seated(READERS)
+def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Rate a few items, or choose a user of the dataset, and see every condition's recommendations."""
+    study = seat.study
+    form = ProfileForm(request.GET, n_items=study.dataset_version.n_items)
+    is_valid = form.is_valid()
+    sample, problem = None, ""
+    if is_valid and form.cleaned_data["draw"]:
+        try:
+            sample = sample_profile(
+                study=study, draw=form.cleaned_data["draw"], number=form.cleaned_data["number"] or 0
+            )
+        except ParallaxError as refusal:
+            problem = str(refusal)
+        else:
+            form.rated = dict(sample.ratings)
+    context: dict[str, Any] = {"study": study, "form": form, "found": _matching_items(study, form), "problem": problem}
+    if request.htmx and request.htmx.target == "found":  # type: ignore[attr-defined]
+        return render(request, "console/evaluation/_found.html", context)
+    context |= {
+        "rated": _rated(study, form),
+        "sample": sample,
+        "next_number": (form.cleaned_data.get("number") or 0) + 1 if sample else 0,
+        "are_named": are_named(study),
+        "may_preview": study.status != StudyStatus.CLOSED and study.archived_at is None,
+        "compared": side_by_side(study=study, ratings=form.rated) if is_valid and form.rated else None,
+    }
+    return render(request, "console/studies/lists.html", context)
+
+
+def _matching_items(study: Study, form: ProfileForm) -> list[Item]:
+    """The items that match the search and are not rated yet."""
+    query = form.cleaned_data.get("q", "")
+    result = search_items(study.dataset_version, query, limit=ITEMS_FOUND + len(form.rated))
+    return [item for item in result.items if item.index not in form.rated][:ITEMS_FOUND]
+
+
+def _rated(study: Study, form: ProfileForm) -> list[dict[str, Any]]:
+    """The rated items with their stars, each with the address that clears it."""
+    items = {item.index: item for item in study.dataset_version.items.filter(index__in=form.rated)}
+    rated = []
+    for index, stars in form.rated.items():
+        rest = "&".join(f"r{position}={value}" for position, value in form.rated.items() if position != index)
+        rated.append({"item": items[index], "stars": str(stars), "without": f"?{rest}"})
+    return rated

@@ -1,0 +1,162 @@
+"""Planning pages: power, expected imbalance, duration and cost, preregistration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from core.errors import ParameterError
+from studies.allocation.assignment.methods import method_from
+from studies.allocation.assignment.permuted_blocks import block_weights
+from studies.allocation.assignment.strata import strata_from
+from studies.console.forms.assignment import METHOD_LABELS, AssignmentForm
+from studies.console.forms.planning import CostForm, PowerForm
+from studies.design.narrative.plan import (
+    needed_sentence,
+    planned_sentence,
+    primary_test_sentence,
+    share,
+    simulated_sentence,
+)
+from studies.design.narrative.preregistration import FORMS, preregistration
+from studies.design.selectors import planning
+from studies.monitoring.charts import power_curve
+from studies.monitoring.selectors.estimate import cost_of, estimate_of
+from studies.plans import contrast_from, plan_from
+from studies.team.permissions import READERS, Seat, seated
+
+
+def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
+    cleaned = form.cleaned_data
+    plan = planning.power_plan(
+        conditions=form.n_conditions,
+        planned=cleaned["planned"],
+        f=cleaned["f"],
+        power=cleaned["power"],
+        alpha=cleaned["alpha"],
+    )
+    at_planned = plan.n_values.index(cleaned["planned"])
+    power = share(plan.planned.power)
+    title = f"{cleaned['planned']:,} per condition detect f = {cleaned['f']:.2f} with a power of {power}"
+    simulated = None
+    if cleaned["means"]:
+        simulated = planning.simulation(
+            seat.study,
+            means=cleaned["means"],
+            sd=cleaned["sd"],
+            n=cleaned["planned"],
+            items=cleaned["items"],
+            alpha=cleaned["alpha"],
+        )
+    return {
+        "plan": plan,
+        "power_percent": power,
+        "wished_percent": share(plan.smallest.power),
+        "eta_squared": share(plan.smallest.eta_squared),
+        "sensitivity_noncentrality": plan.smallest.f**2 * plan.planned.n_total,
+        "sentences": [needed_sentence(plan.needed), planned_sentence(plan.planned, plan.smallest)],
+        "simulated": simulated,
+        "simulated_sentence": simulated_sentence(
+            simulated.power, simulated.means, simulated.sd, simulated.f, simulated.n, simulated.items
+        )
+        if simulated
+        else "",
+        "chart": power_curve(
+            plan.curves, n_values=plan.n_values, planned=cleaned["planned"], emphasised=plan.stated, title=title
+        ),
+        "curve_rows": [
+            (n, n == cleaned["planned"], [share(line[position]) for line in plan.curves.values()])
+            for position, n in enumerate(plan.n_values)
+            if position % 4 == 0 or position == at_planned
+        ],
+    }
+
+
+@require_safe
+@seated(READERS)
+def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Participants for an effect, the smallest effect for the participants, and power by simulation."""
+    form = PowerForm(seat.study, request.GET)
+    context: dict[str, Any] = {
+        "study": seat.study,
+        "form": form,
+        "problem": "",
+        "primary_test": primary_test_sentence(
+            contrast_from(seat.study.settings["primary"]), form.n_conditions, plan_from(seat.study.settings).alpha
+        ),
+    }
+    if form.n_conditions < 2:
+        context["problem"] = "Power compares conditions, and this study has fewer than two."
+    elif form.is_valid():
+        try:
+            context |= _power_context(form, seat)
+        except ParameterError as problem:
+            context["problem"] = str(problem)
+    return render(request, "console/studies/power.html", context)
+
+
+@require_safe
+@seated(READERS)
+def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The expected imbalance of the saved design, or of the unsaved values in its form."""
+    study = seat.study
+    form = AssignmentForm(study, request.GET) if "method" in request.GET else None
+    context: dict[str, Any] = {"study": study, "form": form, "labels": METHOD_LABELS, "problem": ""}
+    if form is None or form.is_valid():
+        settings = {**study.settings, **(form.assignment_settings() if form else {})}
+        saved = list(study.conditions.order_by("position").values_list("target", flat=True))
+        targets = form.planned_targets() if form else saved
+        try:
+            method = replace(method_from(settings), weights=block_weights(targets))
+            expected = planning.expected_imbalance(study, targets, method, strata_from(settings))
+        except ParameterError as problem:
+            context["problem"] = str(problem)
+        else:
+            context["expected"] = expected
+            context["lines"] = [
+                (METHOD_LABELS[name], is_chosen, imbalance) for name, is_chosen, imbalance in expected.methods
+            ]
+    part = "_imbalance" if request.headers.get("HX-Request") else "imbalance"
+    return render(request, f"console/studies/{part}.html", context)
+
+
+@require_safe
+@seated(READERS)
+def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The duration per participant, and the cost at a reward."""
+    form = CostForm(request.GET or None)
+    estimate = estimate_of(seat.study)
+    cost = None
+    if form.is_valid() and form.cleaned_data["reward"] is not None:
+        cleaned = form.cleaned_data
+        cost = cost_of(estimate, reward=cleaned["reward"], fee_percent=cleaned["fee"] or Decimal(0))
+    lines = [
+        (step, None if step.quartile_1 is None else step.quartile_1 / 60, (step.quartile_3 or 0.0) / 60)
+        for step in estimate.steps
+    ]
+    context = {
+        "study": seat.study,
+        "form": form,
+        "estimate": estimate,
+        "lines": lines,
+        "has_quartiles": any(low is not None for _step, low, _high in lines),
+        "cost": cost,
+    }
+    return render(request, "console/studies/estimate.html", context)
+
+
+@require_safe
+@seated(READERS)
+def study_preregistration(request: HttpRequest, seat: Seat, form: str) -> HttpResponse:
+    """The preregistration text as Markdown, to be revised and pasted."""
+    if form not in FORMS:
+        raise Http404("This preregistration form does not exist.")
+    text = preregistration(planning.preregistration_plan(seat.study), form)
+    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_preregistration_{form}.md"'
+    return response

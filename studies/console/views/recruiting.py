@@ -1,0 +1,264 @@
+"""The console's recruiting pages: entrances, panel, exits, personal links, guests, submissions."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from core.errors import ParallaxError
+from studies.console.forms.recruiting import (
+    CODE_LABELS,
+    ENTRANCE_LABELS,
+    ExcludedStudiesForm,
+    ExitForm,
+    GuestsForm,
+    LimitsForm,
+    LinksForm,
+    PanelForm,
+    SubmissionsForm,
+)
+from studies.data.codebook.cells import cell
+from studies.enums import Entrance, Mode
+from studies.monitoring.selectors import approvals
+from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
+from studies.recruitment.interviewer_text import nested_sentence
+from studies.recruitment.panels.exits import OUTCOMES, code_problems
+from studies.recruitment.panels.registry import NONE
+from studies.recruitment.selectors import recruitment
+from studies.recruitment.services import recruitment as changing
+from studies.recruitment.services.entry_links import entry_link
+from studies.recruitment.services.submissions import columns_of, load_submissions
+from studies.team.permissions import OWNERS, Seat, seated
+
+LINK_HEADS = ("number", "label", "link")
+APPROVAL_HEADS = (
+    "person", "submission", "panel_state", "participant", "status", "is_complete", "code_given", "code_expected",
+    "is_code_right", "verdict", "reason",
+)  # fmt: skip
+
+
+def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResponse:
+    """A CSV to download, kept by no cache: it names people or lets them in."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    writer = csv.writer(response)
+    writer.writerow(heads)
+    writer.writerows([cell(value) for value in row] for row in rows)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
+    study = seat.study
+    how = recruitment.recruiting_of(study)
+    is_nested = recruitment.is_nested(study)
+    link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+    exit_forms = [forms.get(outcome) or ExitForm(study, outcome, how.exits[outcome]) for outcome in OUTCOMES]
+    context = {
+        "study": study,
+        "seat": seat,
+        "how": how,
+        "has_panel": how.panel.key != NONE,
+        "code_problems": code_problems(how.exits, how.panel),
+        "entrance_label": ENTRANCE_LABELS[Entrance(how.entrance)],
+        "link": link,
+        "paste": link + how.panel.query,
+        "panel_form": PanelForm(how),
+        "limits_form": LimitsForm(how, default_pause_threshold(study)),
+        "pause_threshold": pause_threshold(study, how),
+        "most_per_network": how.most_per_network or MOST_PER_NETWORK,
+        "exits": [
+            (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
+             how.exits[form.outcome].template(how.panel), bool(form.errors))
+            for form in exit_forms
+        ],
+        "excluded_form": ExcludedStudiesForm(study, request.user, how.excluded_studies),
+        "links_form": LinksForm(),
+        "link_counts": recruitment.link_counts(study),
+        "guests_form": GuestsForm(),
+        "n_guests": study.guests.count(),
+        "came": recruitment.entrance_counts(study),
+        "interviewers": recruitment.interviewers_of(study),
+        "is_nested": is_nested,
+        "nested_sentence": nested_sentence(),
+        "without_interviewer": recruitment.conditions_without_interviewer(study) if is_nested else (),
+        "n_submissions": study.submissions.count(),
+        **forms,
+    }  # fmt: skip
+    return render(request, "console/studies/recruiting.html", context)
+
+
+@require_safe
+@seated(OWNERS)
+def study_recruiting(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The study's recruiting settings."""
+    return _page(request, seat)
+
+
+def _act(
+    request: HttpRequest, seat: Seat, name: str, form: Any, act: Callable[[], Any], success: str | Callable[[Any], str]
+) -> HttpResponse:
+    """Apply a form, or show it again with its errors."""
+    if form.is_valid():
+        try:
+            done = act()
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, success if isinstance(success, str) else success(done))
+            return redirect("studies:recruiting", slug=seat.study.slug)
+    messages.error(request, "Nothing was changed; see the errors in the form.")
+    return _page(request, seat, **{name: form})
+
+
+@require_POST
+@seated(OWNERS)
+def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set the panel and who may enter."""
+    form = PanelForm(recruitment.recruiting_of(seat.study), request.POST)
+
+    def act() -> Any:
+        return changing.set_panel(study=seat.study, actor=request.user, **form.changes())
+
+    return _act(request, seat, "panel_form", form, act, "The panel and the entry are saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set the studies whose participants are not admitted."""
+    excluded = recruitment.recruiting_of(seat.study).excluded_studies
+    form = ExcludedStudiesForm(seat.study, request.user, excluded, request.POST)
+
+    def act() -> Any:
+        return changing.exclude_studies(study=seat.study, slugs=form.cleaned_data["studies"], actor=request.user)
+
+    return _act(request, seat, "excluded_form", form, act, "The entry rule is saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set how many may enter within ten minutes."""
+    how = recruitment.recruiting_of(seat.study)
+    form = LimitsForm(how, default_pause_threshold(seat.study), request.POST)
+
+    def act() -> Any:
+        return changing.set_limits(study=seat.study, actor=request.user, **form.cleaned_data)
+
+    return _act(request, seat, "limits_form", form, act, "The entry limits are saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
+    """Set the exit link of one outcome."""
+    if outcome not in OUTCOMES:
+        raise Http404("There is no such exit.")
+    form = ExitForm(seat.study, outcome, recruitment.recruiting_of(seat.study).exits[outcome], request.POST)
+
+    def act() -> Any:
+        return changing.set_exits(study=seat.study, exits={outcome: form.exit()}, actor=request.user)
+
+    return _act(request, seat, outcome, form, act, "The exit is saved.")
+
+
+@require_POST
+@seated(OWNERS)
+def make_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Create personal links and send them as a CSV; they are not stored and cannot be shown again."""
+    form = LinksForm(request.POST, request.FILES)
+    if form.is_valid():
+        n, text = form.cleaned_data["n"] or 0, form.entries
+        try:
+            created = changing.create_links(study=seat.study, n=n, text=text, actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            rows = [
+                [link.pk, link.label,
+                 request.build_absolute_uri(reverse("participant:personal", args=[seat.study.slug, key]))]
+                for link, key in created
+            ]  # fmt: skip
+            return _table(f"study-{seat.study.slug}_personal-links.csv", LINK_HEADS, rows)
+    return _page(request, seat, links_form=form)
+
+
+@require_POST
+@seated(OWNERS)
+def close_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Close every unused personal link."""
+    n = changing.close_unused_links(study=seat.study, actor=request.user)
+    messages.success(request, f"{n:,} unused links are closed.")
+    return redirect("studies:recruiting", slug=seat.study.slug)
+
+
+@require_POST
+@seated(OWNERS)
+def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Replace the guest list."""
+    form = GuestsForm(request.POST, request.FILES)
+
+    def act() -> int:
+        return changing.set_guests(study=seat.study, text=form.entries, actor=request.user)
+
+    return _act(request, seat, "guests_form", form, act, lambda n: f"The guest list has {n:,} ids.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS)
+def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The panel's submissions compared with the study's data; a list is loaded completely or not at all."""
+    how = recruitment.recruiting_of(seat.study)
+    form = SubmissionsForm(request.POST or None, request.FILES or None)
+    problems: list[dict[str, Any]] = []
+    if request.method == "POST" and form.is_valid():
+        columns = columns_of(how.panel, **form.column_names)
+        try:
+            done = load_submissions(
+                study=seat.study, data=form.cleaned_data["file"], columns=columns, actor=request.user
+            )
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+            problems = refusal.extra.get("problems", [])
+        else:
+            unknown = f" {done.n_unknown:,} ids belong to no participant." if done.n_unknown else ""
+            messages.success(
+                request,
+                f"{done.n_read:,} submissions read: {done.n_new:,} new, {done.n_changed:,} changed; "
+                f"{done.n_returned:,} slots reopened.{unknown}",
+            )
+            return redirect("studies:submissions", slug=seat.study.slug)
+    lines = approvals.approvals_of(seat.study)
+    verdicts = (approvals.APPROVE, approvals.LOOK, approvals.NOTHING)
+    context = {
+        "study": seat.study,
+        "how": how,
+        "has_panel": how.panel.key != NONE,
+        "form": form,
+        "problems": problems,
+        "lines": lines,
+        "counts": [(verdict, sum(line.verdict == verdict for line in lines)) for verdict in verdicts],
+    }
+    return render(request, "console/studies/submissions.html", context)
+
+
+@require_safe
+@seated(OWNERS)
+def approvals_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The approvals as a CSV."""
+    rows = [
+        [approval.person, approval.submission, approval.told, approval.participant, approval.status,
+         approval.is_complete, approval.code_given, approval.code_expected, approval.is_code_right,
+         approval.verdict, approval.reason]
+        for approval in approvals.approvals_of(seat.study)
+    ]  # fmt: skip
+    return _table(f"study-{seat.study.slug}_identifiable-true_approvals.csv", APPROVAL_HEADS, rows)

@@ -1,0 +1,125 @@
+"""Variables about a recommended item: one column in long files, one for each rank in wide ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from studies.data.codebook.participants import Person, participant_variables, rated_variables, same_as
+from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
+from studies.data.codebook.variable import YES_NO, Variable, lifted, shown
+from studies.design.selectors.placeholders import asked_questions
+from studies.enums import Provenance
+from studies.instrument.flow import BRANCHES
+from studies.instrument.questionnaires import schema
+from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.models import Study
+from studies.participation.selectors.responses import Recommended
+
+FROM_EVENTS = "from the events since the list was there"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A recommended item with the participant it was shown to."""
+
+    person: Person
+    item: Recommended
+
+
+READER: Reader[Recommended] = Reader(
+    answers=lambda item: item.answers,
+    not_asked=lambda item: item.not_asked,
+    orders=lambda item: item.orders,
+    is_erased=lambda item: False,  # an erased participant has no items
+)
+
+
+def _scored(scale: ScaleOfStudy) -> Variable[Recommended]:
+    def score(item: Recommended) -> float | None:
+        value = scale.score(item.answers)
+        return None if value is None else float(value)
+
+    return scale_variable(f"item.scale.{scale.key}", scale, score)
+
+
+def _measure(field: str) -> Callable[[Recommended], Any]:
+    return lambda item: getattr(item.measures, field) if item.measures else None
+
+
+def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
+    """Variables of each recommended item."""
+    questionnaire = asked_questions(study)
+    item_questions = questionnaire.items
+    questions = [
+        variable for q in item_questions for variable in question_variables(schema.ITEMS, f"item.{q.key}", q, READER)
+    ]
+    questions += order_variables(schema.ITEMS, "item", item_questions, READER)
+    scales = [_scored(scale) for scale in scales_of(questionnaire) if scale.is_about_items]
+    return (
+        Variable("item.rank", "Rank of the recommended item", "integer", lambda i: i.slot.rank, minimum=1),
+        Variable("item.id", "Recommended item", "text", lambda i: i.slot.item.external_id,
+                 allowed="the dataset's own id"),
+        Variable("item.title", "Its title and year", "text", lambda i: str(i.slot.item)),
+        Variable("item.score", "Score the model gave it", "number", lambda i: i.slot.score,
+                 allowed="empty where popularity filled the slot", direction="high ranks first"),
+        Variable("item.is_filled", "Whether popularity filled the slot", "boolean", lambda i: i.slot.is_filled,
+                 values=YES_NO),
+        *questions,
+        *scales,
+        Variable("item.branch", "Wording in which the rating was asked", "category", _measure("branch"),
+                 values=same_as(BRANCHES), derivation="from item.watched and item.trailer_seen"),
+        Variable("item.fon", "First-order novelty", "integer", _measure("fon"),
+                 values=(("1", "not watched"), ("0", "watched")), derivation="1 - item.watched",
+                 direction="high is newer"),
+        Variable("item.son", "Second-order novelty", "integer", _measure("son"),
+                 values=(("1", "neither watched nor heard of"), ("0", "else")),
+                 derivation="1 where item.watched and item.heard are both 0", direction="high is newer"),
+        Variable("item.details_opened", "Whether its details were opened", "boolean",
+                 lambda i: "details_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
+        Variable("item.has_trailer", "Whether there was a trailer of it when the list was made", "boolean",
+                 lambda i: i.slot.has_trailer, values=YES_NO,
+                 allowed="for an item without one, questions refer to its details; empty if unknown"),
+        Variable("item.trailer_opened", "Whether its trailer was opened", "boolean",
+                 lambda i: "trailer_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
+        Variable("item.rating_provenance", "Where the rating comes from", "category",
+                 lambda i: i.provenance.get("rating"), values=same_as(Provenance.values)),
+    )  # fmt: skip
+
+
+def _person(row: Judged) -> Person:
+    return row.person
+
+
+def _item(row: Judged) -> Recommended:
+    return row.item
+
+
+def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Judged], ...]:
+    """Columns of the file with one row per participant and recommended item."""
+    people = [lifted(variable, _person) for variable in participant_variables(study)]
+    return shown(
+        [*people, *(lifted(variable, _item) for variable in item_variables(study))], with_identifying=with_identifying
+    )
+
+
+def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Person], ...]:
+    """Columns of the file with one row per participant; names contain the numbers of items and ratings."""
+    variables = [*participant_variables(study)]
+    for position in range(1, int(study.settings["ratings_asked"]) + 1):
+        variables += rated_variables(position)
+    for rank in range(1, int(study.settings["list_length"]) + 1):
+        for variable in item_variables(study):
+            if variable.name == "item.rank":
+                continue
+            variables.append(_at(variable, rank))
+    return shown(variables, with_identifying=with_identifying)
+
+
+def _at(variable: Variable[Any], rank: int) -> Variable[Person]:
+    def read(person: Person) -> Any:
+        return variable.read(person.record.items[rank - 1]) if len(person.record.items) >= rank else None
+
+    name = variable.name.replace("item.", f"item.{rank}.", 1)
+    return replace(variable, name=name, meaning=f"{variable.meaning} (item {rank})", read=read)

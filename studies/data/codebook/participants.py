@@ -1,0 +1,248 @@
+"""Variables about a participant: ids and status, answers about the whole list, and measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
+from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
+from studies.design.selectors.placeholders import asked_questions
+from studies.enums import Entrance, Mode, ParticipantStatus
+from studies.instrument import flags
+from studies.instrument.flow import AFTER, STEPS
+from studies.instrument.questionnaires import schema
+from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
+from studies.models import Study
+from studies.monitoring.selectors.exclusions import planned_rule
+from studies.participation.selectors.responses import Record
+from studies.usage_data import is_usage, taken_from, taken_rule
+
+SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
+SPAN_0_1 = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
+
+
+@dataclass(frozen=True)
+class Person:
+    """A participant's record with flags, exclusions and completeness."""
+
+    record: Record
+    number: int  # in order of entry, from 1, over all participants of the study
+    flags: tuple[str, ...] = ()
+    excluded: str | None = None  # the reason
+    is_left_out_by_plan: bool = False
+    incomplete: str | None = None  # the reason
+    external_ids: tuple[tuple[str, str], ...] = ()
+
+
+Of = Variable[Person]
+
+
+def same_as(values: tuple[str, ...] | list[str]) -> tuple[tuple[str, str], ...]:
+    """Values that are their own labels."""
+    return tuple((value, value) for value in values)
+
+
+def _field(name: str, meaning: str, kind: str, field: str, **facts: Any) -> Of:
+    return Variable(name, meaning, kind, lambda p: getattr(p.record.participant, field), **facts)
+
+
+def _measure(name: str, meaning: str, kind: str, field: str, derivation: str, **facts: Any) -> Of:
+    def read(person: Person) -> Any:
+        return getattr(person.record.measures, field) if person.record.measures else None
+
+    return Variable(name, meaning, kind, read, derivation=derivation, **facts)
+
+
+def _version(person: Person) -> str:
+    version = person.record.participant.version
+    return version.design_hash if version else ""
+
+
+def _condition(person: Person) -> str | None:
+    condition = person.record.participant.condition
+    return condition.label if condition else None
+
+
+def _consent_version(person: Person) -> int | None:
+    version = person.record.participant.consent_version
+    return version.number if version else None
+
+
+def _external(person: Person) -> Any:
+    return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
+
+
+def _interview(field: str) -> Callable[[Person], Any]:
+    def read(person: Person) -> Any:
+        interview = getattr(person.record.participant, "interview", None)
+        return None if interview is None else getattr(interview, field) or None
+
+    return read
+
+
+def _entrance_variables() -> Iterator[Of]:
+    """The participant's entrance and the interviewer's notes."""
+    yield _field("participant.entrance", "Entrance used by the participant", "category", "entrance",
+                 values=tuple((value, str(label).lower()) for value, label in Entrance.choices))  # fmt: skip
+    yield Variable("interview.interviewer", "Number of the interviewer who started the session", "integer",
+                   _interview("number"), minimum=1, derivation="in order of first sessions")  # fmt: skip
+    yield Variable("interview.place", "Where the session took place, as the interviewer noted", "text",
+                   _interview("place"), allowed="free text", identifies=INDIRECTLY)  # fmt: skip
+    yield Variable("interview.label", "Label of the interviewee, as the interviewer noted", "text",
+                   _interview("label"), allowed="free text", identifies=YES)  # fmt: skip
+
+
+def identity_variables(study: Study) -> Iterator[Of]:
+    """The participant's ids, status and condition."""
+    yield Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id,
+                   allowed="6 characters, A to Z and 2 to 7",
+                   derivation="salted hash of the participant's code, with a salt of the study's own")  # fmt: skip
+    yield _field("participant.code", "Code shown to the participant", "text", "code", allowed="6 characters",
+                 identifies=YES)  # fmt: skip
+    yield _field("participant.completion_code", "Code the participant can show to be paid", "text", "completion_code",
+                 allowed="8 characters", identifies=YES, source="Thank you")  # fmt: skip
+    yield Variable("participant.external_ids", "Ids of the participant at other sites", "text", _external,
+                   allowed="NAME=VALUE; …", identifies=YES, source="The link")  # fmt: skip
+    yield Variable("participant.id_in_session", "Number of the participant in order of entry", "integer",
+                   lambda p: p.number, minimum=1)  # fmt: skip
+    yield Variable("study.design_hash", "SHA-256 of the frozen design the participant met", "text", _version,
+                   allowed="64 hexadecimal digits")  # fmt: skip
+    yield _field("participant.mode", "Mode of the participant", "category", "mode", values=same_as(Mode.values))
+    yield _field("participant.status", "Status of the participant", "category", "status",
+                 values=same_as(ParticipantStatus.values))  # fmt: skip
+    yield Variable("participant.is_complete", "Whether the study was completed with all answers",
+                   "boolean", lambda p: p.incomplete is None, values=YES_NO)  # fmt: skip
+    yield Variable("participant.why_incomplete", "Why the data are not complete", "text", lambda p: p.incomplete,
+                   allowed="a sentence; empty where they are complete")  # fmt: skip
+    yield Variable("participant.is_excluded", "Whether the researcher excluded the participant",
+                   "boolean", lambda p: p.excluded is not None, values=YES_NO)  # fmt: skip
+    yield Variable("participant.excluded_reason", "Why", "text", lambda p: p.excluded,
+                   allowed="the researcher's words", identifies=INDIRECTLY)  # fmt: skip
+    rule = planned_rule(study)
+    yield Variable("participant.is_left_out_by_plan", "Whether the plan excludes the participant",
+                   "boolean", lambda p: p.is_left_out_by_plan, values=YES_NO,
+                   derivation=f"participant.flags has one of {', '.join(rule)}" if rule
+                   else "the plan excludes no participant for a flag")  # fmt: skip
+    yield Variable("participant.flags", "Quality flags", "text", lambda p: " ".join(p.flags) or None,
+                   allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
+                   derivation="by the study's thresholds; a flag excludes only if the plan says so")  # fmt: skip
+    steps = [step for step in STEPS if step != AFTER or study.questionnaire.get("after")]
+    yield _field("participant.step", "Step of the study the participant reached", "category", "step",
+                 values=same_as(steps))  # fmt: skip
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    yield Variable("participant.condition", "Condition (the recommender the participant met)", "category", _condition,
+                   values=same_as(labels))  # fmt: skip
+    yield _field("participant.stratum", "Stratum within which conditions were assigned", "category", "stratum",
+                 allowed="as the design's rules name them", identifies=INDIRECTLY)  # fmt: skip
+    yield _field("participant.language", "Language of the pages", "category", "language",
+                 values=same_as(study.settings.get("languages", [])))  # fmt: skip
+    yield Variable("participant.consent_version", "Number of the consent text the participant agreed to", "integer",
+                   _consent_version, minimum=1, source="Consent",
+                   derivation="1 is the text of the launch; each later change of it has the next number")  # fmt: skip
+    yield _field("participant.consent_language", "Language in which the consent text was read", "category",
+                 "consent_language", values=same_as(study.settings.get("languages", [])), source="Consent")  # fmt: skip
+    yield _field("participant.source_user", "User of the dataset whose ratings the simulated participant uses", "text",
+                 "source_user", allowed="the dataset's own id")  # fmt: skip
+    planted = study.settings.get("planted_effects", {})
+    yield Variable("participant.planted_effects", "Effects planted in a simulated participant's answers", "text",
+                   lambda p: planted.get(_condition(p)) if p.record.participant.mode == Mode.SIMULATED else None,
+                   allowed="JSON object of variable and shift; empty where nothing was planted",
+                   derivation="stated when the simulated participants were made")  # fmt: skip
+    for name, meaning, field in (
+        ("consented", "When consent was given", "consented_at"),
+        ("assigned", "When a slot was taken", "assigned_at"),
+        ("completed", "When the study was completed", "completed_at"),
+    ):
+        yield _field(f"participant.time_{name}_utc", meaning, "datetime", field, allowed="ISO 8601, UTC")
+    yield from _entrance_variables()
+    yield Variable("participant.share_modelled", "Share of answers and ratings made by the model of answers",
+                   "number", lambda p: p.record.n_modelled / p.record.n_answers if p.record.n_answers else None,
+                   **SPAN_0_1)  # type: ignore[arg-type]  # fmt: skip
+
+
+def _measures() -> Iterator[Of]:
+    more = {"direction": "high is better"}
+    new = {"direction": "high is newer"}
+    yield _measure("measure.accuracy", "Perceived accuracy", "number", "accuracy",
+                   "mean of item.rating over the recommended items", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.fon", "First-order novelty", "number", "fon",
+                   "mean of item.fon: share of items not watched", **SPAN_0_1, **new)  # fmt: skip
+    yield _measure("measure.son", "Second-order novelty", "number", "son",
+                   "mean of item.son: share of items neither watched nor heard of", **SPAN_0_1, **new)  # fmt: skip
+    yield _measure("measure.satisfaction", "Global satisfaction with the list", "integer", "satisfaction",
+                   "overall.satisfaction", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.liking", "Mean rating of the items watched", "number", "liking",
+                   "mean of item.rating where item.watched is 1", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.interest", "Mean rating of the items not watched", "number", "interest",
+                   "mean of item.rating where item.watched is 0", **SPAN_1_5, **more)  # fmt: skip
+    yield _measure("measure.n_liking", "Items watched", "integer", "n_liking", "count", minimum=0)
+    yield _measure("measure.n_interest", "Items not watched", "integer", "n_interest", "count", minimum=0)
+
+
+def _lists(study: Study) -> Iterator[Of]:
+    if is_usage(study.dataset_version):
+        lowest = taken_from(study.settings)
+        yield Variable("list.n_taken", "Rated items that entered the profile as taken", "integer",
+                       lambda p: sum(rating.rating >= lowest for rating in p.record.profile)
+                       if p.record.recommendations else None,
+                       minimum=0, derivation=f"{taken_rule(study.settings)} With 0 the list was made without a profile",
+                       source="Rate what you know")  # fmt: skip
+    yield Variable("list.model", "SHA-256 of the model that made the list", "text",
+                   lambda p: p.record.recommendations.model_digest if p.record.recommendations else None,
+                   allowed="64 hexadecimal digits")  # fmt: skip
+    yield Variable("list.seconds", "Time the model took", "number",
+                   lambda p: p.record.recommendations.seconds if p.record.recommendations else None,
+                   allowed="seconds", minimum=0)  # fmt: skip
+
+
+def _reader(block: str) -> Reader[Person]:
+    return Reader(
+        answers=lambda person: person.record.answers,
+        not_asked=lambda person: person.record.not_asked,
+        orders=lambda person: person.record.participant.shown_orders.get(block, {}),
+        is_erased=lambda person: person.record.participant.erased_at is not None,
+    )
+
+
+def _scored(scale: ScaleOfStudy) -> Of:
+    def score(person: Person) -> float | None:
+        value = score_of_participant(scale, person.record.answers, [item.answers for item in person.record.items])
+        return None if value is None else float(value)
+
+    suffix = " (mean over the recommended items)" if scale.is_about_items else ""
+    return scale_variable(f"scale.{scale.key}", scale, score, suffix)
+
+
+def participant_variables(study: Study) -> tuple[Of, ...]:
+    """Variables of each participant, in both long and wide files."""
+    questionnaire = asked_questions(study)
+    questions: list[Of] = []
+    for block in (schema.ABOUT, schema.OVERALL, schema.AFTER):
+        reader = _reader(block)
+        for question in questionnaire.block(block):
+            questions += question_variables(block, f"{block}.{question.key}", question, reader)
+        questions += order_variables(block, block, questionnaire.block(block), reader)
+    return (
+        *identity_variables(study),
+        *questions,
+        *(_scored(scale) for scale in scales_of(questionnaire)),
+        *_measures(),
+        *_lists(study),
+    )
+
+
+def rated_variables(position: int) -> Iterator[Of]:
+    """The item rated as number `position`, from 1, and its rating."""
+
+    def rating(person: Person) -> Any:
+        profile = person.record.profile
+        return profile[position - 1] if len(profile) >= position else None
+
+    yield Variable(f"profile.{position}.item", f"Item rated as number {position}", "text",
+                   lambda p: rating(p).item.external_id if rating(p) else None, allowed="the dataset's own id",
+                   source="Rate what you know")  # fmt: skip
+    yield Variable(f"profile.{position}.rating", f"Rating given as number {position}", "integer",
+                   lambda p: rating(p).rating if rating(p) else None, direction="high is better",
+                   source="Rate what you know", **SPAN_1_5)  # type: ignore[arg-type]  # fmt: skip

@@ -1,0 +1,219 @@
+"""Variables of a questionnaire's questions and scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+from studies.data.codebook.variable import INDIRECTLY, NO, YES, YES_NO, Row, Variable
+from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.schema import Question
+from studies.instrument.scales import ScaleOfStudy
+
+TYPES = {
+    "yes_no": "boolean", "number": "integer", "likert": "integer", "slider": "number", "choice": "category",
+    "text": "text", "long_text": "text",
+}  # fmt: skip
+INDIRECT = frozenset({"age", "gender", "gender_text", "education", "nationality", "comment"})
+FREE = ("text", "long_text")
+SCREENS = {
+    schema.ABOUT: "About you", schema.ITEMS: "Each recommended item", schema.OVERALL: "Overall",
+    schema.AFTER: "Some more questions",
+}  # fmt: skip
+NOT_ASKED, NOT_ANSWERED, WAS_DECLINED, ERASED = "not_asked", "not_answered", "declined", "erased"
+WHY_MISSING = (
+    (NOT_ASKED, "earlier answers hid the question, or its page was not reached"),
+    (NOT_ANSWERED, "asked and not answered"),
+    (WAS_DECLINED, "asked, and the participant preferred not to say"),
+    (ERASED, "erased with the participant's answers, or alone since it named a person"),
+)
+
+
+@dataclass(frozen=True)
+class Reader(Generic[Row]):
+    """Access to a row's answers: values by key, questions not asked, orders shown, and erasure."""
+
+    answers: Callable[[Row], Mapping[str, Any]]
+    not_asked: Callable[[Row], AbstractSet[str]]
+    orders: Callable[[Row], Mapping[str, Any]]
+    is_erased: Callable[[Row], bool]
+
+    def value(self, row: Row, key: str) -> Any:
+        """An answer; None where there is none, or it was declined or erased."""
+        answer = self.answers(row).get(key)
+        return None if schema.is_declined(answer) or schema.is_erased(answer) else answer
+
+    def why_missing(self, row: Row, key: str) -> str | None:
+        """Why there is no answer; None where there is one."""
+        answer = self.answers(row).get(key)
+        if schema.is_erased(answer):
+            return ERASED
+        if answer is not None:
+            return WAS_DECLINED if schema.is_declined(answer) else None
+        if self.is_erased(row):
+            return ERASED
+        return NOT_ASKED if key in self.not_asked(row) else NOT_ANSWERED
+
+
+def question_variables(
+    block: str, name: str, question: Question, reader: Reader[Row]
+) -> Iterator[Variable[Row]]:  # fmt: skip
+    """The variables of a question; free text may identify a person in combination with other data.
+
+    A multiple choice has a column per choice, a matrix one per row, and a free-text option one for its text. Where an
+    answer can be missing for several reasons, ``.missing`` gives the reason; ``.order`` gives the order in which
+    choices or rows were shown. All variables of an identifying question are identifying, so that an export
+    holds all or none.
+    """
+    for variable in _question_variables(block, name, question, reader):
+        yield replace(variable, identifies=YES) if question.is_identifying else variable
+
+
+def _question_variables(
+    block: str, name: str, question: Question, reader: Reader[Row]
+) -> Iterator[Variable[Row]]:  # fmt: skip
+    key, wording = question.key, next(iter(question.text.values()))
+    source = SCREENS[block]
+    common: dict[str, Any] = {"source": source, "identifies": INDIRECTLY if key in INDIRECT else NO}
+    if question.kind == schema.MULTIPLE:
+        yield from _chosen(name, question, reader, common)
+    elif question.kind == schema.MATRIX:
+        yield from _rows(name, question, reader, common)
+    else:
+        yield _answer(name, question, reader, source)
+    if question.other:
+        yield Variable(f"{name}.other", f"{wording} (own words)", "text",
+                       lambda row: schema.own_words(reader.answers(row).get(key)) or None,
+                       allowed="text of at most 200 characters", identifies=INDIRECTLY, source=source)  # fmt: skip
+    if question.kind == schema.ATTENTION:
+        yield Variable(f"{name}.passed", f"Whether the attention check {key} was passed", "boolean",
+                       lambda row: _passed(question, reader.value(row, key)), values=YES_NO, source=source,
+                       derivation=f"{name} is {question.expects}")  # fmt: skip
+    may_be_missing = question.shown_if is not None or not question.required or question.may_decline
+    if may_be_missing or question.is_identifying:
+        yield Variable(f"{name}.missing", f"Why {key} has no answer", "category",
+                       lambda row: reader.why_missing(row, key), values=WHY_MISSING, source=source,
+                       allowed="empty where it has one")  # fmt: skip
+    if question.random_order:
+        shown = "rows" if question.kind == schema.MATRIX else "choices"
+        yield Variable(f"{name}.order", f"Order in which the {shown} of {key} were shown", "text",
+                       lambda row: _spaced(reader.orders(row).get("within", {}).get(key)),
+                       allowed="values with spaces between; empty where it was not shown", source=source)  # fmt: skip
+
+
+def order_variables(
+    block: str, name: str, questions: tuple[Question, ...], reader: Reader[Row]
+) -> Iterator[Variable[Row]]:
+    """The order of a block's questions, where some come in a random one."""
+    if any(question.random_group for question in questions):
+        yield Variable(f"{name}.order", "Order in which the questions were shown", "text",
+                       lambda row: _spaced(reader.orders(row).get("questions")),
+                       allowed="keys with spaces between; empty where they were not shown",
+                       source=SCREENS[block])  # fmt: skip
+
+
+def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], suffix: str = "") -> Variable[Row]:
+    """The score of a scale."""
+    members = ", ".join(f"{member.name}{' (reversed)' if member.is_reversed else ''}" for member in scale.members)
+    return Variable(
+        name=name,
+        meaning=f"{next(iter(scale.name.values()))}{suffix}",
+        type="number",
+        read=score,
+        allowed=f"{scale.minimum} to {scale.maximum}; empty where too few were answered",
+        derivation=f"mean of {members}; a reversed answer x counts as {scale.minimum} + {scale.maximum} - x; at least "
+        f"{scale.least_answered:.0%} of them answered",
+        direction="high means more of it",
+        minimum=scale.minimum,
+        maximum=scale.maximum,
+    )
+
+
+def _answer(name: str, question: Question, reader: Reader[Row], source: str) -> Variable[Row]:
+    key = question.key
+    is_numeric = question.is_on_points or question.kind in (schema.NUMBER, schema.SLIDER)
+    kind = TYPES.get(question.kind) or ("integer" if question.is_on_points else "category")
+    if question.kind == schema.NUMBER and question.decimals:
+        kind = "number"
+    return Variable(
+        name=name,
+        meaning=next(iter(question.text.values())),
+        type=kind,
+        read=lambda row: schema.plain_answer(reader.value(row, key)),
+        allowed=_allowed(question),
+        values=_labels(question),
+        identifies=INDIRECTLY if key in INDIRECT or question.kind in FREE else NO,
+        source=source,
+        direction=_direction(question.is_reversed),
+        is_reversed=question.is_reversed,
+        minimum=question.minimum if is_numeric else None,
+        maximum=question.maximum if is_numeric else None,
+    )
+
+
+def _direction(is_reversed: bool) -> str:
+    return "low means more of what the scale measures" if is_reversed else ""
+
+
+def _chosen(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
+    wording = next(iter(question.text.values()))
+    for choice in question.choices:
+        yield Variable(f"{name}.{choice.value}", f"{wording}: {next(iter(choice.label.values()))}", "boolean",
+                       _chosen_reader(reader, question.key, choice.value), values=YES_NO, **common)  # fmt: skip
+
+
+def _chosen_reader(reader: Reader[Row], key: str, value: str) -> Callable[[Row], bool | None]:
+    def read(row: Row) -> bool | None:
+        answer = reader.value(row, key)
+        return None if answer is None else value in answer
+
+    return read
+
+
+def _rows(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
+    wording = next(iter(question.text.values()))
+    for line in question.rows:
+        yield Variable(f"{name}.{line.key}", f"{wording}: {next(iter(line.text.values()))}",
+                       "category" if question.choices else "integer",
+                       _row_reader(reader, question.key, line.key),
+                       allowed=_allowed(question), values=_labels(question), is_reversed=line.is_reversed,
+                       direction=_direction(line.is_reversed), minimum=question.minimum, maximum=question.maximum,
+                       **common)  # fmt: skip
+
+
+def _row_reader(reader: Reader[Row], key: str, line: str) -> Callable[[Row], Any]:
+    return lambda row: (reader.value(row, key) or {}).get(line)
+
+
+def _passed(question: Question, answer: Any) -> bool | None:
+    return None if answer is None else bool(answer == question.expects)
+
+
+def _spaced(values: Any) -> str | None:
+    return " ".join(values) if values else None
+
+
+def _labels(question: Question) -> tuple[tuple[str, str], ...]:
+    if question.kind == "yes_no":
+        return YES_NO
+    own = ((schema.OTHER, next(iter(question.other.values()))),) if question.other else ()
+    return (*((choice.value, next(iter(choice.label.values()))) for choice in question.choices), *own)
+
+
+def _allowed(question: Question) -> str:
+    text = ""
+    if question.kind in FREE:
+        text = f"text of at most {question.max_length} characters"
+    elif question.minimum is not None and question.maximum is not None and question.kind != schema.MULTIPLE:
+        text = f"{question.minimum} to {question.maximum}"
+        if labels := next(iter(question.labels.values()), None):
+            text += f" ({', '.join(f'{question.minimum + at} = {label}' for at, label in enumerate(labels))})"
+        elif ends := next(iter(question.ends.values()), None):
+            text += f" ({question.minimum} = {ends[0]}, {question.maximum} = {ends[1]})"
+    if question.unit:
+        text = f"{text}, in {next(iter(question.unit.values()))}".lstrip(", ")
+    if question.shown_if is not None:
+        text = f"{text}; empty where it was not asked" if text else "empty where it was not asked"
+    return text

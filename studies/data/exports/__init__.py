@@ -1,0 +1,9 @@
+"""Files of a study's data, each with codebook, counts, checksums, allocation log and flow."""
+
+from __future__ import annotations
+
+from studies.data.exports.making import FORMATS, exported_modes, write_export
+from studies.data.exports.tables import Options
+from studies.data.exports.writing import Written, zipped_to
+
+__all__ = ["FORMATS", "Options", "Written", "exported_modes", "write_export", "zipped_to"]

@@ -1,0 +1,145 @@
+"""A package in Psych-DS format: dataset_description.json, data/, materials/, README, CHANGES."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.models import LogEntry
+from core.provenance import CODE_VERSION
+from studies.allocation.selectors.assignment_seed import seed_facts
+from studies.data.codebook.cells import iso_time
+from studies.data.codebook.variable import property_value
+from studies.data.exports.rows import Source
+from studies.data.exports.tables import Options, Table, write_codebook
+from studies.data.exports.writing import Written, write_json, write_table, write_text
+from studies.design.selectors.placeholders import as_read
+from studies.design.selectors.texts import languages_of, texts_of
+from studies.enums import Mode
+from studies.models import Study
+from studies.simulation.planted_effects import planted_sentence
+
+SCHEMA_VERSION = "Psych-DS 0.4.0"
+# The standard's file names are pairs of keyword and value; a value has letters and digits alone.
+NAMES = {
+    "wide": "participants", "long": "items", "ratings": "ratings", "events": "events", "pages": "pagetimes",
+    "page-medians": "pagemedians",
+    "allocation": "allocation",
+}  # fmt: skip
+DESCRIPTIONS = {
+    "participants": "one row per participant who gave consent",
+    "items": "one row per participant and recommended item",
+    "ratings": "one row per rating of a known item",
+    "events": "one row per event on a page",
+    "pagetimes": "one row per page that a participant finished, with oTree column names",
+    "pagemedians": "one row per page and mode: median and quartiles of time",
+    "allocation": "the allocation log, from which the assignment can be replayed",
+}
+
+
+def _stem(study: Study, name: str, options: Options) -> str:
+    word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
+    mark = "_identifiable-true" if options.include_external_ids else ""
+    return f"data/study-{word}{mark}_description-{name}"
+
+
+def write_package(
+    study: Study, tables: Mapping[str, Table], source: Source, options: Options, folder: Path
+) -> list[Written]:
+    """Write the package; every table is in data/ with its codebooks."""
+    files: list[Written] = []
+    described: dict[str, dict[str, Any]] = {}
+    for kind, name in NAMES.items():
+        table, stem = tables[kind], _stem(study, name, options)
+        files.append(write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source)))
+        files += write_codebook(folder, stem, table)
+        for variable in table.variables:
+            described.setdefault(variable.name, property_value(variable))
+    files += _materials(study, folder)
+    files.append(write_json(folder, "dataset_description.json", _description(study, list(described.values()), source)))
+    files.append(write_text(folder, "README.md", _readme(study, files, source, options)))
+    files.append(write_text(folder, "CHANGES.md", _changes(study)))
+    return files
+
+
+def _description(study: Study, variables: list[dict[str, Any]], source: Source) -> dict[str, Any]:
+    simulated = (
+        " It holds simulated participants, marked in participant.mode." if Mode.SIMULATED in source.modes else ""
+    )
+    return {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": study.title,
+        "description": (
+            "A between-subjects comparison of recommenders: each participant rated items they know, was shown the "
+            f"recommendations of one of them, and said what they thought of each.{simulated}"
+        ),
+        "schemaVersion": SCHEMA_VERSION,
+        "identifier": study.design_hash or study.slug,
+        "version": str(study.versions.count()),
+        "keywords": ["recommender systems", "user study", "perceived quality"],
+        "measurementTechnique": "online questionnaire",
+        "creator": {"@type": "SoftwareApplication", "name": "Parallax", "softwareVersion": CODE_VERSION},
+        "variableMeasured": variables,
+    }
+
+
+def _materials(study: Study, folder: Path) -> list[Written]:
+    version = study.versions.order_by("-number").first()
+    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
+    files = [
+        write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
+        write_json(folder, "materials/questionnaire.json", as_read(study)[1]),
+    ]
+    for language in sorted(languages_of(study)):
+        for name in ("consent", "debriefing"):
+            if text := texts_of(study, language).get(name):
+                files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
+    return files
+
+
+def _readme(study: Study, files: list[Written], source: Source, options: Options) -> str:
+    planted = study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {}
+    lines = [
+        f"# {study.title}",
+        "",
+        f"Data of the study `{study.slug}`, design hash `{study.design_hash or 'not launched yet'}`.",
+        "",
+        f"Participants: {' and '.join(source.modes)}."
+        + (" Simulated participants are no evidence about people." if Mode.SIMULATED in source.modes else ""),
+        *([planted_sentence(planted)] if planted else ()),
+        "Participants excluded by the researcher or by the plan of the launch are not included."
+        if options.without_excluded
+        else "Participants excluded by the researcher are marked by `participant.is_excluded`, with the reason; those "
+        "excluded by the plan of the launch are marked by `participant.is_left_out_by_plan`.",
+        "This package identifies people. Do not share it."
+        if options.include_external_ids
+        else "Ids are generated for publication and cannot be traced back to participants.",
+        "",
+        "## Files",
+        "",
+    ]
+    for file in files:
+        if file.name.endswith("_data.csv"):
+            name = file.name.removesuffix("_data.csv").rsplit("description-", 1)[1]
+            lines.append(f"- `{file.name}`: {DESCRIPTIONS[name]} ({file.n_rows} rows)")
+    lines += [
+        "- `materials/`: the frozen design, the questionnaire, the texts shown to participants",
+        "",
+        "Each table has a codebook beside it (`_codebook.csv`, `_codebook.json`, `_schema.json`). An empty cell means "
+        "no value, 1 and 0 mean yes and no, and times are in UTC.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _changes(study: Study) -> str:
+    """The study's activity log, oldest first, without the actors."""
+    lines = ["# Changes", ""]
+    for entry in LogEntry.objects.filter(kind="studies.study", object_id=study.pk).order_by("at", "id"):
+        if entry.facts.get("act") == "exported":
+            continue  # else every export would differ from the one before
+        lines.append(f"- {iso_time(entry.at)}: {entry.reason.strip() or entry.to_status}")
+    return "\n".join([*lines, ""])

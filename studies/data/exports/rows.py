@@ -1,0 +1,147 @@
+"""The rows of every format, read a few participants at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from studies.allocation.selectors.assignment_seed import revealed_seed
+from studies.data.codebook.happenings import Allotted, Happened, PageTime, Rated
+from studies.data.codebook.items import Judged
+from studies.data.codebook.participants import Person
+from studies.instrument import flow
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.models import Allocation, Event, ExternalId, Participant, Study
+from studies.monitoring.selectors.completeness import why_incomplete
+from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule
+from studies.monitoring.selectors.page_times import PageSummary, Spent, page_summaries, spent_by_page
+from studies.monitoring.selectors.quality import excluded, flags_by_participant
+from studies.participation.selectors.responses import public_ids, records
+
+ROWS_AT_ONCE = 2000
+
+
+@dataclass
+class Source:
+    """The data of an export, with flags, exclusions and ids looked up once.
+
+    Participants who enter later are skipped; read within `core.snapshot` for mutually consistent tables.
+    """
+
+    study: Study
+    modes: Sequence[str]
+    without_excluded: bool = False
+    with_external_ids: bool = False
+
+    def __post_init__(self) -> None:
+        self.flags = flags_by_participant(self.study, self.modes)
+        self.excluded = excluded(self.study, self.modes)
+        self.by_plan = excluded_by_rule(self.flags, planned_rule(self.study))
+        self.ids = public_ids(self.study)
+        self.numbers = {pk: number for number, pk in enumerate(sorted(self.ids), start=1)}
+        self.external: dict[int, list[tuple[str, str]]] = {}
+        if self.with_external_ids:
+            rows = ExternalId.objects.filter(study=self.study).order_by("participant_id", "name")
+            for participant, name, value in rows.values_list("participant_id", "name", "value"):
+                self.external.setdefault(participant, []).append((name, value))
+
+    @property
+    def exclusions(self) -> Exclusions:
+        """Participants excluded by hand or by the plan, with reasons."""
+        return merged(self.by_plan, self.excluded)
+
+    def is_left_out(self, participant_id: int | None) -> bool:
+        """Whether the export skips this participant."""
+        return self.without_excluded and (participant_id in self.excluded or participant_id in self.by_plan)
+
+    def people(self) -> Iterator[Person]:
+        """All participants of these modes who gave consent, in order of entry."""
+        for record in records(self.study, self.modes, with_times=True):
+            pk = record.participant.pk
+            if self.is_left_out(pk) or pk not in self.numbers:
+                continue
+            yield Person(
+                record=record,
+                number=self.numbers[pk],
+                flags=tuple(flag.key for flag in self.flags.get(pk, ())),
+                excluded=self.excluded[pk].reason if pk in self.excluded else None,
+                is_left_out_by_plan=pk in self.by_plan,
+                incomplete=why_incomplete(self.study, record),
+                external_ids=tuple(self.external.get(pk, ())),
+            )
+
+    def judged(self) -> Iterator[Judged]:
+        """All recommended items, by order of entry and rank."""
+        for person in self.people():
+            for item in person.record.items:
+                yield Judged(person, item)
+
+    def rated(self) -> Iterator[Rated]:
+        """All ratings of known items, by order of entry and of rating."""
+        for person in self.people():
+            for order, rating in enumerate(person.record.profile, start=1):
+                yield Rated(person, order, rating)
+
+    def happened(self) -> Iterator[Happened]:
+        """All events, by order of entry and time."""
+        people = Participant.objects.filter(study=self.study, mode__in=self.modes)
+        labels = dict(people.values_list("pk", "condition__label"))
+        rows = Event.objects.filter(participant__study=self.study, participant__mode__in=self.modes)
+        before, order = None, 0
+        for event in rows.select_related("participant").order_by("participant_id", "id").iterator(ROWS_AT_ONCE):
+            pk = event.participant_id
+            if self.is_left_out(pk) or pk not in self.ids or pk not in labels:
+                continue
+            order = order + 1 if pk == before else 1
+            before = pk
+            yield Happened(self.ids[pk], event.participant.mode, labels[pk], order, event)
+
+    def pages(self) -> Iterator[PageTime]:
+        """All finished pages, by order of entry and of steps."""
+        spent = spent_by_page(self.study, self.modes)
+        for person in self.people():
+            own = spent.get(person.record.participant.pk, {})
+            for index, (name, number, at) in enumerate(self._finished(person), start=1):
+                rank = number if name == flow.ITEMS else 0
+                yield PageTime(person, index, name, number, at, own.get((name, rank), Spent()))
+
+    def page_summaries(self) -> Iterator[PageSummary]:
+        """How long each page takes, by mode and in order of the steps."""
+        yield from page_summaries(self.study, self.modes)
+
+    def _finished(self, person: Person) -> Iterator[tuple[str, int, datetime]]:
+        """Pages with the time of their last stored entry; pages without entries are omitted."""
+        participant, recommendations = person.record.participant, person.record.recommendations
+        here = flow.STEPS.index(participant.step)
+        yield flow.CONSENT, 1, participant.consented_at
+        if participant.assigned_at is not None:
+            yield flow.ABOUT, 1, participant.assigned_at
+        if recommendations is not None:
+            yield flow.RATE, 1, recommendations.made_at
+        latest: dict[int, datetime] = {}
+        questionnaire = questionnaire_from(self.study.questionnaire)
+        elsewhere = {question.key for question in (*questionnaire.about, *questionnaire.after)}
+        for rank, question, answered_at in person.record.answered:
+            if rank or question not in elsewhere:
+                latest[rank] = max(latest.get(rank, answered_at), answered_at)
+        for rank in sorted(latest):
+            is_left = here > flow.STEPS.index(flow.ITEMS) or (
+                participant.step == flow.ITEMS and rank < participant.item_rank
+            )
+            if rank and is_left:
+                yield flow.ITEMS, rank, latest[rank]
+        if questionnaire.after and 0 in latest and here > flow.STEPS.index(flow.OVERALL):
+            yield flow.OVERALL, 1, latest[0]
+        if participant.completed_at is not None:
+            yield (flow.AFTER if questionnaire.after else flow.OVERALL), 1, participant.completed_at
+
+    def allotted(self) -> Iterator[Allotted]:
+        """The allocation log in order, including excluded participants, since it serves to replay the assignment."""
+        n_lines: Counter[str] = Counter()
+        rows = Allocation.objects.filter(study=self.study, mode__in=self.modes).select_related("condition")
+        for number, row in enumerate(rows.order_by("id").iterator(ROWS_AT_ONCE), start=1):
+            public = self.ids.get(row.participant_id) if row.participant_id else None
+            yield Allotted(number, public, row, revealed_seed(self.study, row.mode, n_lines[row.mode]))
+            n_lines[row.mode] += 1

@@ -1,0 +1,77 @@
+"""The tables that every format is made of, and their codebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from studies.data.codebook.happenings import (
+    allocation_variables,
+    event_variables,
+    page_summary_variables,
+    page_variables,
+    rating_variables,
+)
+from studies.data.codebook.items import long_variables, wide_variables
+from studies.data.codebook.variable import HEADS, Variable, as_json, line, table_schema
+from studies.data.exports.rows import Source
+from studies.data.exports.writing import Written, write_json, write_lines
+from studies.models import Study
+
+KEYS = {
+    "long": ("participant.id", "item.rank"),
+    "wide": ("participant.id",),
+    "events": ("participant.id", "event.order"),
+    "pages": ("participant_code", "page_index"),
+    "page-medians": ("page_name", "participant_mode"),
+    "ratings": ("participant.id", "rating.order"),
+    "allocation": ("allocation.number",),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an export includes besides anonymised live data."""
+
+    include_simulated: bool = False
+    include_external_ids: bool = False  # and codes; the files' names say so
+    without_excluded: bool = False
+
+    @property
+    def mark(self) -> str:
+        """The mark in names of files that identify people."""
+        return "identifiable-true_" if self.include_external_ids else ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of an export: its columns, and its rows."""
+
+    kind: str
+    variables: Sequence[Variable[Any]]
+    rows: Callable[[Source], Iterator[Any]]
+
+
+def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Table]:
+    """Every table there is, by kind."""
+    return {
+        "long": Table("long", long_variables(study, with_identifying=with_identifying), Source.judged),
+        "wide": Table("wide", wide_variables(study, with_identifying=with_identifying), Source.people),
+        "events": Table("events", event_variables(study), Source.happened),
+        "pages": Table("pages", page_variables(study), Source.pages),
+        "page-medians": Table("page-medians", page_summary_variables(study), Source.page_summaries),
+        "ratings": Table("ratings", rating_variables(study), Source.rated),
+        "allocation": Table("allocation", allocation_variables(study), Source.allotted),
+    }
+
+
+def write_codebook(folder: Path, stem: str, table: Table) -> list[Written]:
+    """The codebook of a table as CSV, as JSON, and as a Frictionless Table Schema."""
+    variables, n = table.variables, len(table.variables)
+    return [
+        write_lines(folder, f"{stem}_codebook.csv", HEADS, map(line, variables)),
+        write_json(folder, f"{stem}_codebook.json", [as_json(variable) for variable in variables], n),
+        write_json(folder, f"{stem}_schema.json", table_schema(variables, key=KEYS.get(table.kind, ())), n),
+    ]

@@ -1,0 +1,146 @@
+"""Writing files row by row while computing their digests, without holding them in memory."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from evaluation.exports import record_texts
+from studies.data.codebook.cells import cell, plain
+from studies.data.codebook.variable import Row, Variable
+
+CHUNK = 1 << 20
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Written:
+    """One file of an export; its name is relative to the export's folder."""
+
+    name: str
+    n_rows: int | None
+    sha256: str
+    n_bytes: int
+
+
+class _Digesting:
+    """A text file that computes the digest of its content."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digest = hashlib.sha256()
+        self.n_bytes = 0
+
+    def __enter__(self) -> Self:
+        self._file: IO[bytes] = self._path.open("wb")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def write(self, text: str) -> int:
+        content = text.encode("utf-8")
+        self._digest.update(content)
+        self.n_bytes += len(content)
+        return self._file.write(content)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _opened(folder: Path, name: str) -> _Digesting:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _Digesting(path)
+
+
+def write_text(folder: Path, name: str, text: str, n_rows: int | None = None) -> Written:
+    """Write a small file."""
+    with _opened(folder, name) as file:
+        file.write(text)
+    return Written(name, n_rows, file.sha256, file.n_bytes)
+
+
+def write_json(folder: Path, name: str, value: Any, n_rows: int | None = None) -> Written:
+    """Write a small JSON file."""
+    return write_text(folder, name, json.dumps(value, ensure_ascii=False, indent=2) + "\n", n_rows)
+
+
+def write_table(folder: Path, name: str, variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Written:
+    """Write a CSV file: the names of the variables, then a line per row."""
+    n = -1  # the header is no row
+    with _opened(folder, name) as file:
+        for text in table_texts(variables, rows):
+            file.write(text)
+            n += 1
+    return Written(name, n, file.sha256, file.n_bytes)
+
+
+def write_lines(folder: Path, name: str, heads: Sequence[str], lines: Iterable[dict[str, str]]) -> Written:
+    """Write a CSV file of lines that are text already; a researcher's own words among them are defused."""
+    n = 0
+    with _opened(folder, name) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(heads)
+        for line in lines:
+            writer.writerow([cell(line[head]) for head in heads])
+            n += 1
+    return Written(name, n, file.sha256, file.n_bytes)
+
+
+def values_by_name(variables: Sequence[Variable[Row]], row: Row) -> dict[str, Any]:
+    """A row's JSON values, by variable name."""
+    return {variable.name: plain(variable.read(row)) for variable in variables}
+
+
+def write_records(
+    folder: Path, name: str, head: dict[str, Any], key: str, records: Iterator[dict[str, Any]]
+) -> Written:
+    """Write one JSON object with the facts of `head`, and under `key` a list, one entry per line."""
+    n = -2  # the head and the end are no entries
+    with _opened(folder, name) as file:
+        for text in record_texts(head, key, records):
+            file.write(text)
+            n += 1
+    return Written(name, n, file.sha256, file.n_bytes)
+
+
+def table_texts(variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Iterator[str]:
+    """A CSV file as `write_table` writes it, a line at a time."""
+    line = io.StringIO()
+    writer = csv.writer(line, lineterminator="\n")
+    writer.writerow([variable.name for variable in variables])
+    yield line.getvalue()
+    for row in rows:
+        line.seek(0)
+        line.truncate()
+        writer.writerow([cell(variable.read(row)) for variable in variables])
+        yield line.getvalue()
+
+
+def sums_of(files: Sequence[Written]) -> str:
+    """The checksums as `sha256sum --check` reads them."""
+    return "".join(f"{file.sha256}  {file.name}\n" for file in files)
+
+
+def zipped_to(files: Sequence[Written], folder: Path, archive: Path) -> None:
+    """Put the files of an export into one archive; the same files give the same bytes."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
+        for file in files:
+            # A fixed time: the archive's own clock would make two equal exports differ.
+            entry = zipfile.ZipInfo(file.name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with (folder / file.name).open("rb") as source, whole.open(entry, "w", force_zip64=True) as target:
+                while chunk := source.read(CHUNK):
+                    target.write(chunk)

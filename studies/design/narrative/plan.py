@@ -1,0 +1,289 @@
+"""Sentences about the plan of a study, ready to paste.
+
+`alpha` is the level of the plan throughout.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+from inference.agreement import smallest_exact_p
+from inference.power import AnovaPower, DetectableEffect
+from inference.simulated_power import SimulatedPower
+from studies.instrument import flags
+from studies.instrument.questionnaires.schema import Questionnaire
+from studies.instrument.scales import scales_of
+from studies.plans import SCALE_PREFIX, AnalysisPlan, Contrast
+
+LEAST_RANKED = 2
+PERCEIVED_LABELS = {
+    "accuracy": "Perceived accuracy",
+    "fon": "First-order novelty",
+    "son": "Second-order novelty",
+    "satisfaction": "Global satisfaction",
+}
+
+
+def perceived_labels(questionnaire: Questionnaire) -> dict[str, str]:
+    """The name of everything that can be a dependent variable: the four, and each scale with its questions.
+
+    Returns
+    -------
+    dict of str to str
+        By the key that the plan has for it; a scale's is ``scale.`` and its key in the questionnaire.
+    """
+    scales = {f"{SCALE_PREFIX}{scale.key}": next(iter(scale.name.values())) for scale in scales_of(questionnaire)}
+    return {**PERCEIVED_LABELS, **scales}
+
+
+def metric_label(key: str, n: int) -> str:
+    """The name of an offline metric.
+
+    Parameters
+    ----------
+    key : str
+        Such as ``recall``, or ``fallout@profile5``.
+    n : int
+        Length of the lists it was measured on.
+
+    Examples
+    --------
+    >>> metric_label("recall@profile5", 10)
+    'Recall at 10, with profiles of 5 ratings'
+    """
+    kind, _at, profile = key.partition("@profile")
+    return f"{kind.capitalize()} at {n}" + (f", with profiles of {profile} ratings" if profile else "")
+
+
+def level(alpha: float) -> str:
+    """A level of significance as it is printed.
+
+    Parameters
+    ----------
+    alpha : float
+        In (0, 1).
+
+    Examples
+    --------
+    >>> level(0.05), level(0.1), level(0.005)
+    ('.05', '.10', '.005')
+    """
+    digits = max(2, len(f"{alpha:.6f}".rstrip("0")) - 2)
+    return f"{alpha:.{digits}f}".removeprefix("0")
+
+
+def rule_of_exclusion(plan: AnalysisPlan) -> str:
+    """State the exclusion rule of the analysis.
+
+    Examples
+    --------
+    >>> rule_of_exclusion(AnalysisPlan(exclude=("too_fast",)))
+    'Participants with one of these quality flags are excluded from the analysis: too fast.'
+    """
+    sentences = []
+    if plan.exclude:
+        names = ", ".join(flags.NAMES[key].lower() for key in plan.exclude)
+        sentences.append(f"Participants with one of these quality flags are excluded from the analysis: {names}.")
+    if plan.exclude_words:
+        sentences.append(f"Besides: {plan.exclude_words.rstrip('. ')}.")
+    return " ".join(sentences) or "No rule leaves out anybody who completes."
+
+
+REFILL_SENTENCE = (
+    "Completers with one of these flags do not count towards the target: their slot goes to another participant."
+)
+
+
+def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_LABELS) -> list[str]:
+    """The rest of a plan beside its primary pair, for the study's page.
+
+    Parameters
+    ----------
+    labels : mapping of str to str
+        From `perceived_labels`, where the plan names scales.
+
+    Examples
+    --------
+    >>> planned_sentences(AnalysisPlan(variables=("accuracy", "fon")))[0]
+    'Tested at α = .05: perceived accuracy and first-order novelty.'
+    """
+    names = [PERCEIVED_LABELS[key].lower() for key in plan.variables]
+    names += [f"“{labels[f'{SCALE_PREFIX}{key}']}”" for key in plan.scales]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return [f"Tested at α = {level(plan.alpha)}: {listed}.", rule_of_exclusion(plan)]
+
+
+def can_be_significant(conditions: int, alpha: float) -> bool:
+    """Whether a rank correlation over so many conditions can be significant, which takes two at least.
+
+    Examples
+    --------
+    >>> can_be_significant(4, 0.05), can_be_significant(5, 0.05)
+    (False, True)
+    """
+    return conditions >= LEAST_RANKED and smallest_exact_p(conditions) < alpha
+
+
+def smallest_p_sentence(conditions: int, alpha: float) -> str:
+    """What a rank correlation over so many conditions can show at most.
+
+    Returns
+    -------
+    str
+        Empty with fewer than two conditions.
+
+    Examples
+    --------
+    >>> print(smallest_p_sentence(3, 0.05))
+    With 3 conditions the smallest exact two-sided p of a rank correlation is .333, so it cannot be significant at α = .05, whatever participants answer. Choose a planned contrast as the primary test, or compare at least 5 conditions.
+    >>> print(smallest_p_sentence(5, 0.05))
+    With 5 conditions the smallest exact two-sided p of a rank correlation is .017, without ties; ties make it larger.
+    """  # noqa: E501 (a sentence as it is printed)
+    if conditions < LEAST_RANKED:
+        return ""
+    smallest = smallest_exact_p(conditions)
+    p = "< .001" if smallest < 0.0005 else share(smallest, 3)
+    opening = f"With {conditions} conditions the smallest exact two-sided p of a rank correlation is {p}"
+    if smallest < alpha:
+        return f"{opening}, without ties; ties make it larger."
+    enough = next(n for n in itertools.count(conditions) if smallest_exact_p(n) < alpha)
+    return (
+        f"{opening}, so it cannot be significant at α = {level(alpha)}, whatever participants answer. Choose a planned "
+        f"contrast as the primary test, or compare at least {enough} conditions."
+    )
+
+
+def contrast_in_words(contrast: Contrast) -> str:
+    """The two sets of a planned contrast.
+
+    Examples
+    --------
+    >>> contrast_in_words(Contrast(("LSA", "CorNgr"), ("TopPop",)))
+    'the mean of LSA and CorNgr against TopPop'
+    """
+    sets = [
+        labels[0] if len(labels) == 1 else f"the mean of {', '.join(labels[:-1])} and {labels[-1]}"
+        for labels in (contrast.higher, contrast.lower)
+    ]
+    return " against ".join(sets)
+
+
+def primary_test_sentence(contrast: Contrast | None, conditions: int, alpha: float) -> str:
+    """The primary test of a plan; of a rank correlation that cannot be significant, that it cannot.
+
+    Parameters
+    ----------
+    contrast : Contrast or None
+        None for the rank correlation.
+
+    Examples
+    --------
+    >>> primary_test_sentence(Contrast(("LSA",), ("TopPop",), 1), 3, 0.05)
+    'Primary test: planned contrast, LSA against TopPop, one-sided.'
+    """
+    if contrast is not None:
+        sides = "one-sided" if contrast.sides == 1 else "two-sided"
+        return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
+    limit = "" if can_be_significant(conditions, alpha) else smallest_p_sentence(conditions, alpha)
+    return f"Primary test: rank correlation of the primary pair. {limit}".rstrip()
+
+
+def share(value: float, digits: int = 2) -> str:
+    """A number that cannot exceed 1, without its leading zero.
+
+    Parameters
+    ----------
+    value : float
+        From 0 to 1.
+    digits : int
+        Decimals. What would be rounded to 1 is told as more than the highest number below it.
+
+    Examples
+    --------
+    >>> share(0.7673), share(1.0), share(0.9999)
+    ('.77', '1.00', '> .99')
+    """
+    text = f"{value:.{digits}f}"
+    if value < 1 and text.startswith("1"):
+        return "> ." + "9" * digits
+    return text.removeprefix("0")
+
+
+def needed_sentence(plan: AnovaPower) -> str:
+    """State the sample size for a target effect and power.
+
+    Parameters
+    ----------
+    plan : AnovaPower
+        From `inference.power.participants_needed`.
+
+    Examples
+    --------
+    >>> from inference.power import participants_needed
+    >>> needed_sentence(participants_needed(7, 0.25)).split(" with ")[1:3]
+    ['a power of .81', '33 participants per condition, so 231 in all (λ = 14.44, critical F(6, 224) = 2.14).']
+    """
+    return (
+        f"A one-way ANOVA of {plan.conditions} conditions finds an effect of f = {plan.f:.2f} at α = "
+        f"{share(plan.alpha)} with a power of {share(plan.power)} with {plan.n_per_condition:,} participants per "
+        f"condition, so {plan.n_total:,} in all (λ = {plan.noncentrality:.2f}, critical "
+        f"F({plan.df_between}, {plan.df_within:,}) = {plan.critical_f:.2f})."
+    )
+
+
+def planned_sentence(plan: AnovaPower, smallest: DetectableEffect) -> str:
+    """State the power and the smallest detectable effect of the planned sample size.
+
+    Parameters
+    ----------
+    plan : AnovaPower
+        Power of the planned number for the stated effect.
+    smallest : DetectableEffect
+        The smallest effect that the planned number finds with the wished power.
+
+    Examples
+    --------
+    >>> from inference.power import anova_power, detectable_effect
+    >>> print(planned_sentence(anova_power(7, 30, 0.25), detectable_effect(7, 30)))
+    With 30 participants per condition, 210 in all, the power for that effect is .77. The smallest effect found with a power of .80 is f = 0.26 (η² = .06): the highest and the lowest condition 0.97 standard deviations apart, all others midway.
+    """  # noqa: E501 (a sentence as it is printed)
+    return (
+        f"With {plan.n_per_condition:,} participants per condition, {plan.n_total:,} in all, the power for that effect "
+        f"is {share(plan.power)}. The smallest effect found with a power of {share(smallest.power)} is "
+        f"f = {smallest.f:.2f} (η² = {share(smallest.eta_squared)}): the highest and the lowest condition "
+        f"{smallest.difference_in_sd:.2f} standard deviations apart, all others midway."
+    )
+
+
+def simulated_sentence(
+    result: SimulatedPower, means: tuple[float, ...], sd: float, f: float, n: int, items: int
+) -> str:
+    """State the power simulated under stated effects.
+
+    Parameters
+    ----------
+    result : SimulatedPower
+        From `inference.simulated_power.simulated_power`.
+    means : tuple of float
+        The stated mean of each condition.
+    sd : float
+        The stated standard deviation of an answer.
+    f : float
+        Cohen's f of the stated means before rounding to the scale.
+    n, items : int
+        Participants per condition, and answers of each.
+    """
+    stated = ", ".join(f"{mean:g}" for mean in means)
+    values = "" if items == 1 else f", and the mean of {items} answers as a participant's value"
+    undefined = (
+        f" In {result.undefined:,} of them all participants gave equal values; they count as not significant."
+        if result.undefined
+        else ""
+    )
+    return (
+        f"In {result.repetitions:,} simulated studies with {n:,} participants per condition, stated means of {stated} "
+        f"and a standard deviation of {sd:g} for a single answer (f = {f:.2f} between single answers, before they are "
+        f"rounded to the scale){values}, the ANOVA was significant in {share(result.power)} of them, 95% CI "
+        f"[{share(result.interval.low)}, {share(result.interval.high)}].{undefined}"
+    )

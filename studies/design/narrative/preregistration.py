@@ -1,0 +1,323 @@
+"""The preregistration text of a study, under the headings that registries ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from inference.agreement import MOST_COUNTED, smallest_exact_p
+from inference.permutations import DRAWN, MOST_PERMUTED, SEED
+from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion, share
+from studies.plans import AnalysisPlan, Contrast, in_text
+
+ASPREDICTED = "aspredicted"
+OSF = "osf"
+FORMS = (ASPREDICTED, OSF)
+
+VARIABLES = {
+    "accuracy": "**Perceived accuracy**: the mean of a participant's ratings of the recommended items, 1 to 5.",
+    "fon": "**First-order novelty**: the share of the recommended items that the participant had not watched, 0 to 1.",
+    "son": (
+        "**Second-order novelty**: the share of the recommended items that the participant had neither watched nor "
+        "heard of, 0 to 1."
+    ),
+    "satisfaction": "**Global satisfaction**: one answer about the list as a whole, 1 to 5.",
+}
+
+
+@dataclass(frozen=True)
+class ConditionPlan:
+    """One condition: its name, the algorithm with its parameters in words, the model's digest and its target."""
+
+    label: str
+    algorithm: str
+    digest: str
+    target: int
+
+
+@dataclass(frozen=True)
+class ScalePlan:
+    """A scale that the plan names: its key among the variables, its name, its questions and the ends of its score."""
+
+    key: str
+    name: str
+    questions: int
+    low: float
+    high: float
+
+    @property
+    def described(self) -> str:
+        """What it measures and how, as a line of the dependent variables."""
+        score = "one answer" if self.questions == 1 else f"the mean of {self.questions} answers"
+        return f"**{self.name}**: a scale of the questionnaire, {score}, {self.low:g} to {self.high:g}."
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the text tells, as the study stands.
+
+    Parameters
+    ----------
+    title, slug, design_hash : str
+        The study; the hash is empty for a draft.
+    n_consented : int
+        People, not simulated ones, who have given consent so far.
+    hypothesis : str
+        In the researcher's words; may be empty.
+    perceived : str
+        Key of the primary perceived variable.
+    perceived_name, objective_name : str
+        The primary pair in words.
+    conditions : sequence of ConditionPlan
+        In the order of the design.
+    dataset : str
+        Name and version of the dataset, and the start of its hash.
+    ratings_asked, list_length : int
+        Items rated, items recommended.
+    assignment : str
+        The method in a sentence.
+    strata, quotas : sequence of str
+        What is kept even, and who is limited, in words; may be empty.
+    admitted : sequence of str
+        Screening rules of the questions about the person, in words.
+    seed : str
+        A sentence about the seed of the assignment.
+    power : sequence of str
+        Sentences about power.
+    analysis : AnalysisPlan
+        Level, variables, rule of exclusion, resamples.
+    is_refilled : bool
+        Whether slots of excluded completers are refilled.
+    scales : sequence of ScalePlan
+        The scales that the plan names.
+    profile : str
+        How ratings become the profile of a recommender, where it is not plain; may be empty.
+    contrast : Contrast or None
+        The planned contrast, where it is the primary test and not the rank correlation.
+    """
+
+    title: str
+    slug: str
+    design_hash: str
+    n_consented: int
+    hypothesis: str
+    perceived: str
+    perceived_name: str
+    objective_name: str
+    conditions: Sequence[ConditionPlan]
+    dataset: str
+    ratings_asked: int
+    list_length: int
+    assignment: str
+    strata: Sequence[str]
+    quotas: Sequence[str]
+    admitted: Sequence[str]
+    seed: str
+    power: Sequence[str]
+    analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
+    is_refilled: bool = False
+    scales: Sequence[ScalePlan] = ()
+    profile: str = ""
+    contrast: Contrast | None = None
+
+    @property
+    def n_total(self) -> int:
+        """Participants planned in all conditions together."""
+        return sum(condition.target for condition in self.conditions)
+
+
+def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
+    """The text in Markdown, ready to be gone over and pasted.
+
+    Parameters
+    ----------
+    form : str
+        One of `FORMS`: AsPredicted's questions, or the headings of the OSF preregistration.
+
+    Returns
+    -------
+    str
+        Markdown, ending in a line break. What only the researcher can say stands in square brackets.
+    """
+    sections = _aspredicted(plan) if form == ASPREDICTED else _osf(plan)
+    state = f"design {plan.design_hash}" if plan.design_hash else "a draft: its design is not frozen yet"
+    head = f"# {plan.title}\n\nStudy `{plan.slug}`, {state}.\n"
+    return head + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections)
+
+
+def _aspredicted(plan: Plan) -> list[tuple[str, str]]:
+    return [
+        ("1. Have any data been collected for this study already?", _data(plan)),
+        ("2. What is the main question being asked or hypothesis being tested?", _question(plan)),
+        ("3. The key dependent variables and how they are measured", _variables(plan)),
+        ("4. How many and which conditions will participants be assigned to?", _conditions(plan)),
+        ("5. Analyses", _analyses(plan)),
+        ("6. Outliers and exclusions", _exclusions(plan)),
+        ("7. How many observations, and what decides the sample size?", _sample(plan)),
+        ("8. Anything else", _anything_else(plan)),
+    ]
+
+
+def _osf(plan: Plan) -> list[tuple[str, str]]:
+    return [
+        ("Study information: hypotheses", _question(plan)),
+        ("Design plan: study type, blinding and design", _conditions(plan) + "\n\n" + _blinding()),
+        ("Design plan: randomisation", _assignment(plan)),
+        ("Sampling plan: existing data", _data(plan)),
+        ("Sampling plan: data collection, sample size and stopping rule", _sample(plan)),
+        ("Variables: manipulated and measured", _manipulated(plan) + "\n\n" + _variables(plan)),
+        ("Analysis plan: statistical models and inference criteria", _analyses(plan)),
+        ("Analysis plan: data exclusion and missing data", _exclusions(plan)),
+        ("Other", _anything_else(plan)),
+    ]
+
+
+def _data(plan: Plan) -> str:
+    if not plan.n_consented:
+        return "No. No participant has taken part yet. Any data of simulated participants are kept apart."
+    people = "1 person has" if plan.n_consented == 1 else f"{plan.n_consented:,} people have"
+    return f"Yes: {people} given consent so far. [Say what has been looked at.]"
+
+
+def _question(plan: Plan) -> str:
+    own = plan.hypothesis or "[State the hypothesis in your own words, with its direction.]"
+    return (
+        f"{own}\n\n"
+        f"Primary pair: **{plan.perceived_name}** as participants judge it, and **{plan.objective_name}** as measured "
+        f"offline on the same trained models. {_primary_question(plan)}"
+    )
+
+
+def _primary_question(plan: Plan) -> str:
+    if plan.contrast is None:
+        return (
+            "Do the two put the recommenders in the same order? Every other pair of a perceived variable and an "
+            "offline metric is exploratory."
+        )
+    expected = "is expected to be higher" if plan.contrast.sides == 1 else "is compared"
+    return (
+        f"Primary test: a planned contrast of {in_text(plan.perceived_name)}, {contrast_in_words(plan.contrast)}; the "
+        f"first {expected}{'' if plan.contrast.sides == 1 else ' with the second, two-sided'}. Every rank correlation "
+        "of a perceived variable and an offline metric is exploratory."
+    )
+
+
+def _variables(plan: Plan) -> str:
+    described = {key: VARIABLES[key] for key in VARIABLES if key in plan.analysis.variables}
+    described |= {scale.key: scale.described for scale in plan.scales}
+    lines = [f"- {described.pop(plan.perceived)} (primary)", *(f"- {line}" for line in described.values())]
+    return "\n".join(lines)
+
+
+def _manipulated(plan: Plan) -> str:
+    return f"Manipulated: the recommender, {len(plan.conditions)} levels, between participants. Nothing else differs."
+
+
+def _conditions(plan: Plan) -> str:
+    profile = f" {plan.profile}" if plan.profile else ""
+    lines = "\n".join(
+        f"- {c.label}: {c.algorithm}, model `{c.digest[:12]}`, {c.target:,} participants" for c in plan.conditions
+    )
+    return (
+        f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
+        f"recommender trained on {plan.dataset}. Each participant rates {plan.ratings_asked} known items and judges "
+        f"{plan.list_length} recommendations, on the same pages.{profile}\n\n{lines}\n\n{_assignment(plan)}"
+    )
+
+
+def _assignment(plan: Plan) -> str:
+    strata = f" Kept even: {'; '.join(plan.strata)}." if plan.strata else ""
+    return f"{plan.assignment}{strata} {plan.seed}"
+
+
+def _blinding() -> str:
+    return "Participants are not told which recommender they meet, nor which ones there are."
+
+
+def _analyses(plan: Plan) -> str:
+    alpha = level(plan.analysis.alpha)
+    return (
+        "For each dependent variable a one-way analysis of variance over the conditions at α = "
+        f"{alpha}, then Tukey's HSD for every pair of conditions with {100 * (1 - plan.analysis.alpha):.4g}% "
+        "simultaneous intervals. Beside it, whatever its result, stand "
+        "Welch's test with Games and Howell's, and Kruskal and Wallis's with Dunn's corrected by Holm; where they "
+        "disagree the report says so. A condition is placed above another where its mean is higher and Tukey's "
+        f"adjusted p is below {alpha}.\n\n"
+        f"{_primary_test(plan)} The stability of ranks and of τ_b is described by {plan.analysis.resamples:,} "
+        "bootstrap resamples of participants and of test users."
+    )
+
+
+def _primary_test(plan: Plan) -> str:
+    alpha, k = level(plan.analysis.alpha), len(plan.conditions)
+    correlation = (
+        f"Kendall's τ_b between the conditions' mean {in_text(plan.perceived_name)} and {plan.objective_name}, with "
+        f"the two-sided p {_orders(k)}"
+    )
+    if plan.contrast is not None:
+        sides = "one-sided, in the expected direction" if plan.contrast.sides == 1 else "two-sided"
+        return (
+            f"Primary test: the planned contrast {contrast_in_words(plan.contrast)} in "
+            f"{in_text(plan.perceived_name)}, conditions of one set weighted equally: a t test, {sides}, at α = "
+            f"{alpha}, with the variance pooled over all conditions; Welch's version, which allows unequal variances, "
+            "is reported alongside. It is not corrected, being the one confirmatory test of the primary question. "
+            f"{correlation[0].upper()}{correlation[1:]}, and all other pairs are corrected together by Holm and called "
+            "exploratory."
+        )
+    sentence = (
+        f"Primary comparison: {correlation}. All other pairs are corrected together by Holm and called exploratory."
+    )
+    if k > 1 and (smallest := smallest_exact_p(k)) >= plan.analysis.alpha:
+        sentence += (
+            f" With {k} recommenders the smallest possible p is {share(smallest, 3)}: this comparison cannot be "
+            f"significant at α = {alpha} and is descriptive."
+        )
+    return sentence
+
+
+def _orders(k: int) -> str:
+    if k <= MOST_PERMUTED:
+        return f"over all orders of the {k} recommenders"
+    if k <= MOST_COUNTED:
+        return f"over all orders of the {k} recommenders, or with ties over {DRAWN + 1:,} random orders, seed {SEED}"
+    return f"over {DRAWN + 1:,} random orders of the {k} recommenders, seed {SEED}"
+
+
+def _exclusions(plan: Plan) -> str:
+    admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
+    return (
+        "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
+        "submission are not; their number is reported for each condition, and their slot goes to another participant."
+        f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.is_refilled else ''}"
+        f"Values are not trimmed. {_missing(plan)}"
+    )
+
+
+def _missing(plan: Plan) -> str:
+    if not plan.scales:
+        return "Every question that these analyses use is required, so completers have no missing answers."
+    return (
+        "Every question behind the perceived variables is required, so completers have no missing answers. "
+        "A participant who answered too few questions of a scale has no score of it and is left out of the tests of "
+        "that scale alone."
+    )
+
+
+def _sample(plan: Plan) -> str:
+    counts = sorted({condition.target for condition in plan.conditions})
+    each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    quotas = (
+        f"\n\nQuotas, beyond which newcomers are thanked and sent away: {'; '.join(plan.quotas)}."
+        if plan.quotas
+        else ""
+    )
+    return (
+        f"{plan.n_total:,} participants who complete, {each} in each condition. The study ends when every condition "
+        "reaches its target; outcomes by condition stay blinded until then.\n\n" + " ".join(plan.power) + quotas
+    )
+
+
+def _anything_else(plan: Plan) -> str:
+    if plan.design_hash:
+        return f"The design is frozen under the SHA-256 {plan.design_hash}; every export and report bears it."
+    return "The launch will freeze the design under a SHA-256, which every export and report bears."

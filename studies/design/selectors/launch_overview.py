@@ -1,0 +1,159 @@
+"""What a launch would freeze, and what a draft still lacks: read before the launch is confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.provenance import digest_of
+from inference.power import anova_power
+from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
+from studies.design.narrative.plan import (
+    can_be_significant,
+    metric_label,
+    perceived_labels,
+    planned_sentences,
+    primary_test_sentence,
+    share,
+    smallest_p_sentence,
+)
+from studies.design.selectors.literal_numbers import literal_number_warnings
+from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.planning import MEDIUM, WISHED_POWER, method_sentence, planned_number
+from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
+from studies.enums import Mode, ParticipantStatus
+from studies.instrument.questionnaires.schema import BLOCKS
+from studies.models import Study
+from studies.plans import contrast_from, plan_from
+from studies.usage_data import is_usage, taken_rule
+
+OPTIONAL_TEXTS = ("declined", "contact")
+
+
+@dataclass(frozen=True)
+class FrozenCondition:
+    """A condition as the launch freezes it."""
+
+    label: str
+    algorithm: str
+    model: str
+    target: int
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What is missing, and what adds it: a page, by a key of the view's, or a command."""
+
+    text: str
+    page: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class LaunchOverview:
+    """Everything to look through before the launch; `facts` are names with their values."""
+
+    conditions: tuple[FrozenCondition, ...]
+    facts: tuple[tuple[str, str], ...]
+    gaps: tuple[Gap, ...]
+
+
+def launch_overview(study: Study) -> LaunchOverview:
+    """Read a draft as the launch would freeze it."""
+    conditions = tuple(
+        FrozenCondition(
+            condition.label,
+            condition.model.algorithm + "".join(f" {name}={value}" for name, value in condition.model.params.items()),
+            condition.model_digest,
+            condition.target,
+        )
+        for condition in study.conditions.select_related("model").order_by("position")
+    )
+    return LaunchOverview(conditions, tuple(_facts(study, conditions)), tuple(_gaps(study)))
+
+
+def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[str, str]]:
+    settings = study.settings
+    n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
+    counts = ", ".join(f"{n} {block}" for block, n in n_questions.items() if n)
+    primary, plan = settings["primary"], plan_from(settings)
+    test_sentence = primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)
+    labels = perceived_labels(asked_questions(study))
+    offered = [language_name(code) for code in settings["languages"]]
+    titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in settings["languages"]]
+    facts = [
+        ("Dataset", f"{study.dataset_version}, {study.dataset_version.content_hash[:12]}"),
+        ("Run", f"{study.run_id}, inputs {study.run.inputs_hash[:12]}"),
+        ("Participants", f"{sum(condition.target for condition in conditions):,} in {len(conditions)} conditions"),
+        ("Items rated", str(settings["ratings_asked"])),
+        ("Items recommended", str(settings["list_length"])),
+        ("Questionnaire", f"{sum(n_questions.values())} questions ({counts}), {digest_of(study.questionnaire)[:12]}"),
+        ("Languages", ", ".join(offered)),
+        ("Texts", f"{'; '.join(titles)}, {digest_of(study.texts)[:12]}"),
+        (
+            "Primary pair",
+            f"{labels[primary['perceived']]} and {metric_label(primary['objective'], study.run.n)}",
+        ),
+        ("Primary test", test_sentence.removeprefix("Primary test: ")),
+        ("Analysis plan", " ".join(planned_sentences(plan, labels))),
+        ("Hypothesis", settings.get("hypothesis") or "none"),
+        ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),
+    ]
+    if is_usage(study.dataset_version):
+        facts.insert(5, ("Profile", taken_rule(settings)))
+    return facts
+
+
+def _gaps(study: Study) -> list[Gap]:
+    completed = study.participants.filter(status=ParticipantStatus.COMPLETED)
+    gaps = []
+    if not completed.filter(mode=Mode.PREVIEW).exists():
+        gaps.append(Gap("No preview has been completed.", "preview"))
+    if not completed.filter(mode=Mode.SIMULATED).exists():
+        gaps.append(
+            Gap(
+                "No pilot: no simulated participant has completed this design.",
+                command=f".venv/bin/python manage.py simulate_participants {study.slug} --per-condition 2",
+            )
+        )
+    if is_seed_known(study):
+        gaps.append(
+            Gap("No secret seed: the seed of the assignment was given, so that every assignment can be predicted.")
+        )
+    gaps += _power_gaps(study)
+    k, alpha = study.conditions.count(), plan_from(study.settings).alpha
+    is_ranked = k > 1 and contrast_from(study.settings["primary"]) is None
+    if is_ranked and not can_be_significant(k, alpha):
+        gaps.append(Gap(smallest_p_sentence(k, alpha), "design"))
+    if not study.settings.get("hypothesis"):
+        gaps.append(Gap("No hypothesis: the preregistration text leaves its place open.", "design"))
+    gaps += [Gap(text, "design") for text in literal_number_warnings(study)]
+    lacking = languages_in_translation(study)
+    for language in study.settings["languages"]:
+        gaps += [Gap(text, "design" if "texts" in text else "questionnaire") for text in lacking.get(language, ())]
+        own = study.texts.get(language, {})
+        gaps += [
+            Gap(f"The text {name!r} is written in another language, and not in {language!r}.", "design")
+            for name in OPTIONAL_TEXTS
+            if not own.get(name) and any(texts.get(name) for texts in study.texts.values())
+        ]
+    return gaps
+
+
+def _power_gaps(study: Study) -> list[Gap]:
+    k, planned = planned_number(study)
+    f: Any = study.settings.get("effect")
+    if f is None:
+        return [Gap("No power: the plan names no effect to find.", "design")]
+    if k < 2 or planned < 2:
+        return [Gap("No power: it takes two conditions of at least two participants.", "power")]
+    power = anova_power(k, planned, float(f), plan_from(study.settings).alpha).power
+    stated = (
+        f"{planned:,} participants per condition find an effect of f = {float(f):.2f} with a power of {share(power)}"
+    )
+    if power < WISHED_POWER:
+        return [Gap(f"Low power: {stated}, below {share(WISHED_POWER)}.", "power")]
+    if float(f) == MEDIUM:
+        return [Gap(f"The effect to find is the template's: {stated}. Confirm it, or state your own.", "power")]
+    return []

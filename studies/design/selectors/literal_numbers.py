@@ -1,0 +1,85 @@
+"""Numbers written out in a study's texts and questions that disagree with what the study asks for and shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.conf import settings as installation
+from django.utils import translation
+
+from studies.design.selectors.placeholders import NUMBER_WORDS, item_noun
+from studies.design.selectors.texts import languages_of
+from studies.instrument.questionnaires.schema import BLOCKS
+from studies.models import Study
+
+# What is counted, and what is done with it, by the beginnings of the words; of any language.
+LISTED = ("recommend", "suggest", "consigl", "raccomand", "suggeri", "empfehl", "vorschl")
+RATED = ("rate", "rating", "valut", "bewert")
+OF_A_SCALE = frozenset({"from", "to", "da", "a", "von", "bis"})  # "rate it from 1 to 5"
+COUNTED = (*LISTED, "item", "film", "movie", "title", "elementi", "titoli", "titel")
+_PLACEHOLDER = re.compile(r"\{\w+\}")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def _numbers(language: str) -> dict[str, int]:
+    with translation.override(language):
+        spelled = {str(word): n for n, word in NUMBER_WORDS.items() if n > 1}
+    return {**spelled, **{str(n): n for n in range(2, 51)}}
+
+
+def _wrong(text: str, language: str, settings: Mapping[str, Any]) -> list[str]:
+    rated, listed = int(settings["ratings_asked"]), int(settings["list_length"])
+    nouns = tuple(word.lower() for word in item_noun(settings, language))
+    numbers = _numbers(language)
+    words = [word.lower() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]
+    mismatches = []
+    for at, word in enumerate(words):
+        before, after = words[max(0, at - 3) : at], words[at + 1 : at + 3]
+        if word not in numbers or not OF_A_SCALE.isdisjoint(before[-1:]):
+            continue
+        if any(near.startswith(LISTED) for near in after):
+            expected = {listed}
+        elif any(near.startswith(RATED) for near in before):
+            expected = {rated}
+        elif any(near.startswith(COUNTED) or near in nouns for near in after):
+            expected = {rated, listed}
+        else:
+            continue
+        if numbers[word] not in expected:
+            mismatches.append(word)
+    return mismatches
+
+
+def _texts(node: Any, language: str = "") -> Iterator[tuple[str, str]]:
+    """Every text under a language's code, with the language."""
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            yield from _texts(value, name if name in dict(installation.LANGUAGES) else language)
+    elif isinstance(node, list | tuple):
+        for part in node:
+            yield from _texts(part, language)
+    elif isinstance(node, str) and language:
+        yield language, node
+
+
+def literal_number_warnings(study: Study) -> list[str]:
+    """Say of each text and question, in a language offered, which number in it disagrees with the settings."""
+    settings, offered = study.settings, languages_of(study)
+    located = [
+        (f"The text {name!r} in {language!r}", language, text)
+        for language in offered
+        for name, own in study.texts.get(language, {}).items()
+        for _language, text in _texts(own, language)
+    ]
+    for block in BLOCKS:
+        for question in study.questionnaire.get(block, ()):
+            where = f"The question {question['key']!r}"
+            located += [(f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
+    return [
+        f"{where} says “{number}”, and the study asks for {settings['ratings_asked']} ratings and shows "
+        f"{settings['list_length']} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
+        for where, language, text in located
+        for number in dict.fromkeys(_wrong(text, language, settings))
+    ]

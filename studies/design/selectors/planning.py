@@ -1,0 +1,252 @@
+"""What a draft's numbers mean: power, the imbalance to expect, and the plan for a preregistration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.provenance import derived_seed, rng_for
+from inference.power import (
+    AnovaPower,
+    DetectableEffect,
+    anova_power,
+    detectable_effect,
+    effect_of_means,
+    participants_needed,
+)
+from inference.simulated_power import SimulatedPower, simulated_power
+from studies.allocation.assignment.imbalance import Imbalance, of_every_method
+from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
+from studies.allocation.assignment.quotas import quotas_from
+from studies.allocation.assignment.strata import Strata, strata_from
+from studies.allocation.assignment.traits import levels_of
+from studies.allocation.assignment.wording import quotas_as_text
+from studies.allocation.seed_text import commitment_sentence, known_sentence
+from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.design.narrative.plan import metric_label, needed_sentence, perceived_labels, planned_sentence
+from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
+from studies.design.selectors.placeholders import asked_questions
+from studies.enums import Mode
+from studies.instrument.questionnaires.schema import Question
+from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.models import Study
+from studies.plans import REFILL, SCALE_PREFIX, contrast_from, plan_from
+from studies.recruitment.interviewer_text import nested_sentence
+from studies.recruitment.selectors.recruitment import is_nested
+from studies.usage_data import is_usage, taken_rule
+
+MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
+WISHED_POWER = 0.8
+CONVENTIONS = (("f = 0.10", 0.10), ("f = 0.25", 0.25), ("f = 0.40", 0.40))
+CURVE_POINTS = 40
+MOST_DRAWS = 20_000_000  # numbers drawn for one simulation: about a second
+MOST_REPETITIONS = 2000
+FEWEST_REPETITIONS = 200
+
+
+def planned_number(study: Study) -> tuple[int, int]:
+    """The number of conditions, and of participants in the smallest one: what power can count on."""
+    targets = list(study.conditions.values_list("target", flat=True))
+    return len(targets), min(targets, default=0)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The imbalance to expect of each method, and of the strata."""
+
+    n_participants: int
+    repetitions: int
+    methods: tuple[tuple[str, bool, Imbalance], ...]  # name, whether it is chosen, numbers
+    strata: tuple[tuple[str, float, float], ...]  # name, participants expected, the same in each condition
+    merged: tuple[tuple[str, tuple[str, ...]], ...]  # name, members
+
+
+def expected_imbalance(study: Study, targets: Sequence[int], method: Method, strata: Strata) -> Expected:
+    """Simulate a design that may not be saved yet; raises ParameterError where it is too large."""
+    by_method = of_every_method(targets, method, strata, seed=derived_seed(study.seed, "imbalance"))
+    n, k = sum(targets), len(targets)
+    members: dict[str, list[str]] = {}
+    for name, merged in strata.merged().items():
+        members.setdefault(merged, []).append(name)
+    is_merged = method.name == PERMUTED_BLOCKS
+    shares = strata.expected_merged() if is_merged else strata.expected()
+    return Expected(
+        n,
+        next(iter(by_method.values())).repetitions,
+        tuple((name, name == method.name, imbalance) for name, imbalance in by_method.items()),
+        tuple((name, share * n, share * n / k) for name, share in shares.items()),
+        tuple((name, tuple(names)) for name, names in members.items()) if is_merged else (),
+    )
+
+
+@dataclass(frozen=True)
+class PowerPlan:
+    """Power for a stated effect: what it takes, what the planned number gives, and what that can see."""
+
+    needed: AnovaPower
+    planned: AnovaPower
+    smallest: DetectableEffect
+    stated: str  # which curve is of the stated effect
+    n_values: tuple[int, ...]
+    curves: dict[str, tuple[float, ...]]
+
+
+def power_plan(*, conditions: int, planned: int, f: float, power: float, alpha: float) -> PowerPlan:
+    """Answer the three questions of planning, and draw power against participants; raises ParameterError."""
+    needed = participants_needed(conditions, f, power, alpha)
+    longest = max(2 * planned, min(round(1.3 * needed.n_per_condition), 8 * planned), 20)
+    step = max(1, round(longest / CURVE_POINTS))
+    n_values = tuple(sorted({*range(2, longest + 1, step), planned}))
+    effects = {name: value for name, value in CONVENTIONS if abs(value - f) > 0.005}
+    stated = f"f = {f:.2f}"
+    effects[stated] = f
+    return PowerPlan(
+        needed,
+        anova_power(conditions, planned, f, alpha),
+        detectable_effect(conditions, planned, power, alpha),
+        stated,
+        n_values,
+        {
+            name: tuple(anova_power(conditions, n, value, alpha).power for n in n_values)
+            for name, value in sorted(effects.items(), key=lambda effect: effect[1])
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Power by simulation, with what was stated."""
+
+    means: tuple[float, ...]
+    sd: float
+    f: float
+    n: int
+    items: int
+    power: SimulatedPower
+
+
+def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items: int, alpha: float) -> Simulated:
+    """Draw studies under stated means; raises ParameterError. The same statement gives the same numbers."""
+    each = len(means) * n * (items + 1)
+    repetitions = max(FEWEST_REPETITIONS, min(MOST_REPETITIONS, MOST_DRAWS // max(each, 1)))
+    power = simulated_power(
+        means, sd, n, rng=rng_for(study.seed, "power"), items=items, alpha=alpha, repetitions=repetitions
+    )
+    return Simulated(tuple(means), sd, effect_of_means(means, sd), n, items, power)
+
+
+def _method_sentence(method: Method) -> str:
+    if method.name == PERMUTED_BLOCKS:
+        *most, last = ({1: "once", 2: "twice"}.get(n, f"{n} times") for n in method.multiples)
+        times = f"{', '.join(most)} or {last}" if most else last
+        size = ", drawn at random for each block" if len(set(method.multiples)) > 1 else ""
+        ratio = ":".join(map(str, method.weights))
+        contents = f"the conditions in the ratio {ratio}," if ratio else "each condition"
+        return f"Assignment by permuted blocks within strata; a block holds {contents} {times}{size}, in a drawn order."
+    if method.name == MINIMISATION:
+        return (
+            "Assignment by minimisation (Pocock and Simon, 1975) over the margins named below and the whole, by the "
+            f"variance of the counts; the best condition is taken with probability {method.probability:g}."
+        )
+    if method.name == LEAST_FILLED:
+        return "Assignment to the condition furthest from its target, equal ones by a draw."
+    return "Assignment by simple randomisation among the conditions that are not full."
+
+
+def method_sentence(study: Study) -> str:
+    """How participants are assigned to conditions, in a sentence."""
+    return _method_sentence(method_from(study.settings))
+
+
+def _strata_in_words(method: Method, strata: Strata) -> tuple[str, ...]:
+    """What is kept even: strata, or the margins of traits; nothing where the method looks at neither."""
+    if method.name == PERMUTED_BLOCKS and strata.rules:
+        return tuple(strata.expected_merged())
+    if method.name == MINIMISATION:
+        return tuple(f"{rule['question']} ({', '.join(levels_of(rule))})" for rule in strata.rules)
+    return ()
+
+
+def _admitted(question: Question) -> str:
+    if question.admits is not None:
+        words = {True: "yes", False: "no"}
+        values = [words[value] if isinstance(value, bool) else str(value) for value in question.admits]
+        return f"{question.key} is {' or '.join(values)}"
+    low, high = question.admits_minimum, question.admits_maximum
+    if low is not None and high is not None:
+        return f"{question.key} from {low} to {high}"
+    return f"{question.key} at least {low}" if low is not None else f"{question.key} at most {high}"
+
+
+def _described(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in params.items())
+
+
+def _scale_plan(scale: ScaleOfStudy) -> ScalePlan:
+    name = next(iter(scale.name.values()))
+    return ScalePlan(f"{SCALE_PREFIX}{scale.key}", name, len(scale.members), scale.minimum, scale.maximum)
+
+
+def preregistration_plan(study: Study) -> Plan:
+    """Everything that a preregistration text tells, as the study stands."""
+    settings = study.settings
+    primary = settings["primary"]
+    method, strata = method_from(settings), strata_from(settings)
+    conditions = [
+        ConditionPlan(
+            c.label,
+            c.model.algorithm + (f" ({_described(c.model.params)})" if c.model.params else ""),
+            c.model_digest,
+            c.target,
+        )
+        for c in study.conditions.select_related("model").order_by("position")
+    ]
+    k, planned = planned_number(study)
+    analysis = plan_from(settings)
+    power: tuple[str, ...] = ()
+    if k >= 2 and planned >= 2:
+        planning = power_plan(
+            conditions=k,
+            planned=planned,
+            f=float(settings.get("effect", MEDIUM)),
+            power=WISHED_POWER,
+            alpha=analysis.alpha,
+        )
+        power = (needed_sentence(planning.needed), planned_sentence(planning.planned, planning.smallest))
+    version = study.dataset_version
+    questionnaire = asked_questions(study)
+    about = questionnaire.about
+    is_limited = [
+        q for q in about if q.admits is not None or q.admits_minimum is not None or q.admits_maximum is not None
+    ]
+    return Plan(
+        title=study.title,
+        slug=study.slug,
+        design_hash=study.design_hash,
+        n_consented=study.participants.filter(mode=Mode.LIVE).count(),
+        hypothesis=settings.get("hypothesis", ""),
+        perceived=primary["perceived"],
+        perceived_name=perceived_labels(questionnaire)[primary["perceived"]],
+        objective_name=metric_label(primary["objective"], study.run.n),
+        conditions=conditions,
+        dataset=f"{version} (`{version.content_hash[:12]}`)",
+        ratings_asked=settings["ratings_asked"],
+        profile=taken_rule(settings) if is_usage(version) else "",
+        list_length=settings["list_length"],
+        assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
+        strata=_strata_in_words(method, strata),
+        quotas=tuple(
+            f"at most {quota.most:,} of {line.partition(': ')[2]}"
+            for quota, line in zip(
+                quotas_from(settings), quotas_as_text(settings.get("quotas") or ()).splitlines(), strict=True
+            )
+        ),
+        admitted=tuple(map(_admitted, is_limited)),
+        seed=known_sentence(study.seed) if is_seed_known(study) else commitment_sentence(seed_commitment(study)),
+        power=power,
+        analysis=analysis,
+        is_refilled=bool(settings.get(REFILL)),
+        contrast=contrast_from(primary),
+        scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
+    )

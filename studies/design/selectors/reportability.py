@@ -1,0 +1,68 @@
+"""Whether a report can join a study with a run: asked before the launch, and again by the report itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.errors import ParallaxError
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from evaluation.selectors.cases import cases_of
+from evaluation.selectors.results import check_protocol
+from evaluation.selectors.runs import measured_algorithms
+from studies.models import Study
+
+
+def check_run(run: EvaluationRun) -> None:
+    """Refuse a run that no report can be computed from.
+
+    Raises `report.run_not_finished`, `run.other_protocol`, `run.many_models`.
+    """
+    if run.status != RunStatus.SUCCEEDED:
+        raise ParallaxError(
+            "report.run_not_finished",
+            f"Run {run.pk} is {run.status}; a report needs a run that has succeeded. Wait for it, or choose another.",
+        )
+    check_protocol(run)
+    if run.folds:
+        cases_of(run)  # which says why a run of several models has no one set of cases
+
+
+def positions_in(study: Study, run: EvaluationRun) -> list[int | None]:
+    """Where each condition's model stands among the algorithms of `run`, by digest; None where it does not."""
+    by_digest: dict[str, int] = {}
+    for position, algorithm in enumerate(measured_algorithms(run)):
+        if algorithm.model is not None:
+            by_digest.setdefault(algorithm.model.digest, position)
+    digests = study.conditions.order_by("position").values_list("model_digest", flat=True)
+    return [by_digest.get(digest) for digest in digests]
+
+
+def report_problems(study: Study, objective: Any) -> list[str]:
+    """What keeps the study's own run from giving the report that is planned, in sentences.
+
+    `objective` is the primary offline metric as settings name it, such as ``recall@profile5``.
+    """
+    run = study.run
+    try:
+        check_run(run)
+    except ParallaxError as refusal:
+        return [str(refusal)]
+    problems = []
+    for condition, position in zip(study.conditions.order_by("position"), positions_in(study, run), strict=True):
+        if position is None:
+            problems.append(f"{condition.label}: its model is not one that run {run.pk} measured.")
+    kind, _at, profile = str(objective).partition("@profile")
+    if profile and int(profile) not in run.profile_lengths:
+        problems.append(
+            f"The primary metric is on profiles of {profile} ratings, which run {run.pk} left out. Choose another "
+            "primary metric."
+        )
+    sides = {"recall": ("relevant", run.n_relevant, "fallout"), "fallout": ("irrelevant", run.n_irrelevant, "recall")}
+    if kind in sides and not sides[kind][1]:
+        name, _n, instead = sides[kind]
+        problems.append(
+            f"The primary metric is {kind}, and run {run.pk} has no {name} case to measure it on. Choose {instead} as "
+            "the primary metric, or evaluate with other thresholds."
+        )
+    return problems

@@ -1,0 +1,43 @@
+"""What participants read of a study: its questions and its texts, parsed once for each version of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from studies.design.selectors.placeholders import filled
+from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.models import Study
+
+VERSIONS_CACHED = 64
+
+
+@dataclass(frozen=True)
+class StudyContent:
+    """The questions, and the texts by language, with their placeholders filled; both are shared and never changed."""
+
+    questionnaire: Questionnaire
+    texts: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def has_after(self) -> bool:
+        """Whether the study asks something after the questions about the list."""
+        return bool(self.questionnaire.after)
+
+
+def content_of(study: Study) -> StudyContent:
+    """Return the study's stored questions and texts; every write to a study changes the time that keys them."""
+    return _content(study.pk, study.updated_at)
+
+
+@lru_cache(maxsize=VERSIONS_CACHED)
+def _content(study_id: int, _updated_at: datetime) -> StudyContent:
+    # Read after the caller read the time, so the content is never older than the version that names it.
+    study = Study.objects.only("questionnaire", "texts", "settings").get(pk=study_id)
+    texts = {language: filled(own, study.settings, language) for language, own in study.texts.items()}
+    questionnaire = questionnaire_from(filled(study.questionnaire, study.settings))
+    return StudyContent(questionnaire, MappingProxyType(texts))

@@ -1,0 +1,266 @@
+"""Studies made from a template, and changed as long as they are drafts."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from catalog.models import DatasetVersion
+from core.errors import NotAllowedInState, ParallaxError, ParameterError
+from core.models import LogEntry
+from core.transitions import record
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from evaluation.selectors import newest_succeeded_run
+from evaluation.selectors.results import check_protocol
+from evaluation.selectors.runs import failed_algorithms, measured_algorithms
+from studies.allocation.assignment.permuted_blocks import block_weights
+from studies.allocation.selectors.assignment_seed import seed_facts
+from studies.design.presets.loader import Preset, check_design, load_preset
+from studies.design.selectors.texts import languages_in_translation
+from studies.design.services.archiving import refuse_archived
+from studies.design.services.launch import design_snapshot
+from studies.design.services.texts import CHANGEABLE_TEXTS, with_texts
+from studies.design.services.trials import drop_trial
+from studies.enums import Role, StudyStatus
+from studies.models import Condition, Study, StudyMembership
+from studies.models.study import new_assignment_seed
+from studies.plans import contrast_from
+from studies.usage_data import SETTING, is_usage, taken_from
+
+MOST_PER_CONDITION = 10_000
+PUBLIC_SEED = 1  # of page orders, resampling and simulated participants, where none is given
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
+RESERVED_SLUGS = frozenset({"p", "new", "notices"})  # parts of addresses
+
+
+def check_slug(slug: str) -> None:
+    """Raise `study.bad_slug` for what cannot end a study's link."""
+    if not _SLUG.fullmatch(slug) or slug in RESERVED_SLUGS:
+        raise ParallaxError(
+            "study.bad_slug",
+            f"A study's link cannot end in {slug!r}. Use small letters, digits and hyphens, at most 80.",
+        )
+
+
+def _check_target(per_condition: int) -> None:
+    if not 1 <= per_condition <= MOST_PER_CONDITION:
+        raise ParallaxError(
+            "study.bad_target",
+            f"Each condition has 1 to {MOST_PER_CONDITION} participants; got {per_condition}.",
+        )
+
+
+def _preset(template: str) -> Preset:
+    try:
+        return load_preset(template)
+    except ParameterError as problem:
+        raise ParallaxError("study.unknown_template", str(problem)) from problem
+
+
+def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> EvaluationRun:
+    if run is None:
+        run = newest_succeeded_run(version)
+        if run is None:
+            raise ParallaxError(
+                "study.no_run",
+                f"No run on {version} has finished, so there are no models to study. Evaluate the dataset first.",
+            )
+    if run.version_id != version.pk:
+        raise ParallaxError(
+            "study.run_of_other_dataset",
+            f"Run {run.pk} measured another dataset or version than {version}. Choose one of its own runs.",
+        )
+    if run.status != RunStatus.SUCCEEDED:
+        raise ParallaxError(
+            "study.run_not_finished", f"Run {run.pk} is {run.status}; a study needs a run that has succeeded."
+        )
+    try:
+        check_protocol(run)
+    except ParallaxError as refusal:
+        raise ParallaxError(
+            "study.run_not_reportable", f"No report could join a study with this run. {refusal}"
+        ) from refusal
+    if run.folds:
+        raise ParallaxError(
+            "study.run_of_many_models",
+            f"Run {run.pk} ({run.split['name']}) trained {len(run.folds)} models of each algorithm, none of which is "
+            "the one to serve. Choose a run of a split that trains once, such as probe.",
+        )
+    return run
+
+
+def _first_settings(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
+    settings = copy.deepcopy(preset.settings)
+    return {**settings, SETTING: taken_from(settings)} if is_usage(version) else settings
+
+
+@transaction.atomic
+def create_study(
+    *,
+    slug: str,
+    template: str = "cremonesi-2011",
+    version: DatasetVersion,
+    run: EvaluationRun | None = None,
+    per_condition: int = 30,
+    seed: int | None = None,
+    owner: Any = None,
+    title: str = "",
+) -> Study:
+    """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
+
+    Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
+    assignment instead, for simulations and demonstrations: anyone who knows it can predict every assignment.
+    Algorithms of the run that failed are left out, each with its reason in the log.
+
+    Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
+    `study.run_not_finished`, `study.run_not_reportable`, `study.run_of_other_dataset`, `study.run_of_many_models`,
+    `study.bad_target`.
+    """
+    check_slug(slug)
+    _check_target(per_condition)
+    preset = _preset(template)
+    chosen = _chosen_run(version, run)
+    try:
+        with transaction.atomic():
+            study = Study.objects.create(
+                slug=slug,
+                title=title or preset.title,
+                template=preset.key,
+                template_version=preset.version,
+                dataset_version=version,
+                run=chosen,
+                seed=PUBLIC_SEED if seed is None else seed,
+                assignment_seed=new_assignment_seed() if seed is None else "",
+                settings=_first_settings(preset, version),
+                questionnaire=copy.deepcopy(preset.questionnaire),
+                texts=copy.deepcopy(preset.texts),
+            )
+    except IntegrityError as problem:
+        raise ParallaxError("study.slug_taken", f"There is a study called {slug} already.") from problem
+    measured = list(measured_algorithms(chosen))
+    Condition.objects.bulk_create(
+        Condition(
+            study=study,
+            position=position,
+            label=algorithm.label,
+            model=algorithm.model,
+            model_digest=algorithm.model.digest,
+            target=per_condition,
+        )
+        for position, algorithm in enumerate(measured)
+        if algorithm.model is not None
+    )
+    if owner is not None:
+        StudyMembership.objects.create(study=study, researcher=owner, role=Role.OWNER)
+    LogEntry.objects.create(
+        actor=owner,
+        kind="studies.study",
+        object_id=study.pk,
+        to_status=StudyStatus.DRAFT,
+        reason="Made from a template.",
+        facts={
+            "template": preset.key,
+            "template_version": preset.version,
+            "run": chosen.pk,
+            "per_condition": per_condition,
+            **seed_facts(study),
+            "left_out": [{"label": failed.label, "reason": failed.error} for failed in failed_algorithms(chosen)],
+        },
+    )
+    return study
+
+
+def _with_block_weights(study: Study) -> dict[str, Any]:
+    """The settings with how often a block holds each condition; without where all have the same target."""
+    weights = block_weights(list(study.conditions.order_by("position").values_list("target", flat=True)))
+    settings = {name: value for name, value in study.settings.items() if name != "block_weights"}
+    return settings if set(weights) == {1} else {**settings, "block_weights": list(weights)}
+
+
+def require_draft(study: Study) -> None:
+    """Raise `studies.not_draft` once the design is frozen."""
+    if study.status != StudyStatus.DRAFT:
+        raise NotAllowedInState(
+            "studies.not_draft",
+            "The design was frozen at the launch and cannot be changed any more.",
+            {"status": study.status},
+        )
+
+
+def age_limits(study: Study) -> tuple[int | None, int | None]:
+    """The youngest and oldest who may take part, as the questionnaire has them."""
+    for question in study.questionnaire.get("about", ()):
+        if question["key"] == "age":
+            admits = question.get("admits") or {}
+            return admits.get("minimum"), admits.get("maximum")
+    return None, None
+
+
+def _with_ages(questionnaire: Mapping[str, Any], youngest: int, oldest: int) -> dict[str, Any]:
+    if youngest > oldest:
+        raise ParallaxError("study.bad_settings", f"The youngest age {youngest} is above the oldest {oldest}.")
+    changed: dict[str, Any] = copy.deepcopy(dict(questionnaire))
+    for question in changed.get("about", ()):
+        if question["key"] == "age":
+            question["admits"] = {"minimum": youngest, "maximum": oldest}
+    return changed
+
+
+@transaction.atomic
+def change_design(
+    *,
+    study: Study,
+    actor: Any = None,
+    title: str | None = None,
+    per_condition: int | None = None,
+    targets: Mapping[int, int] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    ages: tuple[int, int] | None = None,
+    texts: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Study:
+    """Change parts of a draft; what is None stays. `texts` are by language and name: Markdown, boxes as a list.
+
+    `targets` are of single conditions, by position, and go before `per_condition`. Simulated participants who walked
+    the design as it was are removed.
+
+    Raises `studies.not_draft`, `study.archived`, `study.bad_settings`, `study.bad_target`.
+    """
+    current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    refuse_archived(current)
+    require_draft(current)
+    before, translating = design_snapshot(current), languages_in_translation(current)
+    if title is not None:
+        current.title = title
+    if per_condition is not None:
+        _check_target(per_condition)
+        current.conditions.update(target=per_condition)
+    for position, target in (targets or {}).items():
+        _check_target(target)
+        current.conditions.filter(position=position).update(target=target)
+    current.settings = {**current.settings, **(settings or {})}
+    if per_condition is not None or targets:
+        current.settings = _with_block_weights(current)
+    if ages is not None:
+        current.questionnaire = _with_ages(current.questionnaire, *ages)
+    current.texts = with_texts(current.texts, texts or {}, names=CHANGEABLE_TEXTS)
+    try:
+        check_design(
+            settings=current.settings,
+            questionnaire=current.questionnaire,
+            texts=current.texts,
+            translating=translating,
+        )
+        if contrast := contrast_from(current.settings["primary"]):
+            contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
+    except ParameterError as problem:
+        raise ParallaxError("study.bad_settings", str(problem)) from problem
+    current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])
+    record(current, reason="Design changed.", actor=actor)
+    if design_snapshot(current) != before:
+        drop_trial(study=current, actor=actor)
+    return current

@@ -1,0 +1,105 @@
+"""Duplicate a study: its design, questions and texts, without any data."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from core.errors import ParallaxError
+from core.models import LogEntry
+from studies.allocation.selectors.assignment_seed import seed_facts
+from studies.design.services.design import check_slug
+from studies.design.services.launch import NOT_DESIGN
+from studies.enums import Role, StudyStatus
+from studies.models import Condition, Recruiting, Study, StudyMembership
+from studies.models.study import new_assignment_seed
+from studies.recruitment.panels.exits import NO_CODE, UNIQUE
+
+
+@transaction.atomic
+def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -> Study:
+    """Make a draft with the same design on the same models, owned by `actor`.
+
+    Settings, questions, texts, conditions with their targets, the retention limits and how it recruits are copied;
+    people, links, codes, counts, members, versions and the log are not. The seed of the assignment is drawn anew.
+    Raises `study.bad_slug`, `study.slug_taken`, `study.no_title`.
+    """
+    check_slug(slug)
+    if not title.strip():
+        raise ParallaxError("study.no_title", "Give the new study a title.")
+    try:
+        with transaction.atomic():
+            duplicate = Study.objects.create(
+                slug=slug,
+                title=title.strip(),
+                template=study.template,
+                template_version=study.template_version,
+                dataset_version=study.dataset_version,
+                run=study.run,
+                seed=study.seed,
+                assignment_seed=new_assignment_seed(),
+                settings={key: copy.deepcopy(value) for key, value in study.settings.items() if key not in NOT_DESIGN},
+                questionnaire=copy.deepcopy(study.questionnaire),
+                texts=copy.deepcopy(study.texts),
+                external_ids_kept_days=study.external_ids_kept_days,
+                answers_kept_days=study.answers_kept_days,
+            )
+    except IntegrityError as problem:
+        raise ParallaxError("study.slug_taken", f"There is a study called {slug} already.") from problem
+    Condition.objects.bulk_create(
+        Condition(
+            study=duplicate,
+            position=condition.position,
+            label=condition.label,
+            model_id=condition.model_id,
+            model_digest=condition.model_digest,
+            target=condition.target,
+        )
+        for condition in study.conditions.order_by("position")
+    )
+    _copy_recruiting(study, duplicate)
+    if actor is not None:
+        StudyMembership.objects.create(study=duplicate, researcher=actor, role=Role.OWNER)
+    LogEntry.objects.create(
+        actor=actor,
+        kind="studies.study",
+        object_id=duplicate.pk,
+        to_status=StudyStatus.DRAFT,
+        reason=f"Made as a copy of {study.slug}.",
+        facts={"copy_of": study.pk, "design_hash": study.design_hash, **seed_facts(duplicate)},
+    )
+    return duplicate
+
+
+def _copy_recruiting(study: Study, duplicate: Study) -> None:
+    """Recruit the copy by the same panel and with the same words; codes and addresses belong to the other study."""
+    for row in Recruiting.objects.filter(study=study):
+        exits = {
+            outcome: {
+                "text": copy.deepcopy(exit_.get("text") or {}),
+                **({"code": exit_["code"]} if exit_.get("code") in (UNIQUE, NO_CODE) else {}),
+            }
+            for outcome, exit_ in row.exits.items()
+        }
+        Recruiting.objects.create(
+            study=duplicate,
+            panel=row.panel,
+            names=copy.deepcopy(row.names),
+            entrance=row.entrance,
+            exits=exits,
+            longest_gap_minutes=row.longest_gap_minutes,
+            most_per_network=row.most_per_network,
+            pause_at=row.pause_at,
+        )
+
+
+def free_slug(slug: str) -> str:
+    """A link for a copy that no study has yet: good-films-2, good-films-3, …"""
+    stem = slug[:75].rstrip("-")
+    existing = set(Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    number = 2
+    while f"{stem}-{number}" in existing:
+        number += 1
+    return f"{stem}-{number}"

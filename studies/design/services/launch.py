@@ -1,0 +1,309 @@
+"""The launch, which freezes the design, and what follows it: pause, resume, close."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from catalog.selectors.search import search_items
+from core.errors import ArtefactError, ParallaxError, ParameterError
+from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
+from core.transitions import move
+from studies.allocation.assignment.quotas import most_let_in, quotas_from
+from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.design.presets.loader import check_design
+from studies.design.selectors.reportability import report_problems
+from studies.design.selectors.texts import languages_in_translation
+from studies.design.services.archiving import refuse_archived
+from studies.design.services.condition_serving import recommend_in
+from studies.design.services.consent_versions import keep_consent
+from studies.design.services.trials import take_over_trial
+from studies.enums import STUDY_MOVES, StudyStatus
+from studies.instrument.measures import RATING_HIGH, RATING_LOW
+from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
+from studies.models import Condition, Study, StudyVersion
+from studies.plans import contrast_from, plan_from, tests_of
+from studies.recruitment.panels.exits import code_problems
+from studies.recruitment.selectors.recruitment import recruiting_of
+from studies.usage_data import SETTING, is_usage, taken_from
+
+logger = logging.getLogger(__name__)
+
+
+# Settings of a trial run, which people never meet.
+NOT_DESIGN = frozenset({"simulated_per_condition", "planted_effects"})
+
+
+def frozen_plan(study: Study) -> dict[str, Any]:
+    """The analysis plan in full: what the design names of it, with what follows from the run."""
+    return {
+        **plan_from(study.settings).as_plain(),
+        "tests": tests_of(contrast_from(study.settings.get("primary") or {})),
+        "primary": study.settings.get("primary"),
+        "list_length": study.settings["list_length"],
+        "n": study.run.n,
+        "profile_lengths": list(study.run.profile_lengths),
+    }
+
+
+def design_snapshot(study: Study) -> dict[str, Any]:
+    """Everything that the design hash is over: what a participant could notice, and what decides results.
+
+    A study launched before plans were frozen has none in its settings, and none in its snapshot.
+    """
+    return {
+        "format": 1,
+        "template": study.template,
+        "dataset": study.dataset_version.content_hash,
+        "run": study.run.inputs_hash,
+        "conditions": [
+            {
+                "label": condition.label,
+                "algorithm": condition.model.algorithm,
+                "params": condition.model.params,
+                "model": condition.model_digest,
+                "target": condition.target,
+            }
+            for condition in study.conditions.select_related("model").order_by("position")
+        ],
+        "questionnaire": study.questionnaire,
+        "texts": study.texts,
+        "settings": {name: value for name, value in study.settings.items() if name not in NOT_DESIGN},
+        "primary": study.settings.get("primary"),
+        **({"plan": frozen_plan(study)} if "plan" in study.settings else {}),
+        "seed": study.seed,
+        # The hash promises the secret seed without telling it. A known seed is the one above.
+        **({} if is_seed_known(study) else {"assignment_seed_sha256": seed_commitment(study)}),
+    }
+
+
+def design_digest(study: Study) -> str:
+    """The digest of a draft's design as it stands, by which a confirmation says what it confirms."""
+    return digest_of(design_snapshot(study))
+
+
+def draft_snapshot(study: Study) -> dict[str, Any]:
+    """The design of a draft as a launch would freeze it now."""
+    draft = Study.objects.select_related("run", "dataset_version").get(pk=study.pk)
+    draft.settings = with_defaults(draft)
+    return design_snapshot(draft)
+
+
+def with_defaults(study: Study) -> dict[str, Any]:
+    """The settings with the default of each that a draft older than the setting does not have."""
+    settings = {**study.settings, "plan": plan_from(study.settings).as_plain()}
+    if is_usage(study.dataset_version):
+        settings[SETTING] = taken_from(settings)
+    return settings
+
+
+def model_problems(study: Study) -> list[str]:
+    """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant."""
+    problems = []
+    profiles = _trial_profiles(study)
+    for condition in study.conditions.select_related("model").order_by("position"):
+        if condition.model.digest != condition.model_digest:
+            problems.append(f"{condition.label}: its model is no longer the one that the study pinned.")
+            continue
+        try:
+            for ratings in profiles:
+                _prove(study, condition, ratings)
+        except (ArtefactError, OSError) as problem:
+            problems.append(f"{condition.label}: {problem}")
+        except Exception as problem:  # an algorithm may be anybody's, and end in any error
+            logger.exception("no list study=%s condition=%s", study.slug, condition.label)
+            problems.append(
+                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} ratings from {RATING_LOW} "
+                f"to {RATING_HIGH}, as participants give them. {str(problem).rstrip('.')}. Evaluate again without this "
+                "algorithm, or with a corrected version of it, and create the study on that run."
+            )
+    return problems
+
+
+def _trial_profiles(study: Study) -> list[dict[int, int]]:
+    """Ratings of items that a participant would be shown first: of all stars, and on usage data none of them taken."""
+    n_ratings = int(study.settings["ratings_asked"])
+    shown = search_items(
+        study.dataset_version,
+        order=str(study.settings["item_order"]),
+        seed=derived_seed(study.seed, "launch"),
+        limit=n_ratings,
+    )
+    indexes = [item.index for item in shown.items]
+    stars = range(RATING_HIGH, RATING_LOW - 1, -1)
+    profiles = [dict(zip(indexes, itertools.cycle(stars), strict=False))]
+    if is_usage(study.dataset_version):
+        profiles.append(dict.fromkeys(indexes, RATING_LOW))
+    return profiles
+
+
+def _prove(study: Study, condition: Condition, ratings: Mapping[int, int]) -> None:
+    length = int(study.settings["list_length"])
+    served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
+    if len(served.items) < length:
+        raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
+
+
+def _quota_problems(study: Study, planned: int) -> list[str]:
+    """Quotas that together keep the study from ever being full."""
+    quotas = quotas_from(study.settings)
+    problems = []
+    for question in questionnaire_from(study.questionnaire).about:
+        answers: list[Any] = [choice.value for choice in question.choices]
+        if (
+            question.kind == NUMBER
+            and not question.decimals
+            and question.minimum is not None
+            and question.maximum is not None
+        ):
+            answers = list(range(question.minimum, question.maximum + 1))
+        answers = [answer for answer in answers if question.does_admit(answer)]
+        most = most_let_in(quotas, question.key, answers)
+        if answers and question.required and most is not None and most < planned:
+            problems.append(
+                f"The quotas by {question.key!r} let in {most:,} participants, and the conditions are to have "
+                f"{planned:,}: the study could never be full."
+            )
+    return problems
+
+
+def launch_problems(study: Study) -> list[str]:
+    """What keeps the study from being launched, in sentences; empty when nothing does."""
+    problems = report_problems(study, study.settings.get("primary", {}).get("objective"))
+    conditions = list(study.conditions.select_related("model").order_by("position"))
+    if len(conditions) < 2:
+        problems.append("A study compares at least two conditions.")
+    for condition in conditions:
+        if condition.target < 1:
+            problems.append(f"{condition.label} needs a target of at least one participant.")
+    try:
+        lacking = languages_in_translation(study)
+        for language in study.settings.get("languages", ()):
+            problems += lacking.get(language, ())
+        check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
+    except ParameterError as problem:
+        return [*problems, str(problem)]
+    recruiting = recruiting_of(study)
+    problems += code_problems(recruiting.exits, recruiting.panel)
+    if contrast := contrast_from(study.settings["primary"]):
+        try:
+            contrast.check([condition.label for condition in conditions])
+        except ParameterError as problem:
+            problems.append(str(problem))
+    problems += _quota_problems(study, sum(condition.target for condition in conditions))
+    needed = study.settings["ratings_asked"] + study.settings["list_length"]
+    n_items = study.dataset_version.n_items
+    if n_items < needed:
+        return [
+            *problems,
+            f"The dataset has {n_items} items; rating {study.settings['ratings_asked']} and recommending "
+            f"{study.settings['list_length']} others needs {needed}. Ask for fewer ratings or recommend fewer.",
+        ]
+    return [*problems, *model_problems(study)]
+
+
+def launch_study(*, study: Study, actor: Any = None, why: str = "") -> StudyVersion:
+    """Check everything, freeze the design under its hash, and open the study.
+
+    Raises `study.cannot_launch` with every problem in `extra["problems"]`, or `studies.not_live` where the
+    study is no draft.
+    """
+    current = Study.objects.select_related("run", "dataset_version").get(pk=study.pk)
+    refuse_archived(current)
+    # The models are opened before the transaction: that takes seconds, and writes nothing.
+    problems = launch_problems(current) if current.status == StudyStatus.DRAFT else []
+    if problems:
+        raise ParallaxError(
+            "study.cannot_launch",
+            "The study cannot be launched yet. " + " ".join(problems),
+            {"problems": problems},
+        )
+    version = _frozen(current.pk, actor, why)
+    study.refresh_from_db()
+    logger.info("launched study=%s hash=%s", study.slug, study.design_hash)
+    return version
+
+
+@transaction.atomic
+def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
+    # Read again under the lock: what is frozen is what stands now.
+    current = (
+        Study.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("run", "dataset_version")
+        .get(pk=study_id)
+    )
+    current.settings = with_defaults(current)
+    snapshot = design_snapshot(current)
+    design_hash = digest_of(snapshot)
+    move(
+        current,
+        to=StudyStatus.LIVE,
+        allowed={StudyStatus.DRAFT: STUDY_MOVES[StudyStatus.DRAFT]},
+        actor=actor,
+        reason=why or "Launched.",
+        # Versions are facts of the launch and no part of the design: an update does not make it another study.
+        facts={"design_hash": design_hash, "code": CODE_VERSION, "versions": versions()},
+        settings=current.settings,
+        design_hash=design_hash,
+        launched_at=timezone.now(),
+    )
+    consent = keep_consent(study=current, actor=actor, why=why or "Launched.")
+    version = StudyVersion.objects.create(
+        study=current,
+        number=current.versions.count() + 1,
+        design_hash=design_hash,
+        snapshot=snapshot,
+        made_by=actor,
+        why=why,
+    )
+    take_over_trial(study=current, version=version, consent=consent)
+    return version
+
+
+def pause_study(*, study: Study, actor: Any = None, reason: str = "") -> Study:
+    """Take no new participants; those under way keep their answers. Raises `studies.not_paused`, `study.archived`."""
+    refuse_archived(study)
+    move(study, to=StudyStatus.PAUSED, allowed=STUDY_MOVES, actor=actor, reason=reason or "Paused.")
+    return study
+
+
+def resume_study(*, study: Study, actor: Any = None) -> Study:
+    """Open a paused study again, once its models can be used.
+
+    Raises `study.cannot_resume` with the problems, `studies.not_live` where the study is not paused, `study.archived`.
+    """
+    refuse_archived(study)
+    if study.status == StudyStatus.PAUSED and (problems := model_problems(study)):
+        raise ParallaxError(
+            "study.cannot_resume",
+            "The study stays paused: " + " ".join(problems),
+            {"problems": problems},
+        )
+    move(
+        study,
+        to=StudyStatus.LIVE,
+        allowed={StudyStatus.PAUSED: STUDY_MOVES[StudyStatus.PAUSED]},
+        actor=actor,
+        reason="Resumed.",
+    )
+    return study
+
+
+def close_study(*, study: Study, actor: Any = None) -> Study:
+    """End the study for good: no answers are taken any more. Raises `studies.not_closed`, `study.archived`."""
+    refuse_archived(study)
+    move(
+        study,
+        to=StudyStatus.CLOSED,
+        allowed=STUDY_MOVES,
+        actor=actor,
+        reason="Closed.",
+        facts={} if is_seed_known(study) else {"assignment_seed": study.assignment_seed},  # revealed from now on
+        closed_at=timezone.now(),
+    )
+    return study

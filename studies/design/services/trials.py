@@ -1,0 +1,45 @@
+"""The trial of a study by simulated participants: removed by hand or after a change of design, kept at launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from core.transitions import record
+from studies.allocation.services.slots import locked_study
+from studies.enums import Mode
+from studies.models import Allocation, ConsentVersion, Participant, Study, StudyVersion
+
+
+@transaction.atomic
+def remove_simulated(*, study: Study, actor: Any = None) -> int:
+    """Remove every simulated participant with what they answered, their allocation and what was planted; count them.
+
+    People's data are untouched, and the study's log keeps that it was done.
+    """
+    current = locked_study(study.pk)
+    simulated = Participant.objects.filter(study=current, mode=Mode.SIMULATED)
+    n = simulated.count()
+    Allocation.objects.filter(study=current, mode=Mode.SIMULATED).delete()
+    simulated.delete()
+    for name in ("simulated_per_condition", "planted_effects"):
+        current.settings.pop(name, None)
+    current.save(update_fields=["settings", "updated_at"])
+    record(current, reason=f"Removed {n} simulated participants.", actor=actor, act="simulated_removed", n=n)
+    return n
+
+
+def drop_trial(*, study: Study, actor: Any = None) -> int:
+    """Remove the simulated participants of a draft whose design has changed: they walked another one. Count them."""
+    if not study.participants.filter(mode=Mode.SIMULATED).exists():
+        return 0
+    n = remove_simulated(study=study, actor=actor)
+    study.refresh_from_db(fields=["settings"])
+    return n
+
+
+def take_over_trial(*, study: Study, version: StudyVersion, consent: ConsentVersion) -> int:
+    """Say of those who walked the draft which frozen version it was: any change since would have removed them."""
+    trial = Participant.objects.filter(study=study, mode=Mode.SIMULATED, version=None)
+    return trial.update(version=version, consent_version=consent)

@@ -1,9 +1,0 @@
-"""Files of a study's data, each with codebook, counts, checksums, allocation log and flow."""
-
-from __future__ import annotations
-
-from studies.exports.making import FORMATS, exported_modes, write_export
-from studies.exports.tables import Options
-from studies.exports.writing import Written, zipped_to
-
-__all__ = ["FORMATS", "Options", "Written", "exported_modes", "write_export", "zipped_to"]

@@ -1,0 +1,260 @@
+"""Quality flags: patterns in a participant's answers that deserve a second look. A flag alone excludes no one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from statistics import median
+from typing import Any
+
+from core.errors import ParameterError
+
+TOO_FAST = "too_fast"
+STRAIGHT_LINED = "straight_lined"
+ALL_RATINGS_ALIKE = "all_ratings_alike"
+ATTENTION_FAILED = "attention_failed"
+SAME_EXTERNAL_ID = "same_external_id"
+KEYS = (TOO_FAST, STRAIGHT_LINED, ALL_RATINGS_ALIKE, ATTENTION_FAILED, SAME_EXTERNAL_ID)
+NAMES = {
+    TOO_FAST: "Too fast",
+    STRAIGHT_LINED: "Straight-lined",
+    ALL_RATINGS_ALIKE: "All ratings alike",
+    ATTENTION_FAILED: "Attention check failed",
+    SAME_EXTERNAL_ID: "Same external id",
+}
+FEWEST_IN_ONE_DIRECTION = 10  # fewer equal answers to statements keyed the same way may be honest
+FEWEST_FOR_MEDIAN = 5  # with fewer completers a share of the median is meaningless
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Thresholds of the flags.
+
+    Parameters
+    ----------
+    fastest_seconds : float
+        Shortest time from consent to the end without a flag, in seconds, >= 0; 0 for no limit.
+    fastest_share : float
+        The same limit as a share of the study's median time, 0 to 1; 0 for no limit.
+    alike_items : int
+        Number of recommended items with identical answers that counts as straight-lining, >= 2.
+    alike_statements : int
+        Number of statements of one block, on scales of equal length, that counts as straight-lining when all have
+        the same answer, >= 2. Without reverse-scored statements among them, at least `FEWEST_IN_ONE_DIRECTION`.
+    alike_ratings : int
+        Number of equal ratings, of known and recommended items together, that raises a flag, >= 2.
+
+    Raises
+    ------
+    ParameterError
+        A value is out of range.
+    """
+
+    fastest_seconds: float = 60.0
+    fastest_share: float = 1 / 3
+    alike_items: int = 3
+    alike_statements: int = 6
+    alike_ratings: int = 6
+
+    def __post_init__(self) -> None:
+        if self.fastest_seconds < 0:
+            raise ParameterError(f"The shortest time is 0 seconds or more; got {self.fastest_seconds}.")
+        if not 0 <= self.fastest_share <= 1:
+            raise ParameterError(f"The share of the median time is from 0 to 1; got {self.fastest_share}.")
+        for name in ("alike_items", "alike_statements", "alike_ratings"):
+            if getattr(self, name) < 2:
+                raise ParameterError(f"The threshold {name} is a whole number from 2; got {getattr(self, name)}.")
+
+    def fewest_statements(self, *, is_mixed: bool) -> int:
+        """Return the number of equal answers that counts as straight-lining.
+
+        Parameters
+        ----------
+        is_mixed : bool
+            Whether only some of the statements are reverse-scored.
+        """
+        return self.alike_statements if is_mixed else max(self.alike_statements, FEWEST_IN_ONE_DIRECTION)
+
+
+@dataclass(frozen=True)
+class ScaleAnswers:
+    """A participant's answers to the statements of one block that have scales of equal length.
+
+    Parameters
+    ----------
+    where : str
+        The block in words, for example "after the list".
+    n_points : int
+        Number of scale points.
+    points : sequence of (int, bool)
+        The raw answer to each statement, before reverse-scoring, and whether the statement is reverse-scored.
+    """
+
+    where: str
+    n_points: int
+    points: Sequence[tuple[int, bool]]
+
+    def is_alike(self, thresholds: Thresholds) -> bool:
+        """Whether the answers are equal and numerous enough for a flag.
+
+        Examples
+        --------
+        >>> ScaleAnswers("after the list", 5, [(3, False), (3, True)] * 3).is_alike(Thresholds())
+        True
+        """
+        fewest = thresholds.fewest_statements(is_mixed=len({is_reversed for _, is_reversed in self.points}) == 2)
+        return len(self.points) >= fewest and len({point for point, _ in self.points}) == 1
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The facts about one participant that flags are computed from.
+
+    Parameters
+    ----------
+    seconds : float or None
+        Time from consent to completion; None if not completed.
+    items : sequence of tuple
+        The answers about each recommended item, questions in the same order.
+    ratings : sequence of int
+        All ratings, of known and recommended items.
+    failed_checks : sequence of str
+        Keys of the attention checks that were failed.
+    same_id : sequence of str
+        Public ids of other participants with the same external id.
+    scale_answers : sequence of ScaleAnswers
+        Answers on scales in the blocks that are not about items.
+    """
+
+    seconds: float | None
+    items: Sequence[tuple[Any, ...]]
+    ratings: Sequence[int]
+    failed_checks: Sequence[str] = ()
+    same_id: Sequence[str] = ()
+    scale_answers: Sequence[ScaleAnswers] = ()
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One flag: its key, the reason as a sentence, and the numbers of that sentence."""
+
+    key: str
+    reason: str
+    numbers: Mapping[str, float]
+
+    @property
+    def name(self) -> str:
+        """The name shown on pages."""
+        return NAMES[self.key]
+
+
+def thresholds_from(settings: Mapping[str, Any]) -> Thresholds:
+    """Return the thresholds in a study's settings under ``quality``.
+
+    Parameters
+    ----------
+    settings : mapping
+        Settings of the study; a threshold that is missing has its default.
+
+    Raises
+    ------
+    ParameterError
+        A threshold is unknown, not a number, or out of range.
+
+    Examples
+    --------
+    >>> thresholds_from({"quality": {"fastest_seconds": 90}}).fastest_seconds
+    90
+    """
+    stored = dict(settings.get("quality") or {})
+    known = {field.name for field in fields(Thresholds)}
+    if unknown := sorted(set(stored) - known):
+        raise ParameterError(f"There is no threshold {unknown[0]!r}. Use one of {', '.join(sorted(known))}.")
+    for name, value in stored.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ParameterError(f"The threshold {name} must be a number; got {value!r}.")
+    return Thresholds(**stored)
+
+
+def shortest_time(seconds: Sequence[float], thresholds: Thresholds) -> float:
+    """Return the time below which a participant was too fast.
+
+    Parameters
+    ----------
+    seconds : sequence of float
+        Times of all completers, in any order.
+    thresholds : Thresholds
+        The limits; the higher of the two applies. The share applies from five completers on.
+
+    Returns
+    -------
+    float
+        Seconds; 0 for no limit.
+
+    Examples
+    --------
+    >>> shortest_time([300, 300, 600, 900, 900], Thresholds(fastest_seconds=60, fastest_share=0.25))
+    150.0
+    """
+    of_median = thresholds.fastest_share * median(seconds) if len(seconds) >= FEWEST_FOR_MEDIAN else 0.0
+    return max(float(thresholds.fastest_seconds), of_median)
+
+
+def _straight_lined(evidence: Evidence, thresholds: Thresholds) -> list[Flag]:
+    """Return at most one flag, with a sentence per straight-lined part. The sentences do not reveal the answer."""
+    sentences, numbers = [], {}
+    if len(evidence.items) >= thresholds.alike_items and len(set(evidence.items)) == 1:
+        numbers["items"] = len(evidence.items)
+        sentences.append(f"Gave the same answers for all {len(evidence.items)} items.")
+    for block in evidence.scale_answers:
+        if not block.is_alike(thresholds):
+            continue
+        n, n_reversed = len(block.points), sum(is_reversed for _, is_reversed in block.points)
+        numbers["statements"] = numbers.get("statements", 0) + n
+        numbers["reversed"] = numbers.get("reversed", 0) + n_reversed
+        ending = f", {n_reversed} of them reverse-scored" if n_reversed else ""
+        sentences.append(f"Chose the same of {block.n_points} points for all {n} statements {block.where}{ending}.")
+    return [Flag(STRAIGHT_LINED, " ".join(sentences), numbers)] if sentences else []
+
+
+def flags_of(evidence: Evidence, thresholds: Thresholds, shortest: float) -> tuple[Flag, ...]:
+    """Return the flags of one participant, in the order of `KEYS`.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Facts about the participant.
+    shortest : float
+        From `shortest_time`, in seconds.
+
+    Examples
+    --------
+    >>> flag, = flags_of(Evidence(30.0, [], [3, 4]), Thresholds(), 60.0)
+    >>> flag.key, flag.reason
+    ('too_fast', 'Took 30 seconds; below 60 seconds is too fast.')
+    """
+    flags = []
+    if evidence.seconds is not None and evidence.seconds < shortest:
+        flags.append(
+            Flag(
+                TOO_FAST,
+                f"Took {evidence.seconds:.0f} seconds; below {shortest:.0f} seconds is too fast.",
+                {"seconds": round(evidence.seconds, 3), "shortest": round(shortest, 3)},
+            )
+        )
+    flags += _straight_lined(evidence, thresholds)
+    if len(evidence.ratings) >= thresholds.alike_ratings and len(set(evidence.ratings)) == 1:
+        # Reasons are shown while outcomes are blinded, so the sentence omits the rating.
+        n, rating = len(evidence.ratings), evidence.ratings[0]
+        flags.append(Flag(ALL_RATINGS_ALIKE, f"All {n} ratings are the same.", {"ratings": n, "rating": rating}))
+    if evidence.failed_checks:
+        checks = ", ".join(evidence.failed_checks)
+        flags.append(
+            Flag(ATTENTION_FAILED, f"Attention checks failed: {checks}.", {"failed": len(evidence.failed_checks)})
+        )
+    if evidence.same_id:
+        public_ids = ", ".join(evidence.same_id)
+        flags.append(
+            Flag(SAME_EXTERNAL_ID, f"Has the same external id as {public_ids}.", {"others": len(evidence.same_id)})
+        )
+    return tuple(flags)

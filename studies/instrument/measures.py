@@ -1,0 +1,179 @@
+"""The study's own measures: perceived accuracy, first- and second-order novelty, satisfaction.
+
+Measures are stored as integer sums with the number of items, so that means and all results derived from them are
+exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import DataError
+from studies.instrument.flow import WATCHED, branch_of
+
+RATING_LOW = 1
+RATING_HIGH = 5
+
+
+@dataclass(frozen=True)
+class ItemMeasures:
+    """Measures of one recommended item.
+
+    Parameters
+    ----------
+    rating : int
+        1 (low) .. 5 (high).
+    fon, son : int
+        First- and second-order novelty, 0 or 1; `son` <= `fon` always.
+    branch : str
+        The wording of the rating: "watched", "trailer_seen" or "neither".
+    """
+
+    rating: int
+    fon: int
+    son: int
+    branch: str
+
+
+@dataclass(frozen=True)
+class ParticipantMeasures:
+    """Measures of one participant, as integer sums over the recommended items.
+
+    Parameters
+    ----------
+    n_items : int
+        Items answered about, >= 1.
+    accuracy_sum, fon_sum, son_sum : int
+        Sums over the items of rating (1..5), first- and second-order novelty (0 or 1).
+    n_liking, liking_sum : int
+        Number of watched items and the sum of their ratings (liking).
+    n_interest, interest_sum : int
+        Number of items not watched and the sum of their ratings (interest).
+    satisfaction : int
+        Global satisfaction with the list, 1..5.
+    """
+
+    n_items: int
+    accuracy_sum: int
+    fon_sum: int
+    son_sum: int
+    n_liking: int
+    liking_sum: int
+    n_interest: int
+    interest_sum: int
+    satisfaction: int
+
+    @property
+    def accuracy(self) -> float:
+        """Perceived accuracy: the mean rating of the items, 1..5."""
+        return self.accuracy_sum / self.n_items
+
+    @property
+    def fon(self) -> float:
+        """First-order novelty: the share of items not watched, 0..1."""
+        return self.fon_sum / self.n_items
+
+    @property
+    def son(self) -> float:
+        """Second-order novelty: the share of items neither watched nor heard of, 0..1."""
+        return self.son_sum / self.n_items
+
+    @property
+    def liking(self) -> float | None:
+        """Mean rating of the watched items, 1..5; None if none was watched."""
+        return self.liking_sum / self.n_liking if self.n_liking else None
+
+    @property
+    def interest(self) -> float | None:
+        """Mean rating of the items not watched, 1..5; None if all were watched."""
+        return self.interest_sum / self.n_interest if self.n_interest else None
+
+
+def item_measures(
+    *, watched: bool, rating: int, heard: bool | None = None, trailer_seen: bool | None = None
+) -> ItemMeasures:
+    """Score the answers about one item.
+
+    First-order novelty is 1 if the item was not watched; second-order novelty is 1 if it was neither watched nor
+    heard of.
+
+    Parameters
+    ----------
+    watched : bool
+        Whether the item was ever watched.
+    rating : int
+        1..5: liking of a watched item, otherwise interest.
+    heard : bool or None
+        Whether an item not watched had been heard of; ignored if it was watched.
+    trailer_seen : bool or None
+        Whether the trailer of an item not watched had been seen; ignored if it was watched.
+
+    Raises
+    ------
+    DataError
+        A rating off the scale, or an item not watched without `heard` or `trailer_seen`.
+
+    References
+    ----------
+    Cremonesi et al. (2011), section 3.3. The paper once prints "FON = 0" for an item never watched; its
+    definition, used here, is the opposite.
+
+    Examples
+    --------
+    >>> item_measures(watched=False, heard=False, trailer_seen=False, rating=4)
+    ItemMeasures(rating=4, fon=1, son=1, branch='neither')
+    """
+    if not RATING_LOW <= rating <= RATING_HIGH:
+        raise DataError(f"A rating is {RATING_LOW} to {RATING_HIGH}; got {rating}.")
+    if watched:
+        return ItemMeasures(rating, 0, 0, WATCHED)
+    if heard is None or trailer_seen is None:
+        raise DataError("An item that was not watched needs to say whether it was heard of and its trailer seen.")
+    return ItemMeasures(rating, 1, 0 if heard else 1, branch_of(watched, trailer_seen))
+
+
+def participant_measures(items: Sequence[ItemMeasures], satisfaction: int) -> ParticipantMeasures:
+    """Sum the measures of a participant's items.
+
+    Parameters
+    ----------
+    items : sequence of ItemMeasures
+        One for each recommended item, at least one.
+    satisfaction : int
+        The answer to the question about the list as a whole, 1..5.
+
+    Raises
+    ------
+    DataError
+        No items, or a satisfaction off the scale.
+
+    References
+    ----------
+    Cremonesi et al. (2011), section 3.3: each variable of a participant is the mean over the list.
+
+    Examples
+    --------
+    >>> liked = item_measures(watched=True, rating=5)
+    >>> new = item_measures(watched=False, heard=True, trailer_seen=False, rating=2)
+    >>> measures = participant_measures([liked, new], satisfaction=4)
+    >>> measures.accuracy, measures.fon, measures.son, measures.liking, measures.interest
+    (3.5, 0.5, 0.0, 5.0, 2.0)
+    """
+    if not items:
+        raise DataError("A participant without answers about items has no measures.")
+    if not RATING_LOW <= satisfaction <= RATING_HIGH:
+        raise DataError(f"Satisfaction is {RATING_LOW} to {RATING_HIGH}; got {satisfaction}.")
+    liked = [item.rating for item in items if item.branch == WATCHED]
+    of_interest = [item.rating for item in items if item.branch != WATCHED]
+    return ParticipantMeasures(
+        n_items=len(items),
+        accuracy_sum=sum(item.rating for item in items),
+        fon_sum=sum(item.fon for item in items),
+        son_sum=sum(item.son for item in items),
+        n_liking=len(liked),
+        liking_sum=sum(liked),
+        n_interest=len(of_interest),
+        interest_sum=sum(of_interest),
+        satisfaction=satisfaction,
+    )

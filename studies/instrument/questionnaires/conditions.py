@@ -1,0 +1,270 @@
+"""Display conditions: comparisons with earlier answers, joined by all, any and not.
+
+`answers` maps the keys of questions to stored values throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from studies.instrument.questionnaires.erased import is_erased
+
+ALL, ANY, NOT = "all", "any", "not"
+JOINS = (ALL, ANY, NOT)
+RELATIONS = (
+    "equals", "differs", "one_of", "includes", "below", "at_most", "above", "at_least", "answered",
+)  # fmt: skip
+DEEPEST = 6  # nesting levels
+
+
+def plain_answer(value: Any) -> Any:
+    """Return an answer as conditions compare it: None if declined or erased, "other" for free-text options.
+
+    Returns
+    -------
+    object
+        None if there is nothing to compare.
+
+    Examples
+    --------
+    >>> plain_answer({"declined": True}), plain_answer({"other": "a friend"}), plain_answer(3)
+    (None, 'other', 3)
+    >>> plain_answer(["phone", {"other": "at work"}])
+    ['phone', 'other']
+    """
+    if isinstance(value, Mapping):
+        if "declined" in value or is_erased(value):
+            return None
+        if "other" in value:
+            return "other"
+    return [plain_answer(item) for item in value] if isinstance(value, list) else value
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number, and not true or false."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _ordered(compare: Callable[[float, float], bool]) -> Callable[[Any, Any], bool]:
+    return lambda answer, value: is_number(answer) and is_number(value) and compare(answer, value)
+
+
+def _same(answer: Any, value: Any) -> bool:
+    # True == 1 in Python, but "yes" is not a number.
+    return isinstance(answer, bool) == isinstance(value, bool) and bool(answer == value)
+
+
+_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
+    "equals": _same,
+    "differs": lambda answer, value: not _same(answer, value),
+    "one_of": lambda answer, value: any(_same(answer, option) for option in value),
+    "includes": lambda answer, value: isinstance(answer, Sequence) and value in answer,
+    "below": _ordered(lambda answer, value: answer < value),
+    "at_most": _ordered(lambda answer, value: answer <= value),
+    "above": _ordered(lambda answer, value: answer > value),
+    "at_least": _ordered(lambda answer, value: answer >= value),
+}
+
+
+@dataclass(frozen=True)
+class Test:
+    """One comparison with the answer to an earlier question.
+
+    Parameters
+    ----------
+    question : str
+        Key of the question.
+    relation : str
+        One of `RELATIONS`.
+    value : object
+        The value compared with; for "answered", whether the question was answered.
+    row : str
+        Key of a matrix row; empty for other kinds.
+    """
+
+    question: str
+    relation: str
+    value: Any
+    row: str = ""
+
+    __test__ = False  # not a pytest test
+
+    def holds(self, answers: Mapping[str, Any]) -> bool:
+        """Whether it holds; missing and declined answers meet no comparison.
+
+        An erased answer counts as answered but meets no other comparison.
+
+        Examples
+        --------
+        >>> Test("age", "at_least", 18).holds({"age": 20}), Test("age", "differs", 18).holds({})
+        (True, False)
+        """
+        stored = answers.get(self.question)
+        if is_erased(stored):
+            return self.relation == "answered" and bool(self.value)
+        answer = plain_answer(stored)
+        if self.row:
+            answer = answer.get(self.row) if isinstance(answer, Mapping) else None
+        if self.relation == "answered":
+            return (answer is not None) == bool(self.value)
+        return answer is not None and _HOLDS[self.relation](answer, self.value)
+
+    def tests(self) -> Iterator[Test]:
+        """Yield the comparison itself."""
+        yield self
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the condition as plain data for documents."""
+        data: dict[str, Any] = {"question": self.question}
+        if self.row:
+            data["row"] = self.row
+        value = list(self.value) if self.relation == "one_of" else self.value
+        return {**data, self.relation: value}
+
+    def as_script(self, here: frozenset[str], answers: Mapping[str, Any]) -> Any:
+        """Return the condition for the page's script; already evaluated if its question is not on the page."""
+        if self.question not in here:
+            return self.holds(answers)
+        name = f"{self.question}.{self.row}" if self.row else self.question
+        return {"q": name, "is": self.relation, "v": _in_a_form(self.value)}
+
+    def in_words(self) -> str:
+        """Return the condition as a phrase for the console."""
+        name = f"{self.question}, row {self.row}," if self.row else self.question
+        if self.relation == "answered":
+            return f"{name} is {'answered' if self.value else 'not answered'}"
+        value = " or ".join(map(as_text, self.value)) if self.relation == "one_of" else as_text(self.value)
+        return f"{name} {IN_WORDS[self.relation]} {value}"
+
+
+IN_WORDS = {
+    "equals": "is", "differs": "is not", "one_of": "is", "includes": "includes", "below": "is below",
+    "at_most": "is at most", "above": "is above", "at_least": "is at least", "answered": "is answered",
+}  # fmt: skip
+
+
+def as_text(value: Any) -> str:
+    """Return a value as form fields hold it; yes and no for true and false."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _in_a_form(value: Any) -> Any:
+    """Return the value as form fields hold it: as text."""
+    if isinstance(value, list | tuple):
+        return [_in_a_form(item) for item in value]
+    return as_text(value)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Conditions joined by all, any or not.
+
+    Parameters
+    ----------
+    join : str
+        "all", "any" or "not".
+    parts : tuple of Test or Joined
+        At least one; exactly one for "not".
+    """
+
+    join: str
+    parts: tuple[Condition, ...]
+
+    def holds(self, answers: Mapping[str, Any]) -> bool:
+        """Whether it holds.
+
+        Examples
+        --------
+        >>> Joined("not", (Test("a", "equals", True),)).holds({"a": False})
+        True
+        """
+        results = (part.holds(answers) for part in self.parts)
+        if self.join == ANY:
+            return any(results)
+        return all(results) if self.join == ALL else not next(results)
+
+    def tests(self) -> Iterator[Test]:
+        """Yield all comparisons of the condition."""
+        for part in self.parts:
+            yield from part.tests()
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the condition as plain data for documents."""
+        parts = [part.as_data() for part in self.parts]
+        return {self.join: parts[0] if self.join == NOT else parts}
+
+    def as_script(self, here: frozenset[str], answers: Mapping[str, Any]) -> Any:
+        """Return the condition for the page's script."""
+        parts = [part.as_script(here, answers) for part in self.parts]
+        return {self.join: parts[0] if self.join == NOT else parts}
+
+    def in_words(self) -> str:
+        """Return the condition as a phrase for the console."""
+        parts = [f"({part.in_words()})" if isinstance(part, Joined) else part.in_words() for part in self.parts]
+        return f"not {parts[0]}" if self.join == NOT else (" or " if self.join == ANY else " and ").join(parts)
+
+
+Condition = Test | Joined
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One line of the condition form: lines of a group are joined by "and", groups by "or"."""
+
+    group: int
+    is_negated: bool
+    test: Test
+
+
+def as_alternatives(condition: Condition) -> tuple[Alternative, ...] | None:
+    """Return the condition as form lines, or None if it is nested too deeply for the form.
+
+    Parameters
+    ----------
+    condition : Condition
+        Any condition.
+
+    Examples
+    --------
+    >>> lines = as_alternatives(Joined("any", (Test("a", "equals", 1), Test("b", "equals", 2))))
+    >>> [(line.group, line.test.question) for line in lines]
+    [(1, 'a'), (2, 'b')]
+    """
+    groups = condition.parts if isinstance(condition, Joined) and condition.join == ANY else (condition,)
+    lines = []
+    for number, group in enumerate(groups, start=1):
+        parts = group.parts if isinstance(group, Joined) and group.join == ALL else (group,)
+        for part in parts:
+            is_negated = isinstance(part, Joined) and part.join == NOT
+            test = part.parts[0] if isinstance(part, Joined) and is_negated else part
+            if not isinstance(test, Test):
+                return None
+            lines.append(Alternative(number, is_negated, test))
+    return tuple(lines)
+
+
+def from_alternatives(lines: Sequence[Alternative]) -> Condition | None:
+    """Build a condition from form lines; None if there are none.
+
+    Parameters
+    ----------
+    lines : sequence of Alternative
+        In any order.
+
+    Examples
+    --------
+    >>> from_alternatives([Alternative(1, True, Test("a", "equals", 1))]).as_data()
+    {'not': {'question': 'a', 'equals': 1}}
+    """
+    groups: dict[int, list[Condition]] = {}
+    for line in lines:
+        part: Condition = Joined(NOT, (line.test,)) if line.is_negated else line.test
+        groups.setdefault(line.group, []).append(part)
+    joined = [_join(ALL, parts) for _number, parts in sorted(groups.items())]
+    return _join(ANY, joined) if joined else None
+
+
+def _join(join: str, parts: Sequence[Condition]) -> Condition:
+    return parts[0] if len(parts) == 1 else Joined(join, tuple(parts))

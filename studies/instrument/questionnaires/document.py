@@ -1,0 +1,199 @@
+"""Questionnaires as YAML documents: reading reports the line of every problem, and writing round-trips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from studies.instrument.questionnaires.problems import Path, Problem, QuestionnaireProblems
+from studies.instrument.questionnaires.schema import PARTS, questionnaire_from
+
+SCHEMA = 1
+LONGEST_DOCUMENT = 1_000_000  # characters
+DEEPEST = 40  # lists and mappings inside one another
+
+
+@dataclass(frozen=True)
+class Located:
+    """A problem with its line.
+
+    Parameters
+    ----------
+    line : int
+        From 1.
+    problem : Problem
+        The problem and its path in the document.
+    """
+
+    line: int
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"line {self.line}, {self.problem}" if self.problem.path else f"line {self.line}: {self.problem}"
+
+
+class DocumentProblems(QuestionnaireProblems):
+    """All problems of a document, sorted by line.
+
+    Parameters
+    ----------
+    located : sequence of Located
+        At least one.
+    """
+
+    def __init__(self, located: list[Located]) -> None:
+        super().__init__([entry.problem for entry in located])
+        self.located = tuple(sorted(located, key=lambda entry: entry.line))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.located))
+
+
+def read_document(text: str) -> dict[str, Any]:
+    r"""Read and validate a questionnaire from a YAML document.
+
+    Parameters
+    ----------
+    text : str
+        The document: ``schema: 1`` and the parts of a questionnaire.
+
+    Returns
+    -------
+    dict
+        Plain data for `schema.questionnaire_from`.
+
+    Raises
+    ------
+    DocumentProblems
+        With the line and path of each problem.
+
+    Examples
+    --------
+    >>> read_document("schema: 1\nafter:\n- {key: why, kind: text, text: {en: Why}}\n")["after"][0]["key"]
+    'why'
+    """
+    if len(text) > LONGEST_DOCUMENT:
+        raise DocumentProblems([_at(1, f"A questionnaire has at most {LONGEST_DOCUMENT:,} characters.")])
+    loader = _Loader(text)
+    root = _composed(loader)
+    lines: dict[Path, int] = {}
+    doubled: list[Located] = []
+    _walk(root, (), lines, doubled)
+    if doubled:
+        raise DocumentProblems(doubled)
+    data = _constructed(loader, root)
+    version = data.pop("schema", None) if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        raise DocumentProblems(
+            [_at(1, f"A questionnaire has schema and {', '.join(PARTS)}; this document has none of them.")]
+        )
+    if version != SCHEMA or isinstance(version, bool):
+        line = lines.get(("schema",), 1)
+        stated = "no schema" if version is None else f"the schema {version!r}"
+        raise DocumentProblems([_at(line, f"This document has {stated}. Begin it with schema: {SCHEMA}.")])
+    try:
+        questionnaire_from(data)
+    except QuestionnaireProblems as error:
+        raise DocumentProblems([Located(_line(problem.path, lines), problem) for problem in error.problems]) from error
+    return data
+
+
+def write_document(questionnaire: Mapping[str, Any]) -> str:
+    """Return the questionnaire as a YAML document that `read_document` restores unchanged.
+
+    Parameters
+    ----------
+    questionnaire : mapping
+        Plain data for `schema.questionnaire_from`.
+    """
+    parts = {name: questionnaire[name] for name in PARTS if name in questionnaire}
+    whole = {"schema": SCHEMA, **parts}
+    return yaml.dump(whole, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads a document without aliases, which let a few lines stand for millions of values, and of bounded depth."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        line = _line_of(self.peek_event()) + 1  # type: ignore[no-untyped-call]
+        if self.check_event(yaml.AliasEvent):
+            raise DocumentProblems([_at(line, "Aliases (*name) are not supported. Write the values out.")])
+        if self.depth == DEEPEST:
+            raise DocumentProblems([_at(line, f"Lists and mappings are nested at most {DEEPEST} levels deep.")])
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes shared objects out in full instead of as aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _at(line: int, message: str) -> Located:
+    return Located(line, Problem((), message))
+
+
+def _broken(problem: yaml.YAMLError) -> DocumentProblems:
+    mark = getattr(problem, "problem_mark", None)
+    detail = getattr(problem, "problem", None) or str(problem)
+    line = mark.line + 1 if mark else 1
+    message = f"This is not valid YAML: {detail}. Check the indentation, colons and quotes near this line."
+    return DocumentProblems([_at(line, message)])
+
+
+def _line_of(event: yaml.Event) -> int:
+    return int(event.start_mark.line) if event.start_mark is not None else 0
+
+
+def _composed(loader: _Loader) -> yaml.Node:
+    try:
+        root = loader.get_single_node()
+    except yaml.YAMLError as problem:
+        raise _broken(problem) from problem
+    if root is None:
+        raise DocumentProblems([_at(1, f"The document is empty. Begin it with schema: {SCHEMA}.")])
+    return root
+
+
+def _constructed(loader: _Loader, root: yaml.Node) -> Any:
+    try:
+        return loader.construct_document(root)
+    except (yaml.YAMLError, ValueError) as problem:
+        if isinstance(problem, yaml.YAMLError):
+            raise _broken(problem) from problem
+        raise DocumentProblems([_at(1, f"A value is invalid: {problem}.")]) from problem
+
+
+def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], doubled: list[Located]) -> None:
+    """Record the line of every path, and keys that occur twice in one mapping."""
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.SequenceNode):
+        for number, part in enumerate(node.value):
+            _walk(part, (*path, number), lines, doubled)
+    elif isinstance(node, yaml.MappingNode):
+        for name, part in node.value:
+            inner = (*path, str(getattr(name, "value", "")))
+            line = name.start_mark.line + 1
+            if inner in lines:
+                doubled.append(Located(line, Problem(inner, "This key occurs twice. Remove one of them.")))
+                continue
+            lines[inner] = line
+            _walk(part, inner, lines, doubled)
+
+
+def _line(path: Path, lines: Mapping[Path, int]) -> int:
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path, 1)

@@ -1,0 +1,159 @@
+"""Expected answering times, from stated assumptions rather than measurements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from studies.instrument.questionnaires.condition_reading import possible_answers
+from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test
+from studies.instrument.questionnaires.questionnaire import KNOWN_IN, Questionnaire
+from studies.instrument.questionnaires.questions import (
+    ATTENTION,
+    CHOICE,
+    LIKERT,
+    LONG_TEXT,
+    MATRIX,
+    MULTIPLE,
+    NUMBER,
+    SLIDER,
+    TEXT,
+    YES_NO,
+    Question,
+)
+
+# Assumed until participants have been timed. A matrix counts as one Likert question per row.
+SECONDS: Mapping[str, float] = MappingProxyType(
+    {
+        YES_NO: 5.0, LIKERT: 7.0, ATTENTION: 7.0, CHOICE: 7.0, SLIDER: 8.0, NUMBER: 8.0, MULTIPLE: 10.0, TEXT: 15.0,
+        LONG_TEXT: 40.0,
+    }
+)  # fmt: skip
+LONGEST_LINE = 200  # characters; questions that allow longer texts count as long
+EVEN = 0.5  # probability assumed for a comparison with uncountable answers
+MOST_COUNTED = 10_000  # possible answers of one numeric question
+
+
+def seconds_of(question: Question) -> float:
+    """Return the time a participant needs for a question, in seconds.
+
+    Parameters
+    ----------
+    question : Question
+        Of any kind.
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Examples
+    --------
+    >>> seconds_of(Question("watched", "yes_no", {"en": "Watched?"}))
+    5.0
+    """
+    if question.kind == MATRIX:
+        return SECONDS[LIKERT] * len(question.rows)
+    if question.kind == TEXT and question.max_length > LONGEST_LINE:
+        return SECONDS[LONG_TEXT]
+    return SECONDS[question.kind]
+
+
+def expected_seconds(questionnaire: Questionnaire, block: str) -> float:
+    """Return the expected duration of a block in seconds; for the items block, the duration of one item.
+
+    The time of each question is weighted by the probability that it is asked. For a conditional question this is
+    the probability of its condition, assuming that all answers are equally likely, comparisons are independent and
+    participants answer every question they are asked. A comparison holds with the share of possible answers that
+    meet it: choices, scale points, or numbers from minimum to maximum. Each option of a multiple choice is ticked
+    with probability 1/2. Comparisons with uncountable answers (free text, numbers without limits) also hold with
+    probability 1/2. A comparison never holds if its own question is not asked.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+        The questionnaire; conditions may refer to earlier blocks.
+    block : str
+        One of `schema.BLOCKS`.
+
+    Returns
+    -------
+    float
+        At least 0; 0 for a block without questions.
+
+    Examples
+    --------
+    >>> from studies.instrument.questionnaires.schema import questionnaire_from
+    >>> asked = questionnaire_from({"items": [
+    ...     {"key": "watched", "kind": "yes_no", "text": {"en": "Watched?"}},
+    ...     {"key": "heard", "kind": "yes_no", "text": {"en": "Heard of?"},
+    ...      "shown_if": {"question": "watched", "equals": False}},
+    ... ]})
+    >>> expected_seconds(asked, "items")
+    7.5
+    """
+    shares = shares_asked(questionnaire, block)
+    return math.fsum(shares[question.key] * seconds_of(question) for question in questionnaire.block(block))
+
+
+def shares_asked(questionnaire: Questionnaire, block: str) -> dict[str, float]:
+    """Return the probability that each question up to a block is asked, as defined by `expected_seconds`.
+
+    Parameters
+    ----------
+    block : str
+        One of `schema.BLOCKS`.
+
+    Returns
+    -------
+    dict of str to float
+        Question key to a probability, 0 to 1; 1 if it is always asked.
+    """
+    earlier: dict[str, Question] = {}
+    shares: dict[str, float] = {}
+    for name in KNOWN_IN[block]:
+        for question in questionnaire.block(name):
+            shares[question.key] = 1.0 if question.shown_if is None else _chance(question.shown_if, earlier, shares)
+            earlier[question.key] = question
+    return shares
+
+
+def _chance(condition: Condition, earlier: Mapping[str, Question], shares: Mapping[str, float]) -> float:
+    if isinstance(condition, Joined):
+        parts = [_chance(part, earlier, shares) for part in condition.parts]
+        if condition.join == NOT:
+            return 1.0 - parts[0]
+        return math.prod(parts) if condition.join == ALL else 1.0 - math.prod(1.0 - part for part in parts)
+    reached = shares[condition.question]
+    if condition.relation == "answered":
+        return reached if condition.value else 1.0 - reached
+    return reached * _share_that_meets(condition, earlier[condition.question])
+
+
+def _share_that_meets(test: Test, question: Question) -> float:
+    answers = _answers(test, question)
+    if not answers:
+        return EVEN
+    return sum(test.holds({test.question: answer}) for answer in answers) / len(answers)
+
+
+def _answers(test: Test, question: Question) -> list[Any]:
+    """Return the possible answers as stored; empty if they cannot be counted."""
+    if question.kind == MULTIPLE:
+        return []
+    if test.row:
+        return [{test.row: value} for value in possible_answers(question, test.row)]
+    if question.kind in (NUMBER, SLIDER):
+        return _numbers(question)
+    return list(possible_answers(question))
+
+
+def _numbers(question: Question) -> list[float]:
+    low, high = question.minimum, question.maximum
+    if low is None or high is None:
+        return []
+    step = question.step if question.kind == SLIDER else 10.0**-question.decimals
+    n = round((high - low) / step) + 1
+    return [low + step * at for at in range(n)] if n <= MOST_COUNTED else []

@@ -1,0 +1,154 @@
+"""Questionnaires: their blocks and scales, and the questions that follow from a participant's answers.
+
+`block` is one of `BLOCKS` throughout, and `answers` maps the keys of questions to values, as for `known`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import ParameterError
+from studies.instrument.questionnaires.questions import ATTENTION, Question, Texts
+
+ABOUT = "about"
+ITEMS = "items"
+OVERALL = "overall"
+AFTER = "after"
+BLOCKS = (ABOUT, ITEMS, OVERALL, AFTER)
+# The blocks whose answers are known when a block is asked; the block itself comes last.
+KNOWN_IN = {ABOUT: (ABOUT,), ITEMS: (ABOUT, ITEMS), OVERALL: (ABOUT, OVERALL), AFTER: (ABOUT, OVERALL, AFTER)}
+LEAST_ANSWERED = 0.5
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A set of questions that measure one construct.
+
+    Parameters
+    ----------
+    key : str
+        Its name in exports.
+    name : mapping of str to str
+        Name of the construct, by language.
+    least_answered : float
+        Share of its questions that must be answered for a score, above 0 and at most 1.
+    """
+
+    key: str
+    name: Texts
+    least_answered: float = LEAST_ANSWERED
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """The questions of a study in four blocks, and its scales.
+
+    Parameters
+    ----------
+    about, items, overall, after : tuple of Question
+        Questions about the participant, about each recommended item, about the whole list, and at the end.
+    scales : tuple of Scale
+        The scales that questions belong to.
+    attention_ends_after : int
+        Number of failed attention checks that ends participation; 0 for never.
+    """
+
+    about: tuple[Question, ...]
+    items: tuple[Question, ...]
+    overall: tuple[Question, ...]
+    after: tuple[Question, ...] = ()
+    scales: tuple[Scale, ...] = field(default=())
+    attention_ends_after: int = 0
+
+    def block(self, name: str) -> tuple[Question, ...]:
+        """The questions of one block.
+
+        Parameters
+        ----------
+        name : str
+            One of `BLOCKS`.
+        """
+        return {ABOUT: self.about, ITEMS: self.items, OVERALL: self.overall, AFTER: self.after}[name]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Every question, block by block."""
+        return (*self.about, *self.items, *self.overall, *self.after)
+
+    @property
+    def identifying(self) -> frozenset[str]:
+        """Keys of the questions whose answers identify a person."""
+        return frozenset(question.key for question in self.questions if question.is_identifying)
+
+    @property
+    def passing(self) -> dict[str, str]:
+        """The answer that passes each screening question and attention check, as submitted by a form."""
+        answers = {question.key: question.admits[0] for question in self.questions if question.admits}
+        answers |= {question.key: question.expects for question in self.questions if question.expects is not None}
+        return {
+            key: ("yes" if value else "no") if isinstance(value, bool) else str(value) for key, value in answers.items()
+        }
+
+    def find(self, key: str, *, about_item: bool) -> tuple[str, Question]:
+        """Return the block and the question with a key.
+
+        Parameters
+        ----------
+        key : str
+            Key of the question.
+        about_item : bool
+            Whether it is asked about a recommended item.
+
+        Raises
+        ------
+        ParameterError
+            There is no such question.
+        """
+        for name in (ITEMS,) if about_item else (ABOUT, OVERALL, AFTER):
+            for question in self.block(name):
+                if question.key == key:
+                    return name, question
+        where = "about a recommended item" if about_item else "about the person or the whole list"
+        raise ParameterError(f"This study asks no question {key!r} {where}.")
+
+    def known(self, block: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answers that conditions in a block may use: those to questions that are themselves shown.
+
+        Parameters
+        ----------
+        answers : mapping
+            Question key to value; for the items block, the answers about one item.
+        """
+        known: dict[str, Any] = {}
+        for name in KNOWN_IN[block]:
+            for question in self.block(name):
+                if answers.get(question.key) is not None and question.is_shown(known):
+                    known[question.key] = answers[question.key]
+        return known
+
+    def asked(self, block: str, answers: Mapping[str, Any]) -> tuple[Question, ...]:
+        """Return the questions of a block that are shown after these answers."""
+        known = self.known(block, answers)
+        return tuple(question for question in self.block(block) if question.is_shown(known))
+
+    def missing(self, block: str, answers: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the keys of the block's questions that still need an answer.
+
+        Examples
+        --------
+        >>> from studies.instrument.questionnaires.schema import questionnaire_from
+        >>> asked = questionnaire_from({"overall": [{"key": "why", "kind": "text", "text": {"en": "Why?"}}]})
+        >>> asked.missing("overall", {})
+        ('why',)
+        """
+        return tuple(q.key for q in self.asked(block, answers) if q.is_wanting(answers.get(q.key)))
+
+    def failed_checks(self, block: str, answers: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
+        """Return the answered attention checks of a block, each with whether it was passed."""
+        return tuple(
+            (q.key, answers[q.key] == q.expects)
+            for q in self.asked(block, answers)
+            if q.kind == ATTENTION and answers.get(q.key) is not None
+        )

@@ -1,0 +1,285 @@
+"""Parses whole questionnaires from plain data; re-exports the names of their parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from studies.instrument.questionnaires.condition_reading import test_problem
+from studies.instrument.questionnaires.conditions import plain_answer
+from studies.instrument.questionnaires.erased import ERASED, is_erased
+from studies.instrument.questionnaires.problems import Notes, Path, Problem, QuestionnaireProblems
+from studies.instrument.questionnaires.questionnaire import (
+    ABOUT,
+    AFTER,
+    BLOCKS,
+    ITEMS,
+    KNOWN_IN,
+    LEAST_ANSWERED,
+    OVERALL,
+    Questionnaire,
+    Scale,
+)
+from studies.instrument.questionnaires.questions import (
+    ATTENTION,
+    CHOICE,
+    DECLINED,
+    KINDS,
+    LIKERT,
+    LONG_TEXT,
+    LONGEST_OTHER,
+    LONGEST_TEXT,
+    MATRIX,
+    MULTIPLE,
+    NUMBER,
+    OTHER,
+    SLIDER,
+    TEXT,
+    YES_NO,
+    Choice,
+    MatrixRow,
+    Question,
+    Texts,
+    is_declined,
+    own_words,
+)
+from studies.instrument.questionnaires.reading import KEY, RESERVED_ITEM_KEYS, QuestionReader
+
+__all__ = [
+    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ERASED", "ITEMS", "KINDS", "LIKERT",
+    "LONGEST_OTHER",
+    "LONGEST_TEXT", "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO",
+    "Choice",
+    "MatrixRow", "Problem", "Question", "Questionnaire", "QuestionnaireProblems", "Scale", "Texts", "is_declined",
+    "is_erased",
+    "lacking_wordings", "own_words", "plain_answer", "questionnaire_from",
+]  # fmt: skip
+
+PARTS = (*BLOCKS, "scales", "attention")
+
+
+class _Reader:
+    """Parses a questionnaire and records its problems."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
+        self.notes = Notes()
+        self.seen: dict[str, str] = {}  # key to block
+
+    def read(self) -> Questionnaire:
+        unknown = sorted(str(name) for name in set(self.data) - set(PARTS))
+        for name in unknown:
+            self.notes.wrong((name,), f"A questionnaire has the parts {', '.join(PARTS)}; got {name!r}.")
+        blocks = {name: self._block(name) for name in BLOCKS}
+        scales = self._scales()
+        ends_after = self._attention()
+        if self.notes.problems:
+            raise QuestionnaireProblems(self.notes.problems)
+        questionnaire = Questionnaire(**blocks, scales=scales, attention_ends_after=ends_after)
+        self._check_together(questionnaire)
+        if self.notes.problems:
+            raise QuestionnaireProblems(self.notes.problems)
+        return questionnaire
+
+    def _block(self, name: str) -> tuple[Question, ...]:
+        data = self.data.get(name) or ()
+        if not isinstance(data, list | tuple):
+            self.notes.wrong((name,), f"The block {name!r} is a list of questions; got {data!r}.")
+            return ()
+        questions: list[Question] = []
+        for number, entry in enumerate(data):
+            path: Path = (name, number)
+            if not isinstance(entry, Mapping):
+                self.notes.wrong(path, f"A question has a key, a kind and a text; got {entry!r}.")
+                continue
+            question = QuestionReader(entry, path, self.notes).read()
+            if question is None:
+                continue
+            before = self.seen.setdefault(question.key, name)
+            if any(question.key == previous.key for previous in questions):
+                self.notes.wrong((*path, "key"), f"The key {question.key!r} is used twice in the block {name!r}.")
+            elif before != name:
+                self.notes.wrong(
+                    (*path, "key"),
+                    f"The key {question.key!r} is already used in the block {before!r}. Use a different key for each "
+                    "question.",
+                )
+            if name == ITEMS and question.key in RESERVED_ITEM_KEYS:
+                self.notes.wrong(
+                    (*path, "key"),
+                    f"The key {question.key!r} is the name of another column about items. Choose another.",
+                )
+            questions.append(question)
+        return tuple(questions)
+
+    def _scales(self) -> tuple[Scale, ...]:
+        data = self.data.get("scales") or ()
+        if not isinstance(data, list | tuple):
+            self.notes.wrong(("scales",), f"The scales are a list of {{key, name}}; got {data!r}.")
+            return ()
+        scales: list[Scale] = []
+        for number, entry in enumerate(data):
+            path: Path = ("scales", number)
+            if not isinstance(entry, Mapping) or not entry.get("key") or not isinstance(entry.get("name"), Mapping):
+                self.notes.wrong(path, f"A scale has a key and a name by language; got {entry!r}.")
+                continue
+            key, least = str(entry["key"]), entry.get("least_answered", LEAST_ANSWERED)
+            if unknown := sorted(set(map(str, entry)) - {"key", "name", "least_answered"}):
+                self.notes.wrong(path, f"A scale has key, name and least_answered; got {', '.join(unknown)}.")
+            if not KEY.fullmatch(key):
+                self.notes.wrong(
+                    (*path, "key"), f"{key!r} is not a valid key. Use lower-case letters, digits and underscores."
+                )
+            if key in {scale.key for scale in scales}:
+                self.notes.wrong((*path, "key"), f"The scale {key!r} is defined twice.")
+            if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least <= 1:
+                self.notes.wrong(
+                    (*path, "least_answered"), f"least_answered must be above 0 and at most 1; got {least!r}."
+                )
+                least = LEAST_ANSWERED
+            scales.append(Scale(key, {str(k): str(v) for k, v in entry["name"].items()}, float(least)))
+        return tuple(scales)
+
+    def _attention(self) -> int:
+        data = self.data.get("attention") or {}
+        ends = data.get("ends_after", 0) if isinstance(data, Mapping) and set(data) <= {"ends_after"} else None
+        if isinstance(ends, bool) or not isinstance(ends, int) or not 0 <= ends <= 100:
+            self.notes.wrong(
+                ("attention",),
+                f"attention has ends_after, the number of failed checks that ends participation; got {data!r}.",
+            )
+            return 0
+        return ends
+
+    def _check_together(self, questionnaire: Questionnaire) -> None:
+        """Check references between questions: conditions, groups and scales."""
+        keys = {scale.key for scale in questionnaire.scales}
+        ranges: dict[str, tuple[Any, Any, bool]] = {}
+        for block, number, question in _numbered(questionnaire):
+            path: Path = (block, number)
+            if question.shown_if is not None:
+                earlier = _earlier(questionnaire, block, number)
+                for test in question.shown_if.tests():
+                    if problem := test_problem(test, earlier):
+                        self.notes.wrong((*path, "shown_if"), f"The question {question.key!r} {problem}")
+            self._check_group(questionnaire, block, number, question)
+            if not question.scale:
+                continue
+            if question.scale not in keys:
+                self.notes.wrong(
+                    (*path, "scale"), f"There is no scale {question.scale!r}. Declare it under scales, with a name."
+                )
+            if question.minimum is None or question.choices:
+                self.notes.wrong(
+                    (*path, "scale"), f"The answers to {question.key!r} are not numbers and cannot be scored."
+                )
+            span = (question.minimum, question.maximum, block == ITEMS)
+            if ranges.setdefault(question.scale, span) != span:
+                self.notes.wrong(
+                    (*path, "scale"),
+                    f"The questions of the scale {question.scale!r} have different ranges, or only some are about "
+                    "items. Use the same minimum and maximum for all of them, and either only the items block or "
+                    "none of it.",
+                )
+
+    def _check_group(self, questionnaire: Questionnaire, block: str, number: int, question: Question) -> None:
+        if not question.random_group:
+            return
+        members = [
+            index
+            for index, candidate in enumerate(questionnaire.block(block))
+            if candidate.random_group == question.random_group
+        ]
+        if members[-1] - members[0] + 1 != len(members) and number == members[0]:
+            self.notes.wrong(
+                (block, number, "random_group"),
+                f"The questions of the random group {question.random_group!r} are not adjacent. Move them together.",
+            )
+        of_group = {questionnaire.block(block)[index].key for index in members}
+        if question.shown_if and any(test.question in of_group for test in question.shown_if.tests()):
+            self.notes.wrong(
+                (block, number, "shown_if"),
+                f"The question {question.key!r} depends on a question of its own random group, which may come later.",
+            )
+
+
+def _numbered(questionnaire: Questionnaire) -> Iterator[tuple[str, int, Question]]:
+    for block in BLOCKS:
+        for number, question in enumerate(questionnaire.block(block)):
+            yield block, number, question
+
+
+def _earlier(questionnaire: Questionnaire, block: str, number: int) -> dict[str, Question]:
+    """Return the questions that a condition at this position may refer to."""
+    before = [question for name in KNOWN_IN[block][:-1] for question in questionnaire.block(name)]
+    return {question.key: question for question in (*before, *questionnaire.block(block)[:number])}
+
+
+def earlier_questions(questionnaire: Questionnaire, block: str, key: str = "") -> dict[str, Question]:
+    """Return the questions that a condition of one question may refer to, by key.
+
+    Parameters
+    ----------
+    key : str
+        Key of a question in that block; empty for a new question at its end.
+    """
+    keys = [question.key for question in questionnaire.block(block)]
+    return _earlier(questionnaire, block, keys.index(key) if key in keys else len(keys))
+
+
+@lru_cache(maxsize=64)
+def _read_text(text: str) -> Questionnaire:
+    return _Reader(json.loads(text)).read()
+
+
+def questionnaire_from(mapping: Mapping[str, Any]) -> Questionnaire:
+    """Parse a questionnaire from plain data: a preset's YAML or a study's JSON.
+
+    Parameters
+    ----------
+    mapping : mapping
+        Block name to a list of questions; ``scales`` to a list of scales.
+
+    Raises
+    ------
+    QuestionnaireProblems
+        A ParameterError with every problem, such as unknown fields, duplicate keys or conditions on later
+        questions.
+
+    Examples
+    --------
+    >>> asked = questionnaire_from({"overall": [{"key": "comment", "kind": "text", "text": {"en": "More?"}}]})
+    >>> asked.overall[0].key
+    'comment'
+    """
+    if not isinstance(mapping, Mapping):
+        raise QuestionnaireProblems([Problem((), f"A questionnaire is a mapping of blocks; got {mapping!r}.")])
+    try:
+        text = json.dumps(mapping, allow_nan=False)
+    except (TypeError, ValueError) as problem:
+        raise QuestionnaireProblems(
+            [Problem((), f"A questionnaire may contain only texts, numbers, true and false: {problem}. Quote dates.")]
+        ) from problem
+    # Cached: every page view parses the same questionnaire.
+    return _read_text(text)
+
+
+def lacking_wordings(questionnaire: Questionnaire, languages: Sequence[str]) -> list[Problem]:
+    """Return a problem for every text that is missing in one of the languages."""
+    problems = []
+    for block, number, question in _numbered(questionnaire):
+        for what, texts in question.texts():
+            for language in languages:
+                if language not in texts:
+                    problems.append(
+                        Problem((block, number), f"The question {question.key!r} has no {what} in {language!r}.")
+                    )
+    for number, scale in enumerate(questionnaire.scales):
+        problems += [
+            Problem(("scales", number), f"The scale {scale.key!r} has no name in {language!r}.")
+            for language in languages
+            if language not in scale.name
+        ]
+    return problems

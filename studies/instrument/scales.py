@@ -1,0 +1,227 @@
+"""Scale scores: the mean of the answered members after reverse-scoring.
+
+`answers` maps the keys of questions to stored values throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from studies.instrument.questionnaires.questions import MATRIX, Question, Texts, is_declined
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire, Scale
+
+
+@dataclass(frozen=True)
+class Member:
+    """One question or matrix row that belongs to a scale.
+
+    Parameters
+    ----------
+    question : str
+        Key of the question.
+    row : str
+        Key of the row; empty for other kinds.
+    minimum, maximum : int or float
+        Lowest and highest answer.
+    is_reversed : bool
+        Whether it is reverse-scored.
+    """
+
+    question: str
+    row: str
+    minimum: Any
+    maximum: Any
+    is_reversed: bool
+
+    @property
+    def name(self) -> str:
+        """Its name in exports: the question, or the question and the row."""
+        return f"{self.question}.{self.row}" if self.row else self.question
+
+    def raw(self, answers: Mapping[str, Any]) -> Any:
+        """The stored answer before reverse-scoring; None without an answer.
+
+        Examples
+        --------
+        >>> Member("q", "r", 1, 7, True).raw({"q": {"r": 2}})
+        2
+        """
+        value = answers.get(self.question)
+        if is_declined(value):
+            return None
+        if self.row:
+            return value.get(self.row) if isinstance(value, Mapping) else None
+        return value
+
+    def scored(self, answers: Mapping[str, Any]) -> Fraction | None:
+        """Return the answer after reverse-scoring: minimum + maximum - x for reversed members.
+
+        Returns
+        -------
+        Fraction or None
+            None without an answer.
+
+        Examples
+        --------
+        >>> Member("q", "", 1, 7, True).scored({"q": 2})
+        Fraction(6, 1)
+        """
+        value = self.raw(answers)
+        if value is None:
+            return None
+        exact = _exact(value)
+        return _exact(self.minimum) + _exact(self.maximum) - exact if self.is_reversed else exact
+
+
+def _exact(value: Any) -> Fraction:
+    # From the decimal digits: a slider's 0.1 is exactly 1/10.
+    return Fraction(str(value))
+
+
+@dataclass(frozen=True)
+class ScaleOfStudy:
+    """A scale with the questions that belong to it.
+
+    Parameters
+    ----------
+    key : str
+        Its name in exports.
+    name : mapping of str to str
+        Name of the construct, by language.
+    members : tuple of Member
+        At least one.
+    least_answered : float
+        Share of its members that must be answered for a score.
+    is_about_items : bool
+        Whether it is asked about each recommended item.
+    """
+
+    key: str
+    name: Texts
+    members: tuple[Member, ...]
+    least_answered: float
+    is_about_items: bool
+
+    @property
+    def minimum(self) -> Any:
+        """The lowest score."""
+        return self.members[0].minimum
+
+    @property
+    def maximum(self) -> Any:
+        """The highest score."""
+        return self.members[0].maximum
+
+    def score(self, answers: Mapping[str, Any]) -> Fraction | None:
+        """Return the mean of the reverse-scored answers.
+
+        Returns
+        -------
+        Fraction or None
+            None if too few members were answered.
+
+        Examples
+        --------
+        >>> members = (Member("a", "", 1, 5, False), Member("b", "", 1, 5, True))
+        >>> trust = ScaleOfStudy("trust", {"en": "Trust"}, members, 0.5, False)
+        >>> trust.score({"a": 4, "b": 1}), trust.score({"a": 4}), trust.score({})
+        (Fraction(9, 2), Fraction(4, 1), None)
+        """
+        return self.mean([member.scored(answers) for member in self.members])
+
+    def mean(self, scored: Sequence[Fraction | None]) -> Fraction | None:
+        """Return the mean of scored answers, or None if there are too few.
+
+        Parameters
+        ----------
+        scored : sequence of Fraction or None
+            One for each member.
+        """
+        values = [value for value in scored if value is not None]
+        if not values or len(values) < self.least_answered * len(self.members) - 1e-9:
+            return None
+        return sum(values, start=Fraction(0)) / len(values)
+
+
+def members_of(question: Question) -> tuple[Member, ...]:
+    """Return the members of a question: the question itself, or each row of a matrix.
+
+    Parameters
+    ----------
+    question : Question
+        A question answered by numbers.
+    """
+    if question.kind == MATRIX:
+        return tuple(
+            Member(question.key, row.key, question.minimum, question.maximum, row.is_reversed) for row in question.rows
+        )
+    return (Member(question.key, "", question.minimum, question.maximum, question.is_reversed),)
+
+
+def scales_of(questionnaire: Questionnaire) -> tuple[ScaleOfStudy, ...]:
+    """Return the scales that have questions, in the order of declaration.
+
+    Returns
+    -------
+    tuple of ScaleOfStudy
+        Scales without questions are omitted.
+    """
+    scales = []
+    for scale in questionnaire.scales:
+        questions = [question for question in questionnaire.questions if question.scale == scale.key]
+        members = tuple(member for question in questions for member in members_of(question))
+        if members:
+            scales.append(_scale(scale, members, any(q in questionnaire.block(ITEMS) for q in questions)))
+    return tuple(scales)
+
+
+def _scale(scale: Scale, members: tuple[Member, ...], is_about_items: bool) -> ScaleOfStudy:
+    return ScaleOfStudy(scale.key, scale.name, members, scale.least_answered, is_about_items)
+
+
+def negative_members(questionnaire: Questionnaire) -> frozenset[str]:
+    """Return the names of all reverse-scored questions and rows."""
+    return frozenset(
+        member.name for scale in scales_of(questionnaire) for member in scale.members if member.is_reversed
+    )
+
+
+def answers_of_member(
+    scale: ScaleOfStudy, member: Member, answers: Mapping[str, Any], items: Sequence[Mapping[str, Any]]
+) -> Fraction | None:
+    """Return a participant's scored answer; for scales about items, the mean over the items.
+
+    Parameters
+    ----------
+    member : Member
+        One of its members.
+    answers : mapping
+        Answers about the participant and the list.
+    items : sequence of mapping
+        Answers about each item.
+    """
+    if not scale.is_about_items:
+        return member.scored(answers)
+    values = [value for value in (member.scored(item) for item in items) if value is not None]
+    return sum(values, start=Fraction(0)) / len(values) if values else None
+
+
+def score_of_participant(
+    scale: ScaleOfStudy, answers: Mapping[str, Any], items: Sequence[Mapping[str, Any]]
+) -> Fraction | None:
+    """Return a participant's score; for scales about items, the mean of the items' scores.
+
+    Parameters
+    ----------
+    answers : mapping
+        Answers about the participant and the list.
+    items : sequence of mapping
+        Answers about each item.
+    """
+    if not scale.is_about_items:
+        return scale.score(answers)
+    scores = [score for score in map(scale.score, items) if score is not None]
+    return sum(scores, start=Fraction(0)) / len(scores) if scores else None

@@ -1,0 +1,119 @@
+"""The CONSORT flow of participants: how many reached each stage, and where they left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Participant, Study
+from studies.monitoring.selectors.exclusions import Exclusions, by_frequency, planned_exclusions, reason_label
+
+WORDS = {
+    ParticipantStatus.STARTED: "Not yet consented",
+    ParticipantStatus.CONSENTED: "Under way",
+    ParticipantStatus.ACTIVE: "Under way",
+    ParticipantStatus.ABANDONED: "Abandoned",
+    ParticipantStatus.SCREENED_OUT: "Screened out",
+    ParticipantStatus.QUOTA_FULL: "Study full",
+    ParticipantStatus.ATTENTION_FAILED: "Attention check failed",
+    ParticipantStatus.RETURNED: "Returned to the panel",
+    ParticipantStatus.WITHDRAWN: "Withdrew",
+}
+ERASED = "Erased as the retention limit says"
+
+
+@dataclass(frozen=True)
+class ConditionFlow:
+    """The flow of one condition from assignment on."""
+
+    condition: str
+    assigned: int
+    completed: int
+    left: dict[str, int]
+    excluded: int
+    analysed: int
+
+
+@dataclass(frozen=True)
+class Consort:
+    """The whole flow of one mode. `opened` is None where openings were not counted.
+
+    consented = assigned + the sum of `left_before`; assigned = completed + the sum of `left_after`;
+    completed = analysed + the sum of `excluded`.
+    """
+
+    mode: str
+    opened: int | None
+    declined: int
+    consented: int
+    left_before: dict[str, int]
+    assigned: int
+    left_after: dict[str, int]
+    completed: int
+    excluded: dict[str, int]
+    analysed: int
+    by_condition: tuple[ConditionFlow, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The flow as JSON holds it."""
+        return asdict(self)
+
+
+def _left(counted: dict[str, int]) -> dict[str, int]:
+    by_name: Counter[str] = Counter()
+    for status, n in counted.items():
+        by_name[WORDS[ParticipantStatus(status)]] += n
+    return {name: by_name[name] for name in dict.fromkeys(WORDS.values()) if by_name[name]}
+
+
+def _reasons(people: QuerySet[Participant], out: Exclusions) -> list[tuple[int | None, str]]:
+    """Condition and reason of all completers who are not analysed."""
+    done = people.filter(status=ParticipantStatus.COMPLETED).values_list("pk", "condition_id", "erased_at")
+    return [
+        (condition_id, ERASED if erased_at is not None else reason_label(*out[pk]))
+        for pk, condition_id, erased_at in done
+        if erased_at is not None or pk in out
+    ]
+
+
+def consort_of(study: Study, mode: str, out: Exclusions | None = None) -> Consort:
+    """Count one mode's flow; previews are in none.
+
+    `out` are the exclusions, if known already; by default those of the plan and those by hand.
+    """
+    people = Participant.objects.filter(study=study, mode=mode).order_by()
+    before = dict(people.filter(assigned_at__isnull=True).values_list("status").annotate(n=Count("pk")))
+    after: dict[int, Counter[str]] = {}
+    rows = people.filter(assigned_at__isnull=False).values_list("condition_id", "status").annotate(n=Count("pk"))
+    for condition_id, status, n in rows:
+        after.setdefault(condition_id, Counter())[status] += n
+    reasons = _reasons(people, planned_exclusions(study, [mode]) if out is None else out)
+    of_condition = Counter(condition_id for condition_id, _ in reasons)
+    lines = []
+    whole: Counter[str] = Counter()
+    for condition in study.conditions.order_by("position"):
+        by_status = after.get(condition.pk, Counter())
+        whole += by_status
+        done = by_status.pop(ParticipantStatus.COMPLETED, 0)
+        excluded = of_condition[condition.pk]
+        lines.append(
+            ConditionFlow(condition.label, done + by_status.total(), done, _left(by_status), excluded, done - excluded)
+        )
+    completed = whole.pop(ParticipantStatus.COMPLETED, 0)
+    return Consort(
+        mode=mode,
+        opened=(study.n_opened or None) if mode == Mode.LIVE else None,
+        declined=study.n_declined if mode == Mode.LIVE else 0,
+        consented=sum(before.values()) + completed + whole.total(),
+        left_before=_left(before),
+        assigned=completed + whole.total(),
+        left_after=_left(whole),
+        completed=completed,
+        excluded=dict(by_frequency(reason for _, reason in reasons)),
+        analysed=completed - len(reasons),
+        by_condition=tuple(lines),
+    )

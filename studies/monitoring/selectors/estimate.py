@@ -1,0 +1,173 @@
+"""Duration and cost of a study, from participants' times or from assumed ones.
+
+Researchers who preview their own study and simulated participants do not read as participants do, so their times are
+never used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from studies.design.selectors.texts import texts_of
+from studies.enums import Mode, ParticipantStatus
+from studies.instrument import flow
+from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.durations import expected_seconds
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.models import Participant, Study
+from studies.monitoring.selectors.page_times import BROWSER, step_times
+
+FEWEST_PEOPLE = 5  # live participants for a usable median
+CENT = Decimal("0.01")
+
+# Assumptions, used until participants have been timed. Those of questions are defined with the questions.
+WORDS_A_MINUTE = 230.0
+SECONDS_A_BOX = 3.0
+SECONDS_A_FILM_RATED = 25.0  # thought of, searched for, found and rated
+SECONDS_A_FILM_SEEN = 4.0  # in the list of recommendations
+SECONDS_OF_DETAILS = 15.0  # of each recommended film
+
+LIVE, STATED = "live", "stated"
+NAMES = {
+    flow.CONSENT: "Consent",
+    flow.ABOUT: "About you",
+    flow.RATE: "Rating known items",
+    flow.RECOMMENDATIONS: "The recommendations",
+    flow.ITEMS: "Questions about each item",
+    flow.OVERALL: "The list as a whole",
+    flow.AFTER: "Questions after the list",
+}
+
+
+@dataclass(frozen=True)
+class StepEstimate:
+    """Seconds of one step and their source; quartiles if participants were timed."""
+
+    step: str
+    name: str
+    seconds: float
+    quartile_1: float | None
+    quartile_3: float | None
+    source: str
+    n: int
+    is_in_sight: bool
+
+    @property
+    def minutes(self) -> float:
+        """The same in minutes."""
+        return self.seconds / 60
+
+    @property
+    def basis(self) -> str:
+        """The source of the time, in words."""
+        if self.source == STATED:
+            return "assumed"
+        clock = "time in sight" if self.is_in_sight else "the server's clock, pauses included"
+        return f"median of {self.n:,} participants, {clock}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A participant's expected time by step, and the number of planned participants."""
+
+    steps: tuple[StepEstimate, ...]
+    n_planned: int
+    n_completed: int
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of the whole study: the sum over the steps."""
+        return sum(step.seconds for step in self.steps) / 60
+
+    @property
+    def is_all_assumed(self) -> bool:
+        """Whether too few people have completed for any time to be theirs."""
+        return self.n_completed < FEWEST_PEOPLE
+
+    @property
+    def basis(self) -> str:
+        """Which times are used, in words."""
+        if self.is_all_assumed:
+            who = "participant has" if self.n_completed == 1 else "participants have"
+            used = (
+                f"All times are assumed: {self.n_completed} live {who} completed, and their times are used from "
+                f"{FEWEST_PEOPLE} on."
+            )
+        else:
+            used = (
+                f"Times are medians of {self.n_completed:,} live participants; steps that fewer than {FEWEST_PEOPLE} "
+                "of them were timed at are assumed."
+            )
+        return f"{used} Previews and simulated participants never count."
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether any step is assumed, other than consent, which cannot be timed."""
+        return any(step.source == STATED and step.step != flow.CONSENT for step in self.steps)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A study's cost at a reward: for all planned participants, and for those still to come."""
+
+    reward: Decimal
+    fee_percent: Decimal
+    rewards: Decimal
+    fee: Decimal
+    total: Decimal
+    remaining: Decimal
+    an_hour: Decimal | None
+
+
+def estimate_of(study: Study) -> Estimate:
+    """Estimate every step: by live participants where enough were timed, else as stated."""
+    n = Participant.objects.filter(study=study, mode=Mode.LIVE, status=ParticipantStatus.COMPLETED).count()
+    timed = {timing.step: timing for timing in step_times(study, Mode.LIVE)} if n >= FEWEST_PEOPLE else {}
+    stated = _stated(study)
+    steps = []
+    for step, seconds in stated.items():
+        timing = timed.get(step)
+        if timing is None or timing.median is None or timing.n < FEWEST_PEOPLE:
+            steps.append(StepEstimate(step, NAMES[step], seconds, None, None, STATED, 0, False))
+            continue
+        in_sight = timing.source == BROWSER
+        steps.append(
+            StepEstimate(
+                step, NAMES[step], timing.median, timing.quartile_1, timing.quartile_3, LIVE, timing.n, in_sight
+            )
+        )
+    planned = sum(study.conditions.values_list("target", flat=True))
+    return Estimate(tuple(steps), planned, n)
+
+
+def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decimal(0)) -> Cost:
+    """Multiply out; amounts are in the currency of the reward, whatever that is, rounded to cents at the end."""
+
+    def cents(amount: Decimal) -> Decimal:
+        return amount.quantize(CENT, ROUND_HALF_UP)
+
+    rewards = reward * estimate.n_planned
+    fee = rewards * fee_percent / 100
+    to_come = max(0, estimate.n_planned - estimate.n_completed)
+    remaining = reward * to_come * (1 + fee_percent / 100)
+    an_hour = cents(reward * 60 / Decimal(estimate.minutes)) if estimate.minutes > 0 else None
+    return Cost(reward, fee_percent, cents(rewards), cents(fee), cents(rewards + fee), cents(remaining), an_hour)
+
+
+def _stated(study: Study) -> dict[str, float]:
+    """Seconds of each step by the assumptions above."""
+    questionnaire = questionnaire_from(study.questionnaire)
+    languages = study.settings.get("languages") or [""]
+    texts = texts_of(study, languages[0])
+    words = len(str(texts.get("consent", "")).split())
+    rated, listed = int(study.settings["ratings_asked"]), int(study.settings["list_length"])
+    return {
+        flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
+        flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),
+        flow.RATE: SECONDS_A_FILM_RATED * rated,
+        flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
+        flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(questionnaire, schema.ITEMS)),
+        flow.OVERALL: expected_seconds(questionnaire, schema.OVERALL),
+        **({flow.AFTER: expected_seconds(questionnaire, schema.AFTER)} if questionnaire.after else {}),
+    }

@@ -1,0 +1,69 @@
+"""Exclusions from analyses: by hand, or by the rule of the frozen analysis plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from studies.instrument import flags
+from studies.instrument.flags import Flag
+from studies.models import Exclusion, Study
+from studies.monitoring.selectors.quality import excluded, flags_by_participant
+from studies.plans import plan_from
+
+HAND, RULE = "hand", "rule"
+REASON_ERASED = "The reason is erased"
+Exclusions = Mapping[int, tuple[str, str]]  # participant key -> (HAND or RULE, reason)
+Flags = Mapping[int, Sequence[Flag]]
+
+
+def planned_rule(study: Study) -> tuple[str, ...]:
+    """Return the flags for which the plan excludes: the plan frozen at launch, or the current plan of a draft.
+
+    A study launched before plans were frozen has no rule.
+    """
+    frozen = list(study.versions.order_by("number").values_list("snapshot__plan__exclude", flat=True)[:1])
+    return tuple(frozen[0] or ()) if frozen else plan_from(study.settings).exclude
+
+
+def excluded_by_rule(flagged: Flags, rule: Sequence[str]) -> dict[int, str]:
+    """Return the participants with a flag of the rule, each with the name of the first such flag."""
+    names = {}
+    for pk, own in flagged.items():
+        keys = {flag.key for flag in own}
+        first = next((key for key in rule if key in keys), None)
+        if first is not None:
+            names[pk] = flags.NAMES[first]
+    return names
+
+
+def merged(by_rule: Mapping[int, str], by_hand: Mapping[int, Exclusion]) -> dict[int, tuple[str, str]]:
+    """Return both kinds of exclusions; a participant excluded in both ways counts as excluded by hand."""
+    hand = {pk: (HAND, row.reason or REASON_ERASED) for pk, row in by_hand.items()}
+    return {**{pk: (RULE, name) for pk, name in by_rule.items()}, **hand}
+
+
+def exclusions(
+    study: Study, modes: Sequence[str], *, by_hand: bool = True, rule: Sequence[str] = ()
+) -> dict[int, tuple[str, str]]:
+    """Return the participants excluded by hand, and those with a flag of the rule.
+
+    A participant excluded in both ways counts as excluded by hand; of several flags the first of the rule counts.
+    """
+    by_rule = excluded_by_rule(flags_by_participant(study, modes), rule) if rule else {}
+    return merged(by_rule, excluded(study, modes) if by_hand else {})
+
+
+def planned_exclusions(study: Study, modes: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """Return the exclusions of the planned analysis: by hand and by the rule of the plan."""
+    return exclusions(study, modes, rule=planned_rule(study))
+
+
+def reason_label(how: str, reason: str) -> str:
+    """Return the reason in words that mark exclusions by the plan."""
+    return f"By the plan: {reason}" if how == RULE else reason
+
+
+def by_frequency(reasons: Iterable[str]) -> list[tuple[str, int]]:
+    """Return the number of participants per reason, most frequent first."""
+    return sorted(Counter(reasons).items(), key=lambda pair: (-pair[1], pair[0]))

@@ -1,0 +1,163 @@
+"""Live page data other than counts: the newest answers, condition by stratum, and flags; blinded while outcomes are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count
+
+from core.provenance import digest_of
+from studies.enums import Mode, ParticipantStatus
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.models import Condition, Participant, Response, Study
+from studies.monitoring.selectors.exclusions import planned_exclusions
+from studies.monitoring.selectors.monitor import Cell
+from studies.monitoring.selectors.outcomes import are_outcomes_open
+from studies.monitoring.selectors.quality import flag_counts
+from studies.plans import REFILL
+
+FLAGS_KEPT_SECONDS = 20  # the page asks every few seconds, and flags read every answer
+NOT_PLACED = (ParticipantStatus.SCREENED_OUT, ParticipantStatus.QUOTA_FULL)
+
+
+@dataclass(frozen=True)
+class NewAnswer:
+    """An answer as it came in. `value` and `condition` are None as long as outcomes are blinded.
+
+    The value of one that identifies a person is never shown here: the exports that name people hold it.
+    """
+
+    at: datetime
+    code: str
+    question: str
+    rank: int
+    value: Any
+    condition: str | None
+    is_identifying: bool = False
+
+
+@dataclass(frozen=True)
+class StratumLine:
+    """One stratum over the conditions in design order, with participants turned away before assignment."""
+
+    stratum: str
+    labels: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    n_screened_out: int
+    n_quota_full: int
+
+    @property
+    def by_condition(self) -> list[tuple[str, Cell]]:
+        """Each condition's label with its cell; empty if no participant was assigned."""
+        return list(zip(self.labels, self.cells, strict=True)) if any(cell.started for cell in self.cells) else []
+
+    @property
+    def held(self) -> int:
+        """Slots held in all conditions together."""
+        return sum(cell.held for cell in self.cells)
+
+
+def _wordings(part: Any, language: str) -> Iterator[tuple[str, str]]:
+    """Key and wording of every question of a questionnaire, at any depth."""
+    if isinstance(part, Mapping):
+        text = part.get("text")
+        if "key" in part and isinstance(text, Mapping):
+            yield str(part["key"]), str(text.get(language) or next(iter(text.values()), part["key"]))
+        for inner in part.values():
+            yield from _wordings(inner, language)
+    elif isinstance(part, Sequence) and not isinstance(part, str):
+        for inner in part:
+            yield from _wordings(inner, language)
+
+
+def is_blinded(study: Study, mode: str) -> bool:
+    """Whether answers of that mode are hidden: people's are, from the launch until outcomes are open."""
+    return mode == Mode.LIVE and not are_outcomes_open(study)
+
+
+def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
+    """The newest answers, newest first; without their values while outcomes are blinded.
+
+    Identifying answers are never shown.
+    """
+    words = dict(_wordings(study.questionnaire, study.settings["languages"][0]))
+    rows = Response.objects.filter(participant__study=study, participant__mode=mode)
+    rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]
+    hidden = is_blinded(study, mode)
+    identifying = questionnaire_from(study.questionnaire).identifying
+    answers = []
+    for row in rows:
+        is_identifying = row.question in identifying
+        condition = row.participant.condition
+        answers.append(
+            NewAnswer(
+                row.answered_at,
+                row.participant.code,
+                words.get(row.question, row.question),
+                row.rank,
+                None if hidden or is_identifying else row.value,
+                None if hidden or condition is None else condition.label,
+                is_identifying,
+            )
+        )
+    return answers
+
+
+def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> list[StratumLine]:
+    """One line per stratum with participants; those turned away without a stratum have an empty name."""
+    rows = Participant.objects.filter(study=study, mode=mode).order_by()
+    rows_of = rows.values_list("stratum", "condition_id", "status")
+    placed: dict[str, dict[int, Counter[str]]] = {}
+    reopened: Counter[tuple[str, int]] = Counter()
+    refills = bool(study.settings.get(REFILL))
+    waiting: dict[str, Counter[str]] = {}
+    counts = rows_of.annotate(n=Count("pk"), placed=Count("assigned_at"), n_held=Count("place"))
+    for stratum, condition_id, status, n, n_placed, n_held in counts:
+        if n_placed and condition_id is not None:
+            placed.setdefault(stratum, {}).setdefault(condition_id, Counter())[status] += n_placed
+            if refills and status == ParticipantStatus.COMPLETED:
+                reopened[stratum, condition_id] += n - n_held
+        waiting.setdefault(stratum, Counter())[status] += n - n_placed
+    labels = tuple(condition.label for condition in conditions)
+    lines = []
+    for stratum, away in sorted(waiting.items()):
+        of_conditions = placed.get(stratum, {})
+        cells = tuple(
+            Cell.of(of_conditions.get(condition.pk, Counter()), reopened[stratum, condition.pk])
+            for condition in conditions
+        )
+        line = StratumLine(stratum, labels, cells, *(away[status] for status in NOT_PLACED))
+        if stratum or line.n_screened_out or line.n_quota_full:
+            lines.append(line)
+    return lines
+
+
+def analysable_counts(study: Study, mode: str) -> dict[str, int]:
+    """Included completers by condition label; at most some seconds old."""
+    key = f"studies.analysable.{study.pk}.{study.created_at.timestamp()}.{mode}"
+    counts: dict[str, int] | None = cache.get(key)
+    if counts is None:
+        excluded = planned_exclusions(study, [mode])
+        completed = Participant.objects.filter(
+            study=study, mode=mode, status=ParticipantStatus.COMPLETED, erased_at__isnull=True
+        )
+        counted = Counter(label for pk, label in completed.values_list("pk", "condition__label") if pk not in excluded)
+        counts = {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
+        cache.set(key, counts, FLAGS_KEPT_SECONDS)
+    return counts
+
+
+def cached_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:
+    """Participants with each flag by the current thresholds; at most some seconds old."""
+    thresholds = digest_of(study.settings.get("quality") or {})
+    key = f"studies.instrument.flags.{study.pk}.{study.created_at.timestamp()}.{mode}.{thresholds}"
+    counts: list[tuple[str, int]] | None = cache.get(key)
+    if counts is None:
+        counts = flag_counts(study, [mode])
+        cache.set(key, counts, FLAGS_KEPT_SECONDS)
+    return counts

@@ -1,0 +1,152 @@
+"""A study while it runs: counts by condition, the funnel, the newest events. Never an outcome."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from django.db.models import Count, F
+
+from core.models import LogEntry
+from studies.enums import Mode, ParticipantStatus
+from studies.instrument import flow
+from studies.models import Participant, Study
+from studies.plans import REFILL
+
+STEP_NAMES = {
+    "consent": "Gave consent",
+    "assigned": "Took a slot in a condition",
+    flow.RECOMMENDATIONS: "Rated, and got their list",
+    flow.ITEMS: "Looked at the list",
+    flow.OVERALL: "Answered about every item",
+    flow.AFTER: "Answered about the list",
+    flow.THANKS: "Completed",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Participants by status. `started` counts all who ever held a slot there."""
+
+    started: int = 0
+    active: int = 0
+    completed: int = 0
+    abandoned: int = 0
+    reopened: int = 0  # of those who completed: their slots are open again, because the plan excludes them
+
+    @classmethod
+    def of(cls, counted: Counter[str], reopened: int, **more: Any) -> Self:
+        """The counts of participants by status; `more` are further fields of a subclass."""
+        return cls(
+            started=counted.total(),
+            active=counted[ParticipantStatus.ACTIVE],
+            completed=counted[ParticipantStatus.COMPLETED],
+            abandoned=counted[ParticipantStatus.ABANDONED],
+            reopened=reopened,
+            **more,
+        )
+
+    @property
+    def held(self) -> int:
+        """Slots held: they count towards the target."""
+        return self.active + self.completed - self.reopened
+
+    @property
+    def left(self) -> int:
+        """All others who started: withdrew, were returned, failed attention checks, or found no room on return."""
+        return self.started - self.active - self.completed - self.abandoned
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionCount(Cell):
+    """Participants of one condition."""
+
+    label: str
+    target: int | None
+
+
+@dataclass(frozen=True)
+class FunnelStep:
+    """Participants who reached at least this step."""
+
+    name: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Happening:
+    """A participant's move, without anything they answered."""
+
+    at: datetime
+    code: str
+    text: str
+
+
+def modes_of(study: Study) -> list[str]:
+    """The modes with participants, always including live."""
+    present = set(study.participants.order_by().values_list("mode", flat=True).distinct())
+    return [mode for mode in Mode.values if mode == Mode.LIVE or mode in present]
+
+
+def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
+    """One line per condition, in design order."""
+    rows = (
+        Participant.objects.filter(study=study, mode=mode, condition__isnull=False, assigned_at__isnull=False)
+        .order_by()
+        .values_list("condition_id", "status")
+        .annotate(n=Count("pk"), n_held=Count("place"))
+    )
+    counted: dict[int, Counter[str]] = {}
+    reopened: Counter[int] = Counter()
+    for condition_id, status, n, n_held in rows:
+        counted.setdefault(condition_id, Counter())[status] = n
+        if status == ParticipantStatus.COMPLETED and study.settings.get(REFILL):
+            reopened[condition_id] = n - n_held
+    simulated = study.settings.get("simulated_per_condition")
+    lines = []
+    for condition in study.conditions.order_by("position"):
+        by_status = counted.get(condition.pk, Counter())
+        target: int | None = condition.target
+        if mode == Mode.SIMULATED and simulated is not None:
+            target = int(simulated)
+        target = None if mode == Mode.PREVIEW else target
+        lines.append(ConditionCount.of(by_status, reopened[condition.pk], label=condition.label, target=target))
+    return lines
+
+
+def counts_by_status(study: Study, mode: str) -> dict[str, int]:
+    """Participants by status; statuses without participants are omitted."""
+    rows = Participant.objects.filter(study=study, mode=mode).order_by().values_list("status").annotate(n=Count("pk"))
+    counts = dict(rows)
+    return {status: counts[status] for status in ParticipantStatus.values if status in counts}
+
+
+def funnel(study: Study, mode: str) -> list[FunnelStep]:
+    """How many participants reached each step, whatever their status."""
+    people = Participant.objects.filter(study=study, mode=mode)
+    by_step = dict(people.order_by().values_list("step").annotate(n=Count("pk")))
+    n_assigned = people.filter(assigned_at__isnull=False).count()
+    steps = [
+        FunnelStep(STEP_NAMES["consent"], sum(by_step.values())),
+        FunnelStep(STEP_NAMES["assigned"], n_assigned),
+    ]
+    after = (flow.AFTER,) if study.questionnaire.get("after") else ()
+    for name in (flow.RECOMMENDATIONS, flow.ITEMS, flow.OVERALL, *after, flow.THANKS):
+        reached = flow.STEPS.index(name)
+        n = sum(n for step, n in by_step.items() if flow.STEPS.index(step) >= reached)
+        steps.append(FunnelStep(STEP_NAMES[name], n))
+    return steps
+
+
+def newest_happenings(study: Study, mode: str, n: int = 10) -> list[Happening]:
+    """The newest moves of participants, newest first."""
+    codes = dict(Participant.objects.filter(study=study, mode=mode).values_list("pk", "code"))
+    moves = LogEntry.objects.filter(
+        kind="studies.participant",
+        object_id__in=Participant.objects.filter(study=study, mode=mode).values("pk"),
+    ).exclude(from_status=F("to_status"))  # exclusions are logged too, without a change of status
+    moves = moves.order_by("-at", "-id")[:n]
+    names = dict(ParticipantStatus.choices)
+    return [Happening(move.at, codes[move.object_id], str(names.get(move.to_status, move.to_status))) for move in moves]

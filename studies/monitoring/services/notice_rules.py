@@ -1,0 +1,125 @@
+"""Rules for notices: first participant, targets reached, flags, failed exports, data about to be erased."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from studies.design.selectors.identifying import identifying_answers
+from studies.enums import HOLDS_SLOT, ExportStatus, Mode, NoticeKind, ParticipantStatus, StudyStatus
+from studies.models import ExportJob, ExternalId, Notice, Participant, Study
+from studies.monitoring.selectors.quality import flags_by_participant
+from studies.participation.selectors.responses import public_ids
+from studies.team.services.notices import notify_owners
+
+RUNNING = (StudyStatus.LIVE, StudyStatus.PAUSED)
+FLAGS_EVERY = timedelta(minutes=5)  # flags read every answer of a study
+RETENTION_AHEAD = timedelta(days=14)
+DueNotices = Iterator[tuple[Study, str, str, str]]  # study, kind, key, text
+
+
+def notify_due(*, now: datetime | None = None) -> int:
+    """Notify owners of everything that is due, each once; return the number of new notices.
+
+    Safe to run at any time and by two workers at once.
+    """
+    moment = now or timezone.now()
+    n_new = 0
+    running = list(Study.objects.filter(status__in=RUNNING, archived_at__isnull=True).order_by("pk"))
+    known = _known_keys(running)
+    for study, kind, key, text in (
+        *_counted(running),
+        *_flagged(running, moment),
+        *_failed_exports(),
+        *_retained(moment),
+    ):
+        if (study.pk, key) not in known and notify_owners(study=study, kind=kind, key=key, text=text) is not None:
+            n_new += 1
+    return n_new
+
+
+def _known_keys(studies: Collection[Study]) -> set[tuple[int, str]]:
+    return set(Notice.objects.filter(study__in=studies).order_by().values_list("study_id", "key"))
+
+
+def _counted(studies: Collection[Study]) -> DueNotices:
+    """Notices by counts: first participant, targets reached, studies full."""
+    people = Participant.objects.filter(study__in=studies, mode=Mode.LIVE).order_by()
+    rows = people.values_list("study_id", "condition_id").annotate(
+        n=Count("pk"),
+        # A slot that the plan's rule has opened again counts towards nothing.
+        n_completed=Count("place", filter=Q(status=ParticipantStatus.COMPLETED)),
+        n_held=Count("place", filter=Q(status__in=HOLDS_SLOT)),
+    )
+    counted: dict[int, dict[int | None, tuple[int, int]]] = {}
+    for study_id, condition_id, _n, n_completed, n_held in rows:
+        counted.setdefault(study_id, {})[condition_id] = (n_completed, n_held)
+    for study in studies:
+        if study.pk not in counted:
+            continue
+        by_condition = counted[study.pk]
+        yield study, NoticeKind.FIRST_PARTICIPANT, "first_participant", "The first participant has entered."
+        conditions = list(study.conditions.order_by("position"))
+        for condition in conditions:
+            if by_condition.get(condition.pk, (0, 0))[0] >= condition.target:
+                text = f"{condition.label} has reached its target of {condition.target} completed."
+                yield study, NoticeKind.TARGET_REACHED, f"target:{condition.pk}:{condition.target}", text
+        is_full = all(by_condition.get(condition.pk, (0, 0))[1] >= condition.target for condition in conditions)
+        if conditions and is_full:
+            n_slots = sum(condition.target for condition in conditions)
+            text = f"The study is full: all {n_slots} slots are held. Who comes now is thanked and sent away."
+            yield study, NoticeKind.STUDY_FULL, f"full:{n_slots}", text
+
+
+def _flagged(studies: Collection[Study], moment: datetime) -> DueNotices:
+    """Participants' quality flags, for studies with changes since the last check."""
+    for study in studies:
+        before = study.flags_looked_at
+        if before is not None and moment - before < FLAGS_EVERY:
+            continue
+        people = Participant.objects.filter(study=study, mode=Mode.LIVE)
+        if not (people if before is None else people.filter(updated_at__gt=before)).exists():
+            continue
+        # Only the worker that writes the time checks the flags.
+        if not Study.objects.filter(pk=study.pk, flags_looked_at=before).update(flags_looked_at=moment):
+            continue
+        ids = public_ids(study)
+        for pk, flags in flags_by_participant(study, [Mode.LIVE]).items():
+            for flag in flags:
+                text = f"Participant {ids[pk]} has a flag, {flag.name.lower()}: {flag.reason}"
+                yield study, NoticeKind.FLAG, f"flag:{pk}:{flag.key}", text
+
+
+def _failed_exports() -> DueNotices:
+    failed = ExportJob.objects.filter(status=ExportStatus.FAILED).select_related("study").order_by("pk")
+    known = set(Notice.objects.filter(key__startswith="export:").values_list("key", flat=True))
+    for job in failed:
+        if f"export:{job.pk}" not in known:
+            text = f"The export {job.kind} could not be made: {job.error} Ask for it again."
+            yield job.study, NoticeKind.FAULT, f"export:{job.pk}", text
+
+
+def _retained(moment: datetime) -> DueNotices:
+    """Data of closed studies that retention limits erase soon."""
+    limits = Q(external_ids_kept_days__isnull=False) | Q(answers_kept_days__isnull=False)
+    for study in Study.objects.filter(limits, closed_at__isnull=False).order_by("pk"):
+        limits_of_study = (
+            (
+                "external ids", study.external_ids_kept_days,
+                (ExternalId.objects.filter(study=study), identifying_answers(study)),
+            ),
+            ("answers", study.answers_kept_days, (Participant.objects.filter(study=study, erased_at__isnull=True),)),
+        )  # fmt: skip
+        for what, days, kinds in limits_of_study:
+            if days is None or study.closed_at is None:
+                continue
+            date = study.closed_at + timedelta(days=days)
+            key = f"retention:{what}:{date:%Y-%m-%d}"
+            is_near = date - RETENTION_AHEAD <= moment < date
+            is_told = Notice.objects.filter(study=study, key=key).exists()
+            if is_near and not is_told and any(rows.exists() for rows in kinds):
+                text = f"The {what} are erased on {date:%d %B %Y} (UTC), as the retention limit says."
+                yield study, NoticeKind.RETENTION, key, text

@@ -1,1 +1,0 @@
-"""Sentences about a study's plan: plain values in, text out. Pure."""

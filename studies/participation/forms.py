@@ -1,0 +1,109 @@
+"""Parsing of the forms on participant pages into answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import QueryDict
+
+from studies.instrument.questionnaires import schema
+from studies.participation.selectors.question_presenter import DECLINE_RAW, WAS, in_one
+
+YES, NO = "yes", "no"
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
+_DECIMAL = re.compile(r"-?[0-9]{1,9}([.,][0-9]{1,9})?")
+
+
+def whole_number(raw: str) -> int | None:
+    """Return the whole number in a form field or address, or None if there is none.
+
+    `str.isdigit` would accept "²" and a text of thousands of digits; `int` rejects both.
+    """
+    return int(raw) if _WHOLE.fullmatch(raw) else None
+
+
+def _number(raw: str) -> int | float | None:
+    """Return the number in a form field; the decimal separator is a comma or a point."""
+    if (whole := whole_number(raw)) is not None:
+        return whole
+    return float(raw.replace(",", ".")) if _DECIMAL.fullmatch(raw) else None
+
+
+def value_of(question: schema.Question, raw: str) -> Any:
+    """Return the answer for the raw value of a radio button or field; None if it is empty."""
+    raw = raw.strip()
+    if not raw:
+        return None
+    if raw == DECLINE_RAW and question.may_decline:
+        return dict(schema.DECLINED)
+    if question.kind == schema.YES_NO:
+        return {YES: True, NO: False}.get(raw, raw)
+    if question.kind == schema.SLIDER or (question.kind == schema.NUMBER and question.decimals):
+        number = _number(raw)
+        return raw if number is None else number
+    if question.is_on_points or question.kind == schema.NUMBER:
+        whole = whole_number(raw)
+        return raw if whole is None else whole
+    return raw
+
+
+def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
+    """Return whether the form contains the question, and the answer posted."""
+    key = question.key
+    if data.get(f"{key}--declined") and question.may_decline:
+        return True, dict(schema.DECLINED)
+    if question.kind == schema.MATRIX:
+        names = {row.key: f"{key}.{row.key}" for row in question.rows}
+        rows = {row: value_of(question, str(data[name])) for row, name in names.items() if name in data}
+        answered_rows = {row: value for row, value in rows.items() if value is not None}
+        return bool(rows) or key in data, answered_rows or None
+    own_words = _own_words(question, data)
+    if key not in data and own_words is None:
+        return False, None
+    if question.kind == schema.MULTIPLE:
+        # A hidden field of the same name marks the question as present when no box is ticked.
+        chosen = [raw for raw in data.getlist(key) if raw and not (question.other and raw == schema.OTHER)]
+        return True, [*chosen, *([own_words] if own_words else [])] or None
+    return True, value_of(question, str(data[key])) if own_words is None else own_words
+
+
+def _own_words(question: schema.Question, data: QueryDict) -> dict[str, str] | None:
+    """Return the free-text answer ("other"), if the participant chose it.
+
+    Text without the choice counts as choosing it, unless another button is pressed. The page's script sends no such
+    text; participants without the script need not select the option as well.
+    """
+    if not question.other:
+        return None
+    words = data.get(f"{question.key}.{schema.OTHER}", "").strip()
+    pressed = [raw for raw in data.getlist(question.key) if raw]
+    may_speak = question.kind == schema.MULTIPLE or not pressed
+    return {schema.OTHER: words} if schema.OTHER in pressed or (words and may_speak) else None
+
+
+def _is_untouched(question: schema.Question, data: QueryDict) -> bool:
+    """Whether the posted answer equals the one the page was rendered with, which may be older than the stored one."""
+    key = question.key
+    if f"{WAS}{key}" not in data:
+        return False
+    names = [name for name in data if name in (key, f"{key}--declined") or name.startswith(f"{key}.")]
+    posted = in_one((name, value) for name in names for value in data.getlist(name))
+    return posted == str(data[f"{WAS}{key}"]).replace("\r\n", "\n")
+
+
+def posted_answers(questions: Iterable[schema.Question], data: QueryDict) -> dict[str, Any]:
+    """Return the answers of a form by question key, with None for fields left empty.
+
+    Questions left unchanged are omitted: they may have been answered since in another tab or on another device, and
+    participants who return with an id of another site are not shown the stored answers.
+    """
+    answers = {}
+    for question in questions:
+        if _is_untouched(question, data):
+            continue
+        is_present, value = _posted(question, data)
+        if is_present:
+            answers[question.key] = value
+    return answers

@@ -1,0 +1,271 @@
+"""Content of the participant pages: cards, thumbnails, questions with their answers, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from catalog.models import DatasetVersion, Item
+from catalog.selectors.items import headlines_at, items_at
+from core.errors import ParallaxError
+from studies.instrument import flow
+from studies.models import Participant, ProfileRating, RecommendedItem
+from studies.participation.selectors.participant_rows import answers_of
+
+STARS = (1, 2, 3, 4, 5)
+NAMES: dict[str, Promise] = {
+    "consent": _("Consent"),
+    flow.ABOUT: _("About you"),
+    flow.RATE: _("Your ratings"),
+    flow.RECOMMENDATIONS: _("Your recommendations"),
+    flow.ITEMS: _("Each recommendation"),
+    flow.OVERALL: _("The list as a whole"),
+    flow.AFTER: _("Some more questions"),
+    flow.THANKS: _("Thank you"),
+}
+
+GENRES: dict[str, Promise] = {
+    "Action": _("Action"),
+    "Adventure": _("Adventure"),
+    "Animation": _("Animation"),
+    "Biography": _("Biography"),
+    "Children": _("Children"),
+    "Comedy": _("Comedy"),
+    "Crime": _("Crime"),
+    "Documentary": _("Documentary"),
+    "Drama": _("Drama"),
+    "Family": _("Family"),
+    "Fantasy": _("Fantasy"),
+    "Film-Noir": _("Film-Noir"),
+    "History": _("History"),
+    "Horror": _("Horror"),
+    "Music": _("Music"),
+    "Musical": _("Musical"),
+    "Mystery": _("Mystery"),
+    "Romance": _("Romance"),
+    "Sci-Fi": _("Sci-Fi"),
+    "Science fiction": _("Science fiction"),
+    "Sport": _("Sport"),
+    "Thriller": _("Thriller"),
+    "War": _("War"),
+    "Western": _("Western"),
+}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The steps as shown in the progress bar."""
+
+    position: int
+    total: int
+    name: Promise
+    states: tuple[str, ...]
+
+
+@dataclass
+class Card:
+    """An item in a list, with the participant's rating of it if it can be rated."""
+
+    item: Item
+    facts: str
+    poster_url: str
+    details_url: str
+    rate_url: str = ""
+    rating: int | None = None
+    suffix: str = ""  # distinguishes ids where an item appears twice on a page
+    error: str = ""
+    is_echo: bool = False  # the same item's stars elsewhere on the page, updated with these
+    scale: tuple[int, ...] = STARS
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A recommended item on the participant's pages."""
+
+    rank: int
+    item: Item
+    facts: str
+    poster_url: str
+    details_url: str
+    trailer_url: str
+
+
+@dataclass(frozen=True)
+class Thumb:
+    """A small poster in the row of recommended items."""
+
+    item: Item
+    poster_url: str
+    url: str
+    state: str
+    is_done: bool
+
+
+@lru_cache(maxsize=64)
+def _shape(name: str) -> tuple[str, str, str]:
+    """The parts of an address before, between and after token and number; cached, as a page has a hundred."""
+    number = "0" if name in NUMBERED else ""
+    address = reverse(f"participant:{name}", args=["TOKEN", number] if number else ["TOKEN"])
+    before, _token, rest = address.partition("TOKEN")
+    between, _number, after = rest.rpartition(number) if number else (rest, "", "")
+    return before, between, after
+
+
+NUMBERED = frozenset({"item", "details", "trailer", "rate_item"})
+
+
+@dataclass(frozen=True)
+class Links:
+    """The addresses of one participant's pages."""
+
+    token: str
+
+    def _of(self, name: str, number: int | str = "") -> str:
+        before, between, after = _shape(name)
+        return f"{before}{self.token}{between}{number}{after}"
+
+    def to(self, page: flow.Place) -> str:
+        """Return the address of a place in the study."""
+        return self._of("item", page.rank) if page.step == flow.ITEMS else self._of(page.step)
+
+    @property
+    def withdraw(self) -> str:
+        """Return the address where the participant can withdraw."""
+        return self._of("withdraw")
+
+    @property
+    def events(self) -> str:
+        """Return the address that receives page events."""
+        return self._of("events")
+
+    def details(self, item: Item) -> str:
+        """Return the address of an item's details."""
+        return self.details_of(item.pk)
+
+    def details_of(self, item_id: int) -> str:
+        """Return the address of the details of the item with that key."""
+        return self._of("details", item_id)
+
+    def trailer(self, item: Item) -> str:
+        """Return the address that records the click and leads to the trailer."""
+        return self._of("trailer", item.pk)
+
+    def rating(self, item: Item) -> str:
+        """Return the address that receives a rating of the item."""
+        return self.rating_of(item.pk)
+
+    def rating_of(self, item_id: int) -> str:
+        """Return the address that receives a rating of the item with that key."""
+        return self._of("rate_item", item_id)
+
+
+def progress_at(step: str, *, has_after: bool = False) -> Progress:
+    """Return the progress bar with everything before `step` done."""
+    steps = ("consent", *(step_name for step_name in flow.STEPS if has_after or step_name != flow.AFTER))
+    position = steps.index(step)
+    states = tuple("done" if i < position else "now" if i == position else "" for i in range(len(steps)))
+    return Progress(position + 1, len(steps), NAMES[step], states)
+
+
+def genre_name(genre: str) -> str:
+    """Return a genre in the participant's language; genres common in datasets are translated."""
+    return str(GENRES.get(genre, genre))
+
+
+def facts_of(version: DatasetVersion, items: Sequence[Item]) -> dict[int, str]:
+    """Return year, first genre and first director of each item, by its primary key."""
+    headlines = headlines_at(version, [item.index for item in items])
+    lines: dict[int, str] = {}
+    for item in items:
+        genre, director = headlines[item.index]
+        lines[item.pk] = " · ".join(filter(None, (str(item.year or ""), genre_name(genre), director)))
+    return lines
+
+
+def profile_of(participant: Participant, since: datetime | None = None) -> dict[int, int]:
+    """Return the participant's ratings by the item's index, oldest first; with `since` only those since then."""
+    ratings = ProfileRating.objects.filter(participant=participant)
+    if since is not None:
+        ratings = ratings.filter(changed_at__gte=since)
+    return dict(ratings.order_by("rated_at", "id").values_list("item__index", "rating"))
+
+
+def cards_of(
+    version: DatasetVersion, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
+) -> list[Card]:
+    """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
+    facts = facts_of(version, items)
+    return [
+        Card(
+            item,
+            facts[item.pk],
+            item.poster_url,
+            links.details(item),
+            links.rating(item),
+            profile.get(item.index),
+            suffix,
+        )
+        for item in items
+    ]
+
+
+def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: Links) -> list[Card]:
+    """Return the rated items for the tray; `profile` is as returned by `profile_of`."""
+    items = items_at(version, list(profile))
+    return [Card(item, "", item.poster_url, links.details(item), rating=profile[item.index]) for item in items]
+
+
+def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
+    """Return the participant's list as the pages show it; raises `study.no_list` before there is one."""
+    version = participant.study.dataset_version
+    recommended = RecommendedItem.objects.filter(recommendation_list__participant=participant)
+    ranked = list(recommended.order_by("rank").values_list("rank", "item__index"))
+    if not ranked:
+        raise ParallaxError(
+            "study.no_list", str(_("There are no recommendations yet. Please finish your ratings first."))
+        )
+    items = items_at(version, [index for _rank, index in ranked])
+    facts = facts_of(version, items)
+    return [
+        Slot(rank, item, facts[item.pk], item.poster_url, links.details(item), links.trailer(item))
+        for (rank, _index), item in zip(ranked, items, strict=True)
+    ]
+
+
+def answers_by_rank(participant: Participant, since: datetime | None = None) -> dict[int, dict[str, Any]]:
+    """Return the participant's answers: rank (0: about the person or the list) → question → value.
+
+    With `since`, only those given or changed after it.
+    """
+    by_rank: dict[int, dict[str, Any]] = {}
+    for row in answers_of(participant):
+        if since is None or row.answered_at >= since:
+            by_rank.setdefault(row.rank, {})[row.question] = row.value
+    return by_rank
+
+
+def thumbs_of(
+    slots: Sequence[Slot],
+    done: AbstractSet[int],
+    *,
+    here: flow.Place,
+    at: int,
+    links: Links,
+) -> list[Thumb]:
+    """Return the row of thumbnails; accessible ones are links. `done` are the answered ranks."""
+    thumbs = []
+    for slot in slots:
+        page = flow.Place(flow.ITEMS, slot.rank)
+        is_done = slot.rank in done
+        state = "now" if slot.rank == at else "done" if is_done else ""
+        url = links.to(page) if flow.may_look(here, page) else ""
+        thumbs.append(Thumb(slot.item, slot.poster_url, url, state, is_done))
+    return thumbs

@@ -1,0 +1,82 @@
+"""Participants, their study and their answers as the participants' pages read them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+
+from studies.models import Participant, ProfileRating, Response, Study
+
+# What the pages need of a study; its texts and questions come from the cache of `study_content`.
+OF_STUDY = (
+    "slug", "title", "status", "seed", "settings", "created_at", "updated_at", "archived_at",
+    *(f"dataset_version__{name}" for name in ("created_at", "content_hash", "n_items", "scale_low", "scale_high")),
+)  # fmt: skip
+
+
+# Built once, since every request uses it.
+_with_study = (
+    Participant.objects.select_related("study__dataset_version")
+    .only(
+        *(field.name for field in Participant._meta.concrete_fields),
+        *(f"study__{name}" for name in OF_STUDY),
+    )
+    .order_by()
+)
+
+
+def participants_with_study() -> QuerySet[Participant]:
+    """Return participants, each with the study and its dataset version from the same query."""
+    return _with_study.all()
+
+
+def study_by_slug(slug: str) -> Study | None:
+    """Return the study that a link names, with its dataset version, or None."""
+    studies = Study.objects.select_related("dataset_version").only(*OF_STUDY)
+    return studies.filter(slug=slug).order_by().first()
+
+
+def participant_by_token(digest: str) -> Participant | None:
+    """Return the participant whose link's token has this digest, with their study, or None."""
+    return _only_row(participants_with_study().filter(token_digest=digest))
+
+
+def participant_by_entry(study: Study, digest: str) -> Participant | None:
+    """Return the participant who entered the study by the key with this digest, or None."""
+    return _only_row(participants_with_study().filter(study=study, entry_key=digest))
+
+
+def _only_row(rows: QuerySet[Participant]) -> Participant | None:
+    try:
+        return rows.get()
+    except Participant.DoesNotExist:
+        return None
+
+
+class StoredAnswer(NamedTuple):
+    """A stored answer; `rank` is 0 for questions about the person or the list."""
+
+    question: str
+    rank: int
+    value: Any
+    answered_at: datetime
+
+
+def answers_of(participant: Participant) -> list[StoredAnswer]:
+    """Return everything the participant has answered, in no order."""
+    rows = Response.objects.filter(participant=participant.pk).order_by()
+    return [StoredAnswer(*row) for row in rows.values_list("question", "rank", "value", "answered_at")]
+
+
+def answers_about(participant: Participant, rank: int) -> dict[str, Any]:
+    """Return the answers about the person and the list, with those about the item at `rank`, by question."""
+    rows = Response.objects.filter(participant=participant.pk, rank__in={0, rank})
+    # Answers about the item come last and take precedence.
+    return dict(rows.order_by("rank").values_list("question", "value"))
+
+
+def ratings_given(participant: Participant) -> dict[int, ProfileRating]:
+    """Return the participant's ratings by the key of the item."""
+    return {row.item_id: row for row in ProfileRating.objects.filter(participant=participant.pk).order_by()}

@@ -1,0 +1,197 @@
+"""Answers as tidy rows, per participant and per item, for exports and reports."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hmac
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from studies.enums import ParticipantStatus, Provenance
+from studies.instrument import flow
+from studies.instrument.flow import missing_of_item
+from studies.instrument.measures import ItemMeasures, ParticipantMeasures, item_measures, participant_measures
+from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.models import Participant, ProfileRating, RecommendationList, Study
+from studies.participation.selectors.bulk_reader import WHOLE, Bundle, BundleReader, QuestionFilter, Slot
+
+ROWS_AT_ONCE = 400
+PUBLIC_ID_LENGTH = 6  # longer where two ids of a study would be equal
+RATING = "rating"
+MEASURED = ("watched", "heard", "trailer_seen", RATING)
+OF_LEAN = ("study", "condition", "mode", "status", "step", "item_rank", "shown_orders")  # columns of a participant
+LOOKED_AT = ("details_opened", "trailer_opened")
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """One recommended item with what the participant answered about it; `measures` is None until complete.
+
+    `answers` are those to questions that were asked, `not_asked` the keys of the others, `orders` the random orders in
+    which the questions were shown.
+    """
+
+    slot: Slot
+    answers: dict[str, Any]
+    provenance: dict[str, str]
+    measures: ItemMeasures | None
+    looked_at: frozenset[str]
+    not_asked: frozenset[str] = frozenset()
+    orders: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """All data of one participant; `measures` is None until every question is answered.
+
+    In a lean read `profile`, `recommendations`, `looked_at` and `public_id` are empty.
+
+    `answers` are those to questions that were asked; `not_asked` are the keys of the others, hidden by earlier answers
+    or on pages that were not reached.
+    """
+
+    participant: Participant
+    public_id: str
+    answers: dict[str, Any]
+    provenance: dict[str, str]
+    profile: tuple[ProfileRating, ...]
+    recommendations: RecommendationList | None
+    items: tuple[Recommended, ...]
+    measures: ParticipantMeasures | None
+    n_answers: int = field(default=0)
+    n_modelled: int = field(default=0)
+    not_asked: frozenset[str] = frozenset()
+    answered: tuple[tuple[int, str, datetime], ...] = ()  # rank, question and time of each answer, if requested
+
+
+def _salted(salt: str, code: str) -> str:
+    digest = hmac.digest(salt.encode(), code.encode(), "sha256")
+    return base64.b32encode(digest).decode().rstrip("=")
+
+
+def public_ids(study: Study) -> dict[int, str]:
+    """Ids for publication, by the participant's key. They are meaningless outside the study and cannot be traced back
+    to a participant without its salt.
+
+    An id has six characters, or more if an earlier participant already has the same six. Ids therefore never change
+    when other participants enter.
+    """
+    ids: dict[int, str] = {}
+    prefixes: set[str] = set()
+    rows = Participant.objects.filter(study=study).order_by("pk").values_list("pk", "code")
+    for pk, code in rows.iterator(chunk_size=5000):
+        whole = _salted(study.export_salt, code)
+        length = next(n for n in range(PUBLIC_ID_LENGTH, len(whole) + 1) if whole[:n] not in prefixes)
+        ids[pk] = whole[:length]
+        prefixes.add(ids[pk])
+    return ids
+
+
+@functools.lru_cache(maxsize=1000, typed=True)
+def _measured(watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
+    """Measures of one item's answers; None if an answer is missing. Cached, since few combinations occur."""
+    answers = {"watched": watched, "heard": heard, "trailer_seen": trailer_seen, "rating": rating}
+    if missing_of_item(answers):
+        return None
+    return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating)
+
+
+def _asked_keys(
+    question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
+) -> frozenset[str]:
+    """Keys of the block's questions that were asked of the participant."""
+    step = participant.step if participant.status != ParticipantStatus.COMPLETED else flow.THANKS
+    if flow.STEPS.index(step) < flow.STEPS.index(block):
+        return frozenset()
+    return question_filter.keys(block, answers)
+
+
+def _record(bundle: Bundle, public_id: str, question_filter: QuestionFilter, *, is_lean: bool) -> Record:
+    participant = bundle.participant
+    about, of_items = question_filter.about, question_filter.of_items
+    whole = bundle.answers.get(0, {})
+    own = {key: row.value for key, row in whole.items()}
+    asked_keys = frozenset[str]().union(*(_asked_keys(question_filter, block, own, participant) for block in WHOLE))
+    items = []
+    for slot in bundle.slots:
+        rows = bundle.answers.get(slot.rank, {})
+        of_item = {key: row.value for key, row in rows.items()}
+        is_ahead = participant.step == flow.ITEMS and slot.rank > participant.item_rank
+        shown = frozenset() if is_ahead else _asked_keys(question_filter, schema.ITEMS, {**own, **of_item}, participant)
+        answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
+        provenance = {key: row.provenance for key, row in rows.items()}
+        opened = frozenset(bundle.looked_at.get(slot.item.external_id, ()))
+        orders = participant.shown_orders.get(schema.ITEMS, {})
+        measured = _measured(*(answers.get(key) for key in MEASURED))
+        items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders))
+    satisfaction = own.get("satisfaction")
+    scored = [item.measures for item in items if item.measures is not None]
+    measures = None
+    if items and len(scored) == len(items) and satisfaction is not None:
+        measures = participant_measures(scored, satisfaction)
+    origins = [row.provenance for rows in bundle.answers.values() for row in rows.values()]
+    n_rated, n_rated_by_model = bundle.rated
+    return Record(
+        participant=participant,
+        public_id=public_id,
+        answers={key: value for key, value in own.items() if key in asked_keys or key not in about},
+        provenance={key: row.provenance for key, row in whole.items()},
+        profile=bundle.profile,
+        recommendations=None if is_lean else getattr(participant, "recommendation_list", None),
+        items=tuple(items),
+        measures=measures,
+        n_answers=len(origins) + n_rated,
+        n_modelled=origins.count(Provenance.MODELLED) + n_rated_by_model,
+        not_asked=frozenset(about - asked_keys),
+        answered=tuple(
+            (rank, key, row.answered_at)
+            for rank, rows in bundle.answers.items()
+            for key, row in rows.items()
+            if row.answered_at is not None
+        ),
+    )
+
+
+def records(
+    study: Study, modes: Sequence[str], *, completed_only: bool = False, with_times: bool = False
+) -> Iterator[Record]:
+    """Every participant of these modes with their answers and recommendations, by order of entry, in batches.
+
+    Participants who enter during the read are skipped.
+    """
+    rows = (
+        Participant.objects.filter(study=study, mode__in=modes)
+        .select_related("version", "recommendation_list", "interview")
+        .order_by("pk")
+    )
+    if completed_only:
+        rows = rows.filter(status=ParticipantStatus.COMPLETED)
+    ids, question_filter = public_ids(study), QuestionFilter(questionnaire_from(study.questionnaire))
+    for bundle in BundleReader(study, LOOKED_AT, with_times=with_times).bundles(rows, ROWS_AT_ONCE):
+        if bundle.participant.pk in ids:
+            yield _record(bundle, ids[bundle.participant.pk], question_filter, is_lean=False)
+
+
+def completed_answers(study: Study, mode: str) -> Iterator[Record]:
+    """Every completed participant of one mode with their answers and measures alone, by order of entry.
+
+    For reports on tens of thousands of participants: profiles, events, public ids and lists are not read.
+    """
+    rows = Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED).order_by("pk")
+    question_filter = QuestionFilter(questionnaire_from(study.questionnaire))
+    for bundle in BundleReader(study, (), is_lean=True).bundles(rows.only(*OF_LEAN), ROWS_AT_ONCE):
+        yield _record(bundle, "", question_filter, is_lean=True)
+
+
+def records_of(study: Study, participant_keys: Collection[int], modes: Sequence[str]) -> Iterator[Record]:
+    """Records of the participants with these keys and modes, without public ids."""
+    question_filter, reader = QuestionFilter(questionnaire_from(study.questionnaire)), BundleReader(study, LOOKED_AT)
+    keys = sorted(participant_keys)
+    for start in range(0, len(keys), ROWS_AT_ONCE):
+        rows = Participant.objects.filter(study=study, mode__in=modes, pk__in=keys[start : start + ROWS_AT_ONCE])
+        for bundle in reader.bundles(rows.select_related("recommendation_list").order_by("pk"), ROWS_AT_ONCE):
+            yield _record(bundle, "", question_filter, is_lean=False)

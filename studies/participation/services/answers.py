@@ -1,0 +1,206 @@
+"""Answers to questions about the person, about items and about the list as a whole; each is stored at once.
+
+Every service here locks the participant's row, checks their current step, and has the same result when it is called
+again. A request out of order is refused with `study.out_of_order` and the participant's current step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError, ParameterError
+from studies.design.selectors.study_content import content_of
+from studies.enums import ParticipantStatus, Provenance
+from studies.instrument import flow
+from studies.instrument.flow import Place
+from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
+from studies.models import Participant, Response
+from studies.participation.services.events import record_event
+from studies.participation.services.participant_state import (
+    list_length,
+    lock_open,
+    not_active,
+    out_of_order,
+    place_of,
+    touch,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSource:
+    """Provenance of answers, and their time by the browser's clock."""
+
+    provenance: str = Provenance.PERSON
+    client_at: datetime | None = None
+
+
+@transaction.atomic
+def answer(
+    *,
+    participant: Participant,
+    question: str,
+    value: Any,
+    rank: int = 0,
+    provenance: str = Provenance.PERSON,
+    client_at: datetime | None = None,
+) -> Response | None:
+    """Store an answer, or replace the earlier one; None clears an answer that is not required.
+
+    A changed answer about an item is recorded as an event too, without its values where they identify a person.
+    Answers to questions that are no longer asked are kept until their page is left. Raises `study.bad_answer`,
+    `study.not_asked`, `study.out_of_order`, `study.not_active`.
+    """
+    lock_open(participant)
+    block, definition = _question(participant, question, rank)
+    page = PageAnswers(participant, block, rank)
+    page.require_open()
+    if not definition.is_shown(page.questionnaire.known(block, page.values)):
+        raise ParallaxError(
+            "study.not_asked",
+            _("This question does not follow from your earlier answers."),
+            {"question": question, "rank": rank},
+        )
+    try:
+        checked = definition.check(value)
+    except ParameterError as problem:
+        raise ParallaxError(
+            "study.bad_answer",
+            _("This answer cannot be stored. Please choose one of the answers that the page offers."),
+            {"question": question, "rank": rank, "problem": str(problem)},
+        ) from problem
+    touch(participant)
+    return page.store(definition, checked, AnswerSource(provenance=provenance, client_at=client_at))
+
+
+def _question(participant: Participant, key: str, rank: int) -> tuple[str, Question]:
+    """Return the block and the question; raise `study.bad_answer` where the study has no such question."""
+    try:
+        return content_of(participant.study).questionnaire.find(key, about_item=rank > 0)
+    except ParameterError as problem:
+        raise ParallaxError(
+            "study.bad_answer",
+            _("This study has no such question."),
+            {"question": key, "rank": rank, "problem": str(problem)},
+        ) from problem
+
+
+class PageAnswers:
+    """The stored answers that one page of questions depends on; the caller holds the participant's lock.
+
+    `values` are the answers about the person and the list, with those about the page's item, by question.
+    """
+
+    def __init__(self, participant: Participant, block: str, rank: int) -> None:
+        self.participant = participant
+        self.block = block
+        self.rank = rank
+        # Answers about the item come last and take precedence.
+        rows = list(Response.objects.filter(participant=participant, rank__in={0, rank}).order_by("rank"))
+        self.values: dict[str, Any] = {row.question: row.value for row in rows}
+        self._rows = {row.question: row for row in rows if row.rank == rank}
+
+    @property
+    def questionnaire(self) -> Questionnaire:
+        """The study's questions."""
+        return content_of(self.participant.study).questionnaire
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Keys of the page's questions that still need an answer."""
+        return self.questionnaire.missing(self.block, self.values)
+
+    def require_open(self) -> None:
+        """Raise `study.not_active` or `study.out_of_order` unless answers on this page may be given now."""
+        participant, status = self.participant, self.participant.status
+        is_open = status == ParticipantStatus.ACTIVE or (self.block == ABOUT and status == ParticipantStatus.CONSENTED)
+        if not is_open:
+            raise not_active(participant)
+        is_here = flow.may_change(place_of(participant), Place(self.block, self.rank))
+        if not is_here or self.rank > list_length(participant):
+            raise out_of_order(participant)
+
+    def save(self, checked: Mapping[str, Any], source: AnswerSource) -> None:
+        """Store the answers that differ from the stored ones, and clear those that are None.
+
+        The values have been checked. Questions that are not asked after these answers are left out.
+        """
+        after = {**self.values, **checked}
+        changes = [
+            (question, checked[question.key])
+            for question in self.questionnaire.asked(self.block, after)
+            if question.key in checked and not is_same(checked[question.key], self.values.get(question.key))
+        ]
+        if not changes:
+            return
+        self.require_open()
+        touch(self.participant)
+        for question, value in changes:
+            if value is None:
+                self.clear(question)
+            else:
+                self.store(question, value, source)
+
+    def store(self, question: Question, value: Any, source: AnswerSource) -> Response | None:
+        """Store a checked value; a changed answer about an item is recorded as an event."""
+        row = self._rows.get(question.key)
+        if row is not None and row.value != value and self.block == ITEMS:
+            self._record_change(question, row.value, value, source)
+        if value is None:
+            self.clear(question)
+            return None
+        if row is None:
+            row = Response(participant=self.participant, question=question.key, rank=self.rank)
+        elif row.value == value:
+            return row
+        else:
+            row.n_changes += 1
+        row.value, row.provenance = value, source.provenance
+        row.save()
+        self._rows[question.key] = row
+        self.values[question.key] = value
+        return row
+
+    def clear(self, question: Question) -> None:
+        """Delete the stored answer, if there is one."""
+        row = self._rows.pop(question.key, None)
+        if row is not None:
+            row.delete()
+            del self.values[question.key]
+
+    def _record_change(self, question: Question, before: Any, after: Any, source: AnswerSource) -> None:
+        values = {} if question.is_identifying else {"from": before, "to": after}
+        record_event(
+            participant=self.participant,
+            kind="rating_changed" if question.key == "rating" else "answer_changed",
+            page=ITEMS,
+            rank=self.rank,
+            facts={"question": question.key, "rank": self.rank, **values},
+            client_at=source.client_at,
+        )
+
+
+def checked_values(questions: Sequence[Question], posted: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the posted values as they are stored, None for a cleared one, and those that cannot be stored."""
+    checked: dict[str, Any] = {}
+    invalid: dict[str, Any] = {}
+    for question in questions:
+        if question.key not in posted:
+            continue
+        value = posted[question.key]
+        try:
+            checked[question.key] = None if value is None else question.check(value)
+        except ParameterError:
+            invalid[question.key] = value
+    return checked, invalid
+
+
+def is_same(value: Any, stored: Any) -> bool:
+    """Return whether two answers are equal and of one type."""
+    # In Python True equals 1: a yes is not a number.
+    return type(value) is type(stored) and bool(value == stored)

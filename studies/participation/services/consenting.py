@@ -1,0 +1,225 @@
+"""The consent page: shown, declined, or agreed to, which creates the participant."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from studies.allocation.services.slots import locked_study
+from studies.design.selectors.consent import current_consent
+from studies.enums import Mode
+from studies.instrument import flow
+from studies.models import (
+    ConsentVersion,
+    DeclinedForm,
+    Interview,
+    Participant,
+    PersonalLink,
+    Study,
+    StudyVersion,
+)
+from studies.participation.selectors.participant_rows import participant_by_entry
+from studies.participation.services.entrance import refuse_unless_open
+from studies.participation.services.entry_gate import Door, EntryAttempt, door_of
+from studies.participation.services.entry_limits import CONSENT, refuse_if_too_often, watch_enrolment
+from studies.participation.services.previewing import choose_condition
+from studies.recruitment.selectors.recruitment import HowRecruited
+from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
+from studies.recruitment.services.external_ids import keep_external_ids, known_id, split_parameters
+from studies.recruitment.services.tokens import (
+    digest_of_declined,
+    digest_of_key,
+    digest_of_token,
+    may_continue,
+    token_for,
+)
+
+logger = logging.getLogger(__name__)
+
+SHORTEST_ENTRY_KEY = 20
+DECLINED_KEPT_DAYS = 2  # covers a second press or a reload; a refusal days later is a new decision
+MOST_PARAMETERS = 50
+LONGEST_PARAMETER = 500
+MOST_CODES = 20  # attempts at drawing an unused code
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The participant who gave consent, and the token of their personal link, which is stored nowhere."""
+
+    participant: Participant
+    token: str
+
+
+def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
+    """Count a view of the consent page; nothing about the visitor is stored."""
+    if mode == Mode.LIVE:
+        Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
+
+
+@transaction.atomic
+def decline(*, study: Study, entry_key: str, mode: str = Mode.LIVE) -> None:
+    """Count a visitor who declined, once for each form; nothing about the person is stored.
+
+    A second press, also at the same instant, changes nothing. A key that belongs to no form is not counted.
+    """
+    if mode != Mode.LIVE or len(entry_key) < SHORTEST_ENTRY_KEY:
+        return
+    try:
+        with transaction.atomic():
+            DeclinedForm.objects.create(
+                study=study, digest=digest_of_declined(study, entry_key), declined_on=timezone.now().date()
+            )
+    except IntegrityError:
+        return
+    Study.objects.filter(pk=study.pk).update(n_declined=F("n_declined") + 1)
+
+
+def forget_declined(*, now: datetime | None = None) -> int:
+    """Delete the digests of old forms, and return their number; the count of those who declined stays."""
+    limit = (now or timezone.now()).date() - timedelta(days=DECLINED_KEPT_DAYS)
+    return DeclinedForm.objects.filter(declined_on__lt=limit).delete()[0]
+
+
+def consent(attempt: EntryAttempt) -> Entry:
+    """Create the participant who pressed the consent button; the same entry key leads to the same participant.
+
+    The link's query parameters are stored as they came, ids of other sites among them in a table of their own.
+
+    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`, `TooOften`, and
+    what `entry_gate.entered_participant` and `entry_gate.door_of` raise.
+    """
+    _require_sound(attempt)
+    entry, is_new = _enter(attempt)
+    if is_new and attempt.mode == Mode.LIVE:
+        watch_enrolment(study=attempt.study, recruiting=attempt.recruiting)
+    return entry
+
+
+def _require_sound(attempt: EntryAttempt) -> None:
+    """Raise if the form's key or the link's parameters are invalid."""
+    if len(attempt.entry_key) < SHORTEST_ENTRY_KEY:
+        raise _outdated()
+    pairs = [(str(name), str(value)) for name, value in attempt.parameters.items()]
+    longest = max((len(text) for pair in pairs for text in pair), default=0)
+    if len(pairs) > MOST_PARAMETERS or longest > LONGEST_PARAMETER:
+        raise ParallaxError("study.bad_parameters", _("The link to this study is too long to be valid."))
+    if any("\x00" in text for pair in pairs for text in pair):  # PostgreSQL stores no NUL
+        raise ParallaxError(
+            "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
+        )
+
+
+def _outdated() -> ParallaxError:
+    return ParallaxError("study.bad_entry_key", _("This page is out of date. Please reload it."))
+
+
+@transaction.atomic
+def _enter(attempt: EntryAttempt) -> tuple[Entry, bool]:
+    """Return the participant with their token, and whether they are new."""
+    study, token = attempt.study, token_for(attempt.study, attempt.entry_key)
+    participant = participant_by_entry(study, digest_of_key(attempt.entry_key))
+    is_new = participant is None
+    if participant is None:
+        if attempt.network:
+            refuse_if_too_often(
+                study_id=study.pk,
+                action=CONSENT,
+                network=attempt.network,
+                mode=attempt.mode,
+                recruiting=attempt.recruiting,
+            )
+        participant = _create(attempt, door_of(attempt), token)
+    if not may_continue(participant, attempt.browser_key):
+        raise ParallaxError("study.link_used", _("This link has been used."))
+    if participant.token_digest != digest_of_token(token):
+        # The installation's secret changed between two submissions: the newer link is valid.
+        Participant.objects.filter(pk=participant.pk).update(token_digest=digest_of_token(token))
+        participant.token_digest = digest_of_token(token)
+    if attempt.mode == Mode.PREVIEW and attempt.ticket is not None:
+        choose_condition(participant=participant, ticket=attempt.ticket)
+    return Entry(participant, token), is_new
+
+
+def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
+    """Insert the row, or return the one that a concurrent request inserted."""
+    if door.link is not None and len(attempt.browser_key) < SHORTEST_ENTRY_KEY:
+        raise _outdated()
+    panel, key = attempt.recruiting.panel, digest_of_key(attempt.entry_key)
+    external, parameters = split_parameters(attempt.parameters, panel)
+    # Two visitors with one id wait for each other; visitors without ids need not.
+    has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
+    study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)
+    refuse_unless_open(study, attempt.mode)
+    if has_id and not Participant.objects.filter(study=study, entry_key=key).exists():
+        _refuse_known(study, attempt.recruiting, external)
+    is_preview = attempt.mode == Mode.PREVIEW
+    participant = Participant(
+        study=study,
+        version_id=None if is_preview else _newest_version(study),
+        token_digest=digest_of_token(token),
+        entry_key=key,
+        mode=attempt.mode,
+        entrance=door.entrance,
+        step=flow.ABOUT,
+        language=attempt.language,
+        consent_version=None if is_preview else _agreed_version(study, attempt.consent_version),
+        consent_language=attempt.language,
+        parameters=parameters,
+        source_user=attempt.source_user,
+    )
+    for _attempt in range(MOST_CODES):
+        participant.code = random_code(CODE_LENGTH)
+        participant.consented_at = participant.last_seen_at = timezone.now()
+        try:
+            with transaction.atomic():
+                participant.save(force_insert=True)
+                keep_external_ids(participant=participant, ids=external)
+                if door.link is not None:
+                    _hand_over(door.link, participant, attempt.browser_key)
+        except IntegrityError:
+            # Concurrent submissions, or a duplicate code.
+            participant.pk = None
+            existing = Participant.objects.filter(study=study, entry_key=key).first()
+            if existing is not None:
+                return existing
+        else:
+            logger.info("consent study=%s participant=%s mode=%s", study.slug, participant.code, attempt.mode)
+            return participant
+    raise ParallaxError("study.no_code", _("We could not register you just now. Please try again."))
+
+
+def _hand_over(link: PersonalLink, participant: Participant, browser_key: str) -> None:
+    """Bind a personal link to the participant, and to the browser that they use."""
+    Interview.objects.filter(link=link).update(participant=participant)
+    link.browser_digest = digest_of_key(browser_key)
+    link.save(update_fields=["browser_digest"])
+
+
+def _agreed_version(study: Study, shown: int | None) -> ConsentVersion | None:
+    """The consent text that newcomers agree to; raises `study.consent_changed` if another was shown."""
+    current = current_consent(study)
+    if current is not None and shown is not None and shown != current.number:
+        raise ParallaxError(
+            "study.consent_changed",
+            _("This text has been changed since you opened the page. Please read it again."),
+        )
+    return current
+
+
+def _newest_version(study: Study) -> int | None:
+    """The key of the study's newest frozen design."""
+    return StudyVersion.objects.filter(study=study).order_by("-number").values_list("pk", flat=True).first()
+
+
+def _refuse_known(study: Study, recruiting: HowRecruited, external: Mapping[str, str]) -> None:
+    if known_id(study=study, panel=recruiting.panel, parameters=external) is not None:
+        raise ParallaxError("study.known_id", _("You are already taking part in this study."))

@@ -1,0 +1,52 @@
+"""Whether a study admits another participant."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from studies.allocation.selectors.allocations import conditions_of, slots_held, targets
+from studies.enums import Mode, StudyStatus
+from studies.models import Participant, Study
+from studies.recruitment.services.tokens import digest_of_key
+
+MAY_TRY: dict[str, tuple[StudyStatus, ...]] = {
+    Mode.PREVIEW: (StudyStatus.DRAFT, StudyStatus.PAUSED),
+    Mode.SIMULATED: (StudyStatus.DRAFT,),
+}
+
+
+def is_trial(study: Study, mode: str) -> bool:
+    """Whether participants of that mode may enter a study that is otherwise not open."""
+    return study.archived_at is None and study.status in MAY_TRY.get(mode, ())
+
+
+def refuse_unless_open(study: Study, mode: str) -> None:
+    """Raise `study.not_open` unless participants of that mode may enter now; trials may before the launch."""
+    if study.status == StudyStatus.LIVE or is_trial(study, mode):
+        return
+    raise ParallaxError(
+        "study.not_open", _("This study is not accepting participants at the moment."), {"status": study.status}
+    )
+
+
+def is_full(study: Study, mode: str) -> bool:
+    """Whether every condition has reached its target in that mode."""
+    conditions = conditions_of(study)
+    counts = slots_held(study, mode)
+    return all(
+        target is not None and counts.get(condition.pk, 0) >= target
+        for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
+    )
+
+
+def refuse_unless_room(*, study: Study, mode: str, entry_key: str = "") -> None:
+    """Raise `study.not_open` or `study.full`, except for a participant who has already entered with that key.
+
+    Checked before the consent text is shown.
+    """
+    if entry_key and Participant.objects.filter(study=study, entry_key=digest_of_key(entry_key)).exists():
+        return
+    refuse_unless_open(study, mode)
+    if is_full(study, mode):
+        raise ParallaxError("study.full", _("This study has reached the number of participants it needs."))

@@ -1,0 +1,134 @@
+"""The entry gate of a study: entry attempts, entrances, and admission."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from studies.enums import Entrance, Mode
+from studies.models import Guest, Interview, Participant, PersonalLink, Study
+from studies.participation.selectors.participant_rows import participant_by_entry
+from studies.participation.services.entrance import refuse_unless_room
+from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.services.external_ids import has_taken_part, known_id
+from studies.recruitment.services.tokens import digest_of_key, may_continue
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryAttempt:
+    """A visitor before consent, as identified by link, consent form and browser.
+
+    `entry_key` is the form's own random key or, where the link `is_individual`, the key of a link that enrols one
+    participant and hands over to the browser with the random `browser_key` alone. `parameters` are the link's query
+    parameters. `consent_version` is the number of the text that was shown, where it is known, and `ticket` the
+    condition that a preview is to meet. Without a `network` the number of consents is not limited.
+    """
+
+    study: Study
+    entry_key: str
+    mode: str = Mode.LIVE
+    language: str = "en"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    source_user: str = ""
+    consent_version: int | None = None
+    browser_key: str = ""
+    network: str = ""
+    is_individual: bool = False
+    ticket: int | None = None
+
+    @cached_property
+    def recruiting(self) -> HowRecruited:
+        """How the study recruits."""
+        return recruiting_of(self.study)
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether they preview a panel's task without having accepted it."""
+        return self.mode == Mode.LIVE and self.recruiting.panel.is_preview(self.parameters)
+
+
+def entered_participant(attempt: EntryAttempt) -> Participant | None:
+    """The participant identified by the visitor's key; None for a newcomer.
+
+    Raises `study.link_used` where a personal link has handed over to another browser, and `study.known_id` where
+    a participant has the same id of another site.
+    """
+    study, recruiting = attempt.study, attempt.recruiting
+    entered = participant_by_entry(study, digest_of_key(attempt.entry_key)) if attempt.entry_key else None
+    if entered is not None and may_continue(entered, attempt.browser_key):
+        return entered
+    is_live = attempt.mode == Mode.LIVE
+    known = known_id(study=study, panel=recruiting.panel, parameters=attempt.parameters) if is_live else None
+    if known is not None and (entered is None or known.participant_id == entered.pk):
+        raise ParallaxError("study.known_id", _("You are already taking part in this study."))
+    if entered is not None:
+        raise ParallaxError("study.link_used", _("This link has been used."))
+    return None
+
+
+def refuse_newcomer(attempt: EntryAttempt) -> None:
+    """Raise unless a newcomer may enter now: what `door_of` and `refuse_unless_room` raise.
+
+    Visitors previewing a panel's task may see the consent text.
+    """
+    if not attempt.is_looking:
+        door_of(attempt)
+    refuse_unless_room(study=attempt.study, mode=attempt.mode)
+
+
+@dataclass(frozen=True)
+class Door:
+    """An entrance, with the personal link if it is one."""
+
+    entrance: str
+    link: PersonalLink | None = None
+
+
+def is_personal(*, study: Study, entry_key: str) -> bool:
+    """Whether the key is that of a personal link of the study."""
+    return PersonalLink.objects.filter(study=study, digest=digest_of_key(entry_key)).exists()
+
+
+def door_of(attempt: EntryAttempt) -> Door:
+    """The entrance that a newcomer uses. The lookup has no side effects.
+
+    Raises `study.took_part_before`, `study.closed_link`, `study.by_invitation`, `study.not_a_guest`,
+    `study.only_looking`.
+    """
+    if attempt.mode != Mode.LIVE:
+        return Door(Entrance.OPEN)
+    if attempt.is_looking:
+        raise ParallaxError("study.only_looking", _("You are previewing this task. Accept it to take part."))
+    study, recruiting = attempt.study, attempt.recruiting
+    if recruiting.excluded_studies and has_taken_part(
+        studies=recruiting.excluded_studies, panel=recruiting.panel, parameters=attempt.parameters
+    ):
+        raise ParallaxError(
+            "study.took_part_before",
+            _("You took part in an earlier study of this research. This study is for people who have not."),
+        )
+    digest = digest_of_key(attempt.entry_key)
+    link = PersonalLink.objects.filter(study=study, digest=digest).first() if attempt.entry_key else None
+    if link is not None:
+        if link.closed_at is not None and not Participant.objects.filter(study=study, entry_key=digest).exists():
+            raise ParallaxError("study.closed_link", _("This link is no longer open. Please ask for a new one."))
+        is_interview = Interview.objects.filter(link=link).exists()
+        return Door(Entrance.INTERVIEW if is_interview else Entrance.PERSONAL, link)
+    if recruiting.entrance == Entrance.PERSONAL:
+        raise ParallaxError(
+            "study.by_invitation",
+            _("Each participant enters this study by a personal link. Please open the one that was sent to you."),
+        )
+    if recruiting.entrance == Entrance.GUEST:
+        known = recruiting.panel.who(attempt.parameters)
+        if known is None or not Guest.objects.filter(study=study, value=known[1]).exists():
+            raise ParallaxError(
+                "study.not_a_guest",
+                _("This study is for invited people. Please open the link as it was sent to you, or ask who sent it."),
+            )
+        return Door(Entrance.GUEST)
+    return Door(Entrance.OPEN)

@@ -1,0 +1,111 @@
+"""Limits on entries from one network, and reactions to unusual enrolment rates."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from core.errors import NotAllowedInState, ParallaxError
+from core.models import LogEntry
+from core.networks import RateLimit, seconds_to_wait
+from studies.design.services.launch import pause_study
+from studies.enums import Mode, NoticeKind, StudyStatus
+from studies.models import Participant, Study
+from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of_id
+from studies.team.services.notices import notify_owners
+
+logger = logging.getLogger(__name__)
+
+WINDOW = timedelta(minutes=10)
+MOST_PER_NETWORK = 60  # consents of one network within WINDOW: a school class and its neighbour, at once
+LEAST_PAUSE = 100  # consents within WINDOW; fewer are no unusual rate, however small the study is
+PAUSE_SHARE = 0.75  # of all participants that the study is to have
+ALARM_SHARE = 0.5  # of the number at which the study is paused
+CONSENT, OPENED, DECLINED, ABOUT, EVENTS = "consent", "opened", "declined", "about", "events"
+# What one network may do for each consent that it may give: pages are loaded again, fields are saved one by one.
+PER_CONSENT = {CONSENT: 1, DECLINED: 1, OPENED: 10, ABOUT: 30, EVENTS: 100}
+
+
+class TooOften(ParallaxError):
+    """The network has reached its limit; retry after `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        minutes = -(-seconds // 60)
+        super().__init__(
+            "study.too_often",
+            _(
+                "Many people on your network have used this study in the last few minutes. Please try again in "
+                "%(minutes)d min."
+            )
+            % {"minutes": minutes},
+            {"seconds": seconds},
+        )
+        self.seconds = seconds
+
+
+def refuse_if_too_often(
+    *, study_id: int, action: str, network: str, mode: str = Mode.LIVE, recruiting: HowRecruited | None = None
+) -> None:
+    """Count an action from a network, and raise TooOften if it exceeds the study's limit.
+
+    Previews and simulated participants are not counted. The cache stores a keyed digest of the network for WINDOW.
+    """
+    if mode != Mode.LIVE:
+        return
+    recruiting = recruiting or recruiting_of_id(study_id)
+    most = (recruiting.most_per_network or MOST_PER_NETWORK) * PER_CONSENT[action]
+    limit = RateLimit(most, int(WINDOW.total_seconds()))
+    if seconds := seconds_to_wait(limit, "study", str(study_id), action, network):
+        raise TooOften(seconds)
+
+
+def pause_threshold(study: Study, recruiting: HowRecruited) -> int:
+    """The number of consents within WINDOW at which the study is paused."""
+    return recruiting.pause_at or default_pause_threshold(study)
+
+
+def default_pause_threshold(study: Study) -> int:
+    """The pause threshold of a study whose researcher has set none."""
+    wanted = sum(study.conditions.values_list("target", flat=True))
+    return max(LEAST_PAUSE, round(PAUSE_SHARE * wanted))
+
+
+def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | None = None) -> None:
+    """After a consent, notify the owners of an unusual enrolment rate, and pause the study at a higher one.
+
+    The count restarts when the study is resumed.
+    """
+    moment = now or timezone.now()
+    recent = Participant.objects.filter(study=study, mode=Mode.LIVE, consented_at__gt=moment - WINDOW)
+    threshold = pause_threshold(study, recruiting)
+    alarm = max(1, round(ALARM_SHARE * threshold))
+    if recent.count() < alarm:
+        return
+    kind = Study._meta.label_lower
+    resumed = LogEntry.objects.filter(
+        kind=kind, object_id=study.pk, from_status=StudyStatus.PAUSED, to_status=StudyStatus.LIVE
+    ).order_by("-pk")
+    resumed_at = resumed.values_list("at", flat=True).first()
+    n = (recent if resumed_at is None else recent.filter(consented_at__gt=resumed_at)).count()
+    minutes = int(WINDOW.total_seconds() // 60)
+    rate = f"{n:,} participants gave consent within {minutes} minutes"
+    if n >= threshold:
+        # A concurrent request may have paused the study already.
+        with contextlib.suppress(NotAllowedInState), transaction.atomic():
+            pause_study(study=study, reason=f"Paused automatically: {rate}, the limit is {threshold:,}.")
+            text = (
+                f"{rate}, so the study was paused. Check on the quality page whether they are real participants. Then "
+                "resume the study; you can raise the limit on the recruiting page."
+            )
+            notify_owners(
+                study=study, kind=NoticeKind.ENROLMENT_RATE, key=f"rate:paused:{moment.isoformat()}", text=text
+            )
+            logger.warning("paused by enrolment rate study=%s n=%s limit=%s", study.slug, n, threshold)
+    elif n >= alarm:
+        text = f"{rate}. The study is paused automatically at {threshold:,}."
+        notify_owners(study=study, kind=NoticeKind.ENROLMENT_RATE, key=f"rate:{moment:%Y-%m-%dT%H}", text=text)

@@ -1,0 +1,170 @@
+"""Events: recorded by the server, or sent by browsers in batches; each is stored once."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from core.networks import RateLimit, seconds_to_wait
+from studies.enums import ParticipantStatus
+from studies.instrument.flow import STEPS
+from studies.models import Event, Participant
+
+LONGEST_KIND = 40
+LARGEST_FACTS = 4000  # characters of JSON
+LARGEST_BATCH = 60  # events; the script sends fewer
+LARGEST_BODY = 60_000  # bytes; browsers send at most 64 KiB when a page closes
+MOST_EVENTS = 20_000  # per participant, so that a faulty script cannot fill the disk
+MOST_VIEWS = RateLimit(200, 3600)  # recorded views per participant: loading a page writes a row
+LONGEST_SECONDS = 7 * 24 * 3600.0
+PAGE_SHOWN, PAGE_LEFT = "page_shown", "page_left"
+KINDS = frozenset({PAGE_SHOWN, PAGE_LEFT})
+FIELDS = frozenset({"id", "kind", "page", "rank", "at", "seconds", "hidden_seconds", "view"})
+_KEY = re.compile(r"[0-9A-Za-z-]{8,36}")
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """Result of a batch: the number of new events, and reasons for refusals by the browser's key."""
+
+    n_new: int
+    refused: dict[str, str]
+
+
+def record_event(
+    *,
+    participant: Participant,
+    kind: str,
+    facts: Mapping[str, Any] | None = None,
+    page: str = "",
+    rank: int = 0,
+    client_at: datetime | None = None,
+) -> Event:
+    """Record something that happened on a page (`page_view`, `search`, `details_opened`, `trailer_opened`, …).
+
+    Raises `study.bad_event` for an empty or long kind or for too many facts.
+    """
+    details = dict(facts or {})
+    if not kind or len(kind) > LONGEST_KIND or len(json.dumps(details)) > LARGEST_FACTS:
+        raise ParallaxError("study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]})
+    return Event.objects.create(
+        participant=participant, kind=kind, facts=details, page=page, rank=rank, client_at=client_at
+    )
+
+
+def record_view(*, participant: Participant, kind: str, **details: Any) -> Event | None:
+    """Record a viewed page, search or detail; None above the rate that a person can reach."""
+    if seconds_to_wait(MOST_VIEWS, "views", str(participant.pk), is_shared=False):
+        return None
+    return record_event(participant=participant, kind=kind, **details)
+
+
+def client_time(milliseconds: Any) -> datetime | None:
+    """The browser's time, from milliseconds since 1970; None if implausible."""
+    try:
+        moment = datetime.fromtimestamp(float(milliseconds) / 1000, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+    return moment if 2000 <= moment.year < 2200 else None
+
+
+def events_of_body(body: bytes) -> Sequence[Any]:
+    """The events that the body of a request lists.
+
+    Raises `events.too_large`, `events.unreadable`.
+    """
+    if len(body) > LARGEST_BODY:
+        raise ParallaxError("events.too_large", f"A batch of events has at most {LARGEST_BODY:,} bytes.")
+    try:
+        listed = json.loads(body)["events"]
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        raise ParallaxError("events.unreadable", 'A batch of events is JSON: {"events": [...]}.') from problem
+    if not isinstance(listed, list):
+        raise ParallaxError("events.unreadable", 'The "events" of a batch are a list.')
+    if len(listed) > LARGEST_BATCH:
+        raise ParallaxError("events.too_large", f"A batch has at most {LARGEST_BATCH} events; this has {len(listed)}.")
+    return listed
+
+
+@transaction.atomic
+def store_events(*, participant_id: int, events: Sequence[Any]) -> BatchResult:
+    """Store a browser's page events; events stored before are skipped.
+
+    Events do not count as presence, since a page may have been left open. Raises
+    `events.erased` once the participant's data are erased.
+    """
+    participant = (
+        Participant.objects.select_for_update(of=("self",)).only("pk", "status", "erased_at").get(pk=participant_id)
+    )
+    if participant.erased_at is not None or participant.status == ParticipantStatus.WITHDRAWN:
+        raise ParallaxError("events.erased", "This participant's data are erased; nothing more is kept of them.")
+    refused: dict[str, str] = {}
+    fresh: dict[str, Event] = {}
+    for event_data in events:
+        try:
+            event = _checked(participant, event_data)
+        except ValueError as problem:
+            refused[str(event_data.get("id", ""))[:36] if isinstance(event_data, dict) else ""] = str(problem)
+        else:
+            fresh.setdefault(event.key, event)
+    of_browser = Event.objects.filter(participant=participant).exclude(key="")
+    stored = set(of_browser.filter(key__in=fresh).values_list("key", flat=True))
+    fresh = {key: event for key, event in fresh.items() if key not in stored}
+    if fresh and of_browser.count() + len(fresh) > MOST_EVENTS:
+        refused.update(dict.fromkeys(fresh, f"There are {MOST_EVENTS:,} events of this participant already."))
+        return BatchResult(0, refused)
+    Event.objects.bulk_create(fresh.values(), ignore_conflicts=True)
+    return BatchResult(len(fresh), refused)
+
+
+def _checked(participant: Participant, data: Any) -> Event:
+    """The validated event; raises ValueError with the reason if invalid."""
+    if not isinstance(data, dict):
+        raise ValueError("An event is a JSON object.")
+    if unknown := set(data) - FIELDS:
+        raise ValueError(f"An event has no {', '.join(sorted(map(str, unknown)))[:80]}.")
+    key, view = data.get("id"), data.get("view", "")
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise ValueError("The id of an event has 8 to 36 letters, digits and dashes.")
+    if not isinstance(view, str) or (view and not _KEY.fullmatch(view)):
+        raise ValueError("The view of an event has 8 to 36 letters, digits and dashes.")
+    if data.get("kind") not in KINDS:
+        raise ValueError(f"A browser tells of {' and '.join(sorted(KINDS))}.")
+    if data.get("page") not in STEPS:
+        raise ValueError(f"The page of an event is one of {', '.join(STEPS)}.")
+    rank = data.get("rank", 0)
+    if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank <= 1000:
+        raise ValueError("The rank of an event is a whole number from 0.")
+    moment = client_time(data.get("at"))
+    if moment is None:
+        raise ValueError("The time of an event is in milliseconds since 1970.")
+    return Event(
+        participant=participant,
+        kind=data["kind"],
+        key=key,
+        page=data["page"],
+        rank=rank,
+        seconds=_seconds(data, "seconds"),
+        hidden_seconds=_seconds(data, "hidden_seconds"),
+        facts={"view": view} if view else {},
+        client_at=moment,
+    )
+
+
+def _seconds(data: Mapping[str, Any], name: str) -> float | None:
+    value = data.get(name)
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not 0 <= value <= LONGEST_SECONDS:
+        raise ValueError(f"The {name} of an event are a number from 0 to {LONGEST_SECONDS:g}.")
+    return round(float(value), 3)

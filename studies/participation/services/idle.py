@@ -1,0 +1,47 @@
+"""Idle participants: marked as abandoned, and their slots released."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.transitions import move
+from studies.allocation.services.slots import locked_study, release_slot
+from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
+from studies.models import Participant, Study
+
+
+def release_idle(*, now: datetime | None = None) -> int:
+    """Mark participants idle past their study's limit as abandoned, release their slots, and return their number.
+
+    Safe to run at any time and concurrently: each participant is checked again under the study's lock.
+    """
+    moment = now or timezone.now()
+    released = 0
+    open_statuses = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
+    for study in Study.objects.filter(participants__status__in=open_statuses).distinct().order_by("pk"):
+        limit = moment - timedelta(minutes=float(study.settings["idle_minutes"]))
+        idle = Participant.objects.filter(study=study, status__in=open_statuses, last_seen_at__lt=limit)
+        for participant_id in list(idle.order_by("pk").values_list("pk", flat=True)):
+            released += _abandoned(study.pk, participant_id, limit)
+    return released
+
+
+@transaction.atomic
+def _abandoned(study_id: int, participant_id: int, limit: datetime) -> int:
+    locked_study(study_id)
+    participant = Participant.objects.select_for_update(of=("self",)).select_related("condition").get(pk=participant_id)
+    is_open = participant.status in (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
+    if not is_open or participant.last_seen_at >= limit:
+        return 0
+    release_slot(participant=participant)
+    move(
+        participant,
+        to=ParticipantStatus.ABANDONED,
+        allowed=PARTICIPANT_MOVES,
+        reason="Idle longer than the study's limit.",
+        place=None,
+    )
+    return 1

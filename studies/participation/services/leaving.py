@@ -1,0 +1,65 @@
+"""Exit links: the text, the code and the address for a participant whose part is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Participant
+from studies.recruitment.panels import exits
+from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.services.completion_codes import code_of
+
+OUTCOME_OF = {
+    ParticipantStatus.COMPLETED: exits.COMPLETE,
+    ParticipantStatus.SCREENED_OUT: exits.SCREENED_OUT,
+    ParticipantStatus.QUOTA_FULL: exits.QUOTA_FULL,
+    ParticipantStatus.ATTENTION_FAILED: exits.ATTENTION_FAILED,
+    ParticipantStatus.WITHDRAWN: exits.WITHDREW,
+}
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """An exit as one participant sees it; `url` is empty if there is no address to return to."""
+
+    outcome: str
+    code: str = ""
+    url: str = ""
+    panel: str = ""  # as people read it
+    text: Mapping[str, str] = field(default_factory=dict)
+
+
+def way_out(*, participant: Participant, outcome: str = "") -> WayOut | None:
+    """The exit for an outcome, by default the participant's own; None while they are under way.
+
+    An individual code has been drawn and stored by then. Simulated participants get no address.
+    """
+    outcome = outcome or OUTCOME_OF.get(ParticipantStatus(participant.status), "")
+    if not outcome:
+        return None
+    recruiting = recruiting_of(participant.study)
+    code = code_of(participant=participant, exit_=recruiting.exits[outcome])
+    ids = dict(participant.external_ids.values_list("name", "value"))
+    parameters = {**{name: str(value) for name, value in participant.parameters.items()}, **ids}
+    return _exit(recruiting, outcome, code, parameters, participant.mode)
+
+
+def way_out_at_the_door(*, recruiting: HowRecruited, outcome: str, parameters: Mapping[str, str], mode: str) -> WayOut:
+    """The exit for a visitor who never entered, from their link's parameters. Nothing is stored.
+
+    Individual codes belong to participants, so visitors get neither a code nor an address that contains one.
+    """
+    exit_ = recruiting.exits[outcome]
+    code = exit_.static_code if exit_.code == exits.STATIC else ""
+    return _exit(recruiting, outcome, code, parameters, mode)
+
+
+def _exit(recruiting: HowRecruited, outcome: str, code: str, parameters: Mapping[str, str], mode: str) -> WayOut:
+    exit_, panel = recruiting.exits[outcome], recruiting.panel
+    url, template = "", exit_.template(panel)
+    if template and mode != Mode.SIMULATED:
+        known = panel.who(parameters)
+        url = exits.redirect_url(template, code=code, known_as=known[1] if known else "", parameters=parameters)
+    return WayOut(outcome, code, url, panel.name if panel.key != "none" else "", exit_.text)

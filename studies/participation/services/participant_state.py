@@ -1,0 +1,116 @@
+"""A participant's current step: the row under its lock, what it allows, and moving on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from studies.design.selectors.study_content import content_of
+from studies.enums import ParticipantStatus, StudyStatus
+from studies.instrument import flow
+from studies.instrument.flow import Place
+from studies.models import Participant, RecommendationList
+
+SEEN_EVERY = timedelta(seconds=15)
+# The fields that change during participation.
+STATE = (
+    "status", "step", "item_rank", "condition_id", "stratum", "place", "language", "shown_orders", "source_user",
+    "completion_code", "assigned_at", "completed_at", "last_seen_at", "erased_at",
+)  # fmt: skip
+_locked_state = Participant.objects.order_by().values(*STATE, "study__status")
+
+
+def place_of(participant: Participant) -> Place:
+    """The participant's current place."""
+    return Place(participant.step, participant.item_rank if participant.step == flow.ITEMS else 0)
+
+
+def list_length(participant: Participant) -> int:
+    """How many items the participant's list has."""
+    return int(participant.study.settings["list_length"])
+
+
+def refresh(participant: Participant) -> None:
+    """Read the participant's state again, without a lock."""
+    participant.refresh_from_db(fields=STATE)
+
+
+def lock(participant: Participant) -> None:
+    """Lock the participant's row for the transaction at hand, and read its state and the study's status again."""
+    row = _locked_state.select_for_update(of=("self",)).get(pk=participant.pk)
+    participant.study.status = row.pop("study__status")
+    for name, value in row.items():
+        setattr(participant, name, value)
+
+
+def lock_open(participant: Participant) -> None:
+    """Lock the participant's row, as `lock`; raise `study.closed` once the study is closed."""
+    lock(participant)
+    if participant.study.status == StudyStatus.CLOSED and participant.status != ParticipantStatus.COMPLETED:
+        raise ParallaxError("study.closed", _("This study has ended and no longer accepts answers."))
+
+
+def touch(participant: Participant, **changes: Any) -> None:
+    """Record that the participant is here, and `changes` in the same update.
+
+    Without changes, a recent record is not updated, since the idle limit is in minutes.
+    """
+    now = timezone.now()
+    if not changes and now - participant.last_seen_at < SEEN_EVERY:
+        return
+    Participant.objects.filter(pk=participant.pk).update(last_seen_at=now, updated_at=now, **changes)
+    participant.last_seen_at = now
+    for name, value in changes.items():
+        setattr(participant, name, value)
+
+
+def not_active(participant: Participant) -> ParallaxError:
+    """The error for a participant whose status does not allow answers."""
+    return ParallaxError(
+        "study.not_active",
+        _("You cannot answer in this study at the moment, so this answer was not saved."),
+        {"status": participant.status, "code": participant.code},
+    )
+
+
+def require_active(participant: Participant) -> None:
+    """Raise `study.not_active` unless the participant holds a slot and is under way."""
+    if participant.status != ParticipantStatus.ACTIVE:
+        raise not_active(participant)
+
+
+def out_of_order(participant: Participant) -> ParallaxError:
+    """The error for a page that is not open to the participant now; it contains their current place."""
+    here = place_of(participant)
+    return ParallaxError(
+        "study.out_of_order",
+        _("This page is not available at this point in the study."),
+        {"step": here.step, "rank": here.rank},
+    )
+
+
+def has_after(participant: Participant) -> bool:
+    """Whether the participant's study has questions after those about the list."""
+    return content_of(participant.study).has_after
+
+
+def advance(participant: Participant, left: Place) -> None:
+    """Move on from `left`, unless the participant has done so already."""
+    here = place_of(participant)
+    if here.order > left.order:
+        touch(participant)
+        return
+    then = flow.next_place(left, list_length(participant), has_after=has_after(participant))
+    touch(participant, step=then.step, item_rank=then.rank)
+
+
+def recommendation_list(participant: Participant) -> RecommendationList:
+    """The participant's list with its items; raises `study.no_list` before there is one."""
+    stored = RecommendationList.objects.filter(participant=participant.pk).prefetch_related("slots__item").first()
+    if stored is None:
+        raise ParallaxError("study.no_list", _("There are no recommendations yet. Please finish your ratings first."))
+    return stored

@@ -1,0 +1,56 @@
+"""Blinded numbers of conditions, and previews of a chosen one."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from django.core import signing
+from django.db import transaction
+from django.urls import reverse
+
+from core.errors import ParallaxError
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Condition, Participant, Study
+from studies.recruitment.services.entry_links import PARAMETER, SALT, entry_link, read_entry
+
+TICKET = "ticket"
+
+
+def tickets(study: Study) -> list[Condition]:
+    """The study's conditions in a random order drawn from its secret, so that positions reveal nothing."""
+
+    def order_key(condition: Condition) -> bytes:
+        return hmac.new(study.export_salt.encode(), f"ticket:{condition.pk}".encode(), hashlib.sha256).digest()
+
+    return sorted(study.conditions.select_related("model").order_by("position"), key=order_key)
+
+
+def preview_link(*, study: Study, ticket: int | None = None) -> str:
+    """The path by which a researcher walks through the study, in the condition of that ticket or in any.
+
+    Raises `preview.no_ticket`.
+    """
+    if ticket is None:
+        return entry_link(study=study, mode=Mode.PREVIEW)
+    if not 0 <= ticket < study.conditions.count():
+        raise ParallaxError("preview.no_ticket", f"This study has no list number {ticket + 1}.")
+    facts = {"study": study.pk, "mode": Mode.PREVIEW, "key": "", TICKET: ticket}
+    signed = signing.dumps(facts, salt=SALT, compress=True)
+    return f"{reverse('participant:consent', args=[study.slug])}?{PARAMETER}={signed}"
+
+
+def chosen_ticket(*, study: Study, signed: str) -> int | None:
+    """The ticket that a signed link names, where it names one. Raises `study.bad_link`."""
+    read_entry(study=study, signed=signed)
+    return signing.loads(signed, salt=SALT).get(TICKET) if signed else None
+
+
+@transaction.atomic
+def choose_condition(*, participant: Participant, ticket: int) -> None:
+    """Assign a preview to the condition of that ticket; other participants and later calls change nothing."""
+    current = Participant.objects.select_for_update(of=("self",)).select_related("study").get(pk=participant.pk)
+    if current.mode != Mode.PREVIEW or current.status != ParticipantStatus.CONSENTED:
+        return
+    current.condition = tickets(current.study)[ticket]
+    current.save(update_fields=["condition", "updated_at"])

@@ -1,0 +1,75 @@
+"""Ratings of known items, stored at once: the profile that the recommendations are computed from.
+
+A rating sent twice has the same result. A request out of order is refused with `study.out_of_order` and the
+participant's current step.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from catalog.models import Item
+from core.errors import ParallaxError
+from studies.enums import Provenance
+from studies.instrument import flow
+from studies.instrument.measures import RATING_HIGH, RATING_LOW
+from studies.models import Participant, ProfileRating
+from studies.participation.selectors.participant_rows import ratings_given
+from studies.participation.services.events import record_event
+from studies.participation.services.participant_state import lock_open, out_of_order, require_active, touch
+
+
+@transaction.atomic
+def rate_item(
+    *,
+    participant: Participant,
+    item: Item,
+    rating: int | None,
+    provenance: str = Provenance.PERSON,
+    client_at: datetime | None = None,
+) -> ProfileRating | None:
+    """Rate a known item, change that rating, or clear it with None; a change is recorded as an event too.
+
+    Raises `study.bad_rating`, `study.bad_item`, `study.enough_ratings`, `study.out_of_order`,
+    `study.not_active`.
+    """
+    lock_open(participant)
+    require_active(participant)
+    if participant.step != flow.RATE:
+        raise out_of_order(participant)
+    is_whole = isinstance(rating, int) and not isinstance(rating, bool)
+    if rating is not None and not (is_whole and RATING_LOW <= rating <= RATING_HIGH):
+        raise ParallaxError("study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)})
+    if item.version_id != participant.study.dataset_version_id:
+        raise ParallaxError("study.bad_item", _("This item is not part of the study."), {"item": item.pk})
+    ratings = ratings_given(participant)
+    row = ratings.get(item.pk)
+    touch(participant)
+    if row is not None and row.rating != rating:
+        record_event(
+            participant=participant,
+            kind="rating_changed",
+            page=flow.RATE,
+            facts={"item": item.external_id, "from": row.rating, "to": rating},
+            client_at=client_at,
+        )
+    if rating is None:
+        if row is not None:
+            row.delete()
+        return None
+    if row is None:
+        n_asked = int(participant.study.settings["ratings_asked"])
+        if len(ratings) >= n_asked:
+            raise ParallaxError(
+                "study.enough_ratings",
+                _("You have already rated %(n)s. To rate another, clear a rating first.") % {"n": n_asked},
+                {"n": n_asked},
+            )
+        return ProfileRating.objects.create(participant=participant, item=item, rating=rating, provenance=provenance)
+    if row.rating != rating:
+        row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
+        row.save()
+    return row

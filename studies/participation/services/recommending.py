@@ -1,0 +1,144 @@
+"""The participant's list: computed once by the pinned model, stored, and never replaced by another algorithm's."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from core.errors import NotAllowedInState, ParallaxError
+from evaluation.services.serving import Served
+from studies.design.services.condition_serving import recommend_in
+from studies.design.services.launch import pause_study
+from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
+from studies.instrument import flow
+from studies.instrument.flow import Place
+from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
+from studies.participation.services.participant_state import (
+    advance,
+    list_length,
+    lock_open,
+    out_of_order,
+    place_of,
+    recommendation_list,
+    refresh,
+    require_active,
+)
+from studies.team.services.notices import notify_owners
+
+logger = logging.getLogger(__name__)
+
+
+def _profile(participant: Participant) -> dict[int, int]:
+    """Ratings in stars by item index."""
+    ratings = ProfileRating.objects.filter(participant=participant).order_by("item__index")
+    return dict(ratings.values_list("item__index", "rating"))
+
+
+def _served(participant: Participant, profile: dict[int, int]) -> Served:
+    """Recommend by the pinned model; pause the study if it is missing, damaged, different or fails."""
+    condition = Condition.objects.select_related("model").get(participants=participant)
+    try:
+        served = recommend_in(study=participant.study, condition=condition, ratings=profile, n=list_length(participant))
+    except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
+        raise _unavailable(participant, condition, str(problem)) from problem
+    if served.digest != condition.model_digest:
+        raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
+    return served
+
+
+def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
+    logger.error(
+        "model unavailable study=%s condition=%s digest=%s why=%s",
+        participant.study.slug,
+        condition.label,
+        condition.model_digest,
+        why,
+    )
+    if participant.study.status == StudyStatus.LIVE:
+        # A concurrent request with the same fault may have paused the study already.
+        with contextlib.suppress(NotAllowedInState), transaction.atomic():
+            pause_study(study=participant.study, reason=f"{condition.label}: model unusable. {why}")
+            text = f"No recommendations could be made in {condition.label}, so the study was paused. {why}"
+            key = f"model:{condition.pk}:{participant.study.updated_at.isoformat()}"  # of this pause
+            notify_owners(study=participant.study, kind=NoticeKind.FAULT, key=key, text=text)
+    return ParallaxError(
+        "study.model_unavailable",
+        _("We cannot compute your recommendations just now. Your ratings are stored; please come back later."),
+        {"code": participant.code},
+    )
+
+
+def finish_rating(*, participant: Participant) -> RecommendationList:
+    """Leave the rating page: compute the list for exactly the ratings asked for, and store it once.
+
+    The model runs outside the transaction. Of concurrent submissions one list is stored, and all return it.
+    Raises `study.wrong_number_of_ratings`, `study.model_unavailable` (the study is paused then),
+    `study.out_of_order`, `study.not_active`.
+    """
+    while True:
+        refresh(participant)
+        profile = _profile(participant)
+        if _has_list(participant):
+            return recommendation_list(participant)
+        _require_profile(participant, len(profile))
+        stored = _store(participant, profile, _served(participant, profile))
+        if stored is not None:
+            return stored
+        # A rating changed in another tab while the model ran: compute the list again.
+
+
+def _has_list(participant: Participant) -> bool:
+    is_beyond = place_of(participant).order > Place(flow.RATE).order
+    return participant.status == ParticipantStatus.COMPLETED or (
+        participant.status == ParticipantStatus.ACTIVE and is_beyond
+    )
+
+
+def _require_profile(participant: Participant, n_rated: int) -> None:
+    """Raise unless the participant is on the rating page and has rated as many items as the study asks for."""
+    require_active(participant)
+    if participant.step != flow.RATE:
+        raise out_of_order(participant)
+    n_asked = int(participant.study.settings["ratings_asked"])
+    if n_rated != n_asked:
+        raise ParallaxError(
+            "study.wrong_number_of_ratings",
+            _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
+            % {"given": n_rated, "wanted": n_asked},
+            {"given": n_rated, "wanted": n_asked},
+        )
+
+
+@transaction.atomic
+def _store(participant: Participant, profile: dict[int, int], served: Served) -> RecommendationList | None:
+    """Store the list and move on; None where the ratings are no longer those it was computed for."""
+    lock_open(participant)
+    require_active(participant)
+    if participant.step != flow.RATE:
+        return recommendation_list(participant)
+    if _profile(participant) != profile:
+        return None
+    items = participant.study.dataset_version.items.filter(index__in=served.items)
+    by_index = {index: (pk, url) for index, pk, url in items.values_list("index", "pk", "trailer_url")}
+    stored = RecommendationList.objects.create(
+        participant=participant, model_digest=served.digest, seconds=served.seconds
+    )
+    RecommendedItem.objects.bulk_create(
+        RecommendedItem(
+            recommendation_list=stored,
+            rank=rank,
+            item_id=by_index[int(index)][0],
+            score=score if score is not None and math.isfinite(score) else None,
+            is_filled=is_filled,
+            has_trailer=bool(by_index[int(index)][1]),
+        )
+        for rank, (index, score, is_filled) in enumerate(
+            zip(served.items, served.scores, served.is_filled, strict=True), start=1
+        )
+    )
+    advance(participant, Place(flow.RATE))
+    return stored

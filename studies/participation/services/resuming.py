@@ -1,0 +1,190 @@
+"""Resuming: by the personal link, or by an id of another site.
+
+Such ids are not secret: a panel shows them to its participants, and researchers share them. So they open the study for
+a limited time, at the next open step, and show no earlier answer; those are visible by the personal link alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core import signing
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from core.errors import ParallaxError
+from core.transitions import move
+from studies.allocation.services.slots import full_quota, locked_study, retake_slot
+from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, StudyStatus
+from studies.models import Event, ExternalId, Participant, Study
+from studies.participation.selectors.participant_rows import participant_by_token, participants_with_study
+from studies.participation.services.participant_state import SEEN_EVERY, lock
+from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.services.external_ids import known_id
+from studies.recruitment.services.tokens import digest_of_token
+
+logger = logging.getLogger(__name__)
+
+SALT = "parallax.resumed"
+VALID_SECONDS = 12 * 3600
+UNDER_WAY = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
+SEPARATOR = ":"  # of signed values; a personal link's token has none
+
+
+# Lazy, since the participant's language is known only later.
+TOO_LATE = {
+    "study.gone_too_long": gettext_lazy(
+        "You were away for longer than this study allows. You can still continue with your personal link; if you do "
+        "not have it, please ask the people who run the study."
+    ),
+    "study.visit_expired": gettext_lazy(
+        "This page was open for several hours and has expired. Your answers are saved. To continue, open the study "
+        "again from the site that sent you, or with your personal link."
+    ),
+}
+
+
+class TooLate(ParallaxError):
+    """Access by an id of another site has expired; `participant` is its holder."""
+
+    def __init__(self, code: str, participant: Participant) -> None:
+        super().__init__(code, str(TOO_LATE[code]))
+        self.participant = participant
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """The holder of a token. `since` is set for arrivals by an id of another site: older answers stay hidden."""
+
+    participant: Participant
+    since: datetime | None = None
+
+
+def resume(*, token: str) -> Participant:
+    """Find the participant of a personal link, record their presence, and readmit them if abandoned.
+
+    An abandoned participant continues in their own condition if it has room, and is quota full otherwise.
+
+    Raises `study.unknown_link`.
+    """
+    participant = participant_by_token(digest_of_token(token))
+    if participant is None:
+        raise _unknown()
+    return record_presence(participant)
+
+
+def record_presence(participant: Participant) -> Participant:
+    """Record a participant's presence, and readmit them if abandoned."""
+    if participant.status == ParticipantStatus.ABANDONED:
+        return _return_abandoned(participant)
+    now = timezone.now()
+    if now - participant.last_seen_at > SEEN_EVERY:
+        Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
+        participant.last_seen_at = now
+    return participant
+
+
+@transaction.atomic
+def _return_abandoned(participant: Participant) -> Participant:
+    study = locked_study(participant.study_id)
+    lock(participant)
+    if participant.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
+        return participant
+    to, reason, position = _status_after_return(study, participant)
+    changes: dict[str, Any] = {"place": position} if to == ParticipantStatus.ACTIVE else {}
+    move(participant, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=timezone.now(), **changes)
+    return participant
+
+
+def _status_after_return(study: Study, current: Participant) -> tuple[str, str, int | None]:
+    """The status a participant returns to, the reason, and their position in the sequence if they have one again."""
+    if current.condition is None or current.assigned_at is None:
+        return ParticipantStatus.CONSENTED, "Came back.", None
+    answers = dict(current.responses.filter(rank=0).values_list("question", "value"))
+    quota = full_quota(study, current.mode, answers)
+    if quota is not None:
+        return ParticipantStatus.QUOTA_FULL, f"Came back when the quota {quota.name} was full.", None
+    position = retake_slot(study=study, participant=current)
+    if position is None:
+        return ParticipantStatus.QUOTA_FULL, "Came back when their condition was full.", None
+    return ParticipantStatus.ACTIVE, "Came back to their own condition.", position
+
+
+def arrival_of(*, token: str) -> Arrival:
+    """Find the participant of a token in an address, record their presence, and readmit them if abandoned.
+
+    Raises `study.unknown_link`, and `TooLate` if access by an id of another site has expired.
+    """
+    if SEPARATOR not in token:
+        return Arrival(resume(token=token))
+    participant, at = _signed(token)
+    _refuse_too_late(participant, recruiting_of(participant.study))
+    return Arrival(record_presence(participant), at)
+
+
+def holder_of(*, token: str) -> Participant:
+    """Find the participant of a token in an address, without recording anything.
+
+    Raises `study.unknown_link`, and `TooLate` for one that has expired.
+    """
+    if SEPARATOR in token:
+        return _signed(token)[0]
+    participant = Participant.objects.filter(token_digest=digest_of_token(token)).first()
+    if participant is None:
+        raise _unknown()
+    return participant
+
+
+def _signed(token: str) -> tuple[Participant, datetime]:
+    """The participant of a token issued by `resume_known`, and its time of issue."""
+    try:
+        claims = signing.loads(token, salt=SALT)
+    except signing.BadSignature as problem:
+        raise _unknown() from problem
+    participant = participants_with_study().filter(pk=claims["participant"]).first()
+    # A participant who withdrew has no ids any more, so their token stops working.
+    if participant is None or not ExternalId.objects.filter(pk=claims["id"], participant=participant).exists():
+        raise _unknown()
+    at = datetime.fromtimestamp(claims["at"], tz=UTC)
+    if timezone.now() - at > timedelta(seconds=VALID_SECONDS):
+        raise TooLate("study.visit_expired", participant)
+    return participant, at
+
+
+def _refuse_too_late(participant: Participant, recruiting: HowRecruited) -> None:
+    """Raise TooLate past the researcher's longest gap; participants whose part is over are exempt."""
+    gap = recruiting.longest_gap
+    if gap is not None and participant.status in UNDER_WAY and timezone.now() - participant.last_seen_at > gap:
+        raise TooLate("study.gone_too_long", participant)
+
+
+def _unknown() -> ParallaxError:
+    return ParallaxError(
+        "study.unknown_link", _("This link does not belong to any participant. Please check that it is complete.")
+    )
+
+
+@transaction.atomic
+def resume_known(*, study: Study, recruiting: HowRecruited, parameters: Mapping[str, str]) -> str:
+    """Let a participant known by an id of another site continue; return their token. Logged.
+
+    Raises `study.unknown_id`, and `TooLate` past the researcher's longest gap.
+    """
+    locked_study(study.pk)
+    external = known_id(study=study, panel=recruiting.panel, parameters=parameters)
+    if external is None:
+        raise ParallaxError(
+            "study.unknown_id", _("You have not started this study yet. Please begin on the first page.")
+        )
+    participant = external.participant
+    _refuse_too_late(participant, recruiting)
+    Event.objects.create(participant=participant, kind="resumed", facts={"by": external.name})
+    logger.info("resumed study=%s participant=%s by=%s", study.slug, participant.code, external.name)
+    claims = {"participant": participant.pk, "id": external.pk, "at": timezone.now().timestamp()}
+    return signing.dumps(claims, salt=SALT)

@@ -1,0 +1,145 @@
+"""Message pages: for participants whose part is over, and for those who cannot continue now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from studies.design.selectors import texts as written
+from studies.design.selectors.markdown import rendered
+from studies.enums import ParticipantStatus, StudyStatus
+from studies.models import Participant, Study
+from studies.participation.services.entrance import is_trial
+from studies.participation.services.entry_limits import TooOften
+from studies.participation.services.leaving import WayOut
+from studies.participation.views.language import switches
+from studies.recruitment.selectors.recruitment import has_timed_out
+
+# Default texts of outcomes.
+OUTCOMES = {
+    ParticipantStatus.SCREENED_OUT: gettext_lazy("The study ends here for you. That says nothing about you."),
+    ParticipantStatus.QUOTA_FULL: gettext_lazy("We have reached the number of participants we need."),
+    ParticipantStatus.WITHDRAWN: gettext_lazy("You have withdrawn. Your answers have been erased."),
+    ParticipantStatus.RETURNED: gettext_lazy("You returned your place, so the study ends here for you."),
+    ParticipantStatus.ATTENTION_FAILED: gettext_lazy("The study ends here for you."),
+}
+TIMED_OUT = gettext_lazy("The time allowed by the site you came from has run out, so the study ends here for you.")
+
+
+def is_part(request: HttpRequest) -> bool:
+    """Whether htmx sent the request for part of a page."""
+    return bool(request.headers.get("HX-Request"))
+
+
+def titled(study: Study, language: str) -> Study:
+    """The study with its participant-facing title, in their language."""
+    study.public_title = written.texts_of(study, language).get("title") or study.title  # type: ignore[attr-defined]
+    return study
+
+
+def calm_page(
+    request: HttpRequest,
+    heading: str,
+    *,
+    text: str = "",
+    markdown: str = "",
+    status: int = 200,
+    study: Study | None = None,
+    participant: Participant | None = None,
+    language: str = "",
+    action_url: str = "",
+    **context: Any,
+) -> HttpResponse:
+    """A message page: what happened, what to do, and a contact."""
+    about = participant.study if participant else study
+    shown_language = participant.language if participant else language
+    shown = {
+        "heading": heading,
+        "text": text,
+        "text_html": rendered(markdown) if markdown else "",
+        "step": "message",
+        "code": participant.code if participant else "",
+        "study": titled(about, shown_language) if about else None,
+        "contact": written.contact_of(about, shown_language) if about else "",
+        "installation_contact": "" if about else settings.CONTACT,
+        "languages": switches(request, about, shown_language) if about else (),
+        "action_url": action_url,
+        **context,
+    }
+    return render(request, "participant/message.html", shown, status=status)
+
+
+def too_often_page(request: HttpRequest, refusal: TooOften, *, study: Study, language: str) -> HttpResponse:
+    """Say when to try again; a submitted form is included, so that it can be sent again unchanged."""
+    if is_part(request):
+        response = HttpResponse(refusal.message, status=429, content_type="text/plain; charset=utf-8")
+    else:
+        posted = [(name, value) for name, values in request.POST.lists() for value in values]
+        shown = {
+            "heading": _("Please wait a moment"),
+            "text": refusal.message,
+            "fields": [(name, value) for name, value in posted if name != "csrfmiddlewaretoken"],
+            "again_url": request.get_full_path(),
+            "step": "message",
+            "study": titled(study, language),
+            "contact": written.contact_of(study, language),
+        }
+        response = render(request, "participant/too_often.html", shown, status=429)
+    response.headers["Retry-After"] = str(refusal.seconds)
+    return response
+
+
+def outcome(
+    request: HttpRequest,
+    participant: Participant,
+    *,
+    withdraw_url: str,
+    exit_link: WayOut | None = None,
+    exit_url: str = "",
+) -> HttpResponse | None:
+    """The page of a participant whose part is over or whose study is paused; None while they may continue."""
+    study, status = participant.study, participant.status
+    texts = written.texts_of(study, participant.language)
+    if status in OUTCOMES:
+        # Panels list timed-out submissions as returned, although the participants did not return them.
+        is_late = status == ParticipantStatus.RETURNED and has_timed_out(participant)
+        own = (exit_link.text.get(participant.language) if exit_link else "") or texts.get(
+            "timed_out" if is_late else status, ""
+        )
+        default_text = TIMED_OUT if is_late else OUTCOMES[ParticipantStatus(status)]
+        words: dict[str, Any] = {"markdown": own} if own else {"text": default_text}
+        left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
+        out: dict[str, Any] = {"way_out": exit_link, "exit_url": exit_url, "withdraw_url": left}
+        return calm_page(request, _("Thank you"), participant=participant, **out, **words)
+    if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
+        return None
+    if is_trial(study, participant.mode):
+        return None
+    if study.status == StudyStatus.CLOSED:
+        return calm_page(
+            request,
+            _("This study has ended"),
+            participant=participant,
+            markdown=texts.get("closed", ""),
+            withdraw_url=withdraw_url,
+        )
+    if study.archived_at is not None:
+        return calm_page(
+            request,
+            _("This study is not running"),
+            text=_("It no longer accepts answers. Your answers are saved; you can write to us or withdraw."),
+            participant=participant,
+            withdraw_url=withdraw_url,
+        )
+    return calm_page(
+        request,
+        _("The study is paused"),
+        text=_("Your answers are saved. Please come back later at the same address."),
+        participant=participant,
+        withdraw_url=withdraw_url,
+    )

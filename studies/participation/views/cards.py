@@ -1,0 +1,37 @@
+"""Cards of items as HTML, cached since they differ between participants only in the token."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from studies.participation.selectors.pages import Card, Links
+
+CARDS_CACHED = 8192
+PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in addresses
+
+
+def card_html(card: Card, token: str, language: str) -> SafeString:
+    """Return a card of the rating page for the participant of `token`, in the active language."""
+    item = card.item
+    facts = (item.pk, item.title, card.facts, card.poster_url, card.rating, card.suffix)
+    return mark_safe(_cached_html(facts, language).replace(PLACE, token))  # noqa: S308 -- rendered by a template; a token is URL-safe
+
+
+@lru_cache(maxsize=CARDS_CACHED)
+def _cached_html(facts: tuple[int, str, str, str, int | None, str], language: str) -> str:
+    pk, title, facts_line, poster_url, rating, suffix = facts
+    links = Links(PLACE)
+    card = {
+        "item": {"pk": pk, "title": title},
+        "facts": facts_line,
+        "poster_url": poster_url,
+        "details_url": links.details_of(pk),
+        "rate_url": links.rating_of(pk),
+        "rating": rating,
+        "suffix": suffix,
+        "scale": Card.scale,
+    }
+    return render_to_string("participant/parts/card.html", {"card": card})

@@ -1,0 +1,129 @@
+"""Questions about the list as a whole, the last page, withdrawal and exit links."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from studies.design.selectors import texts as written
+from studies.design.selectors.markdown import rendered
+from studies.design.selectors.study_content import content_of
+from studies.instrument import flow
+from studies.instrument.questionnaires.schema import AFTER, OVERALL
+from studies.participation.services import events, leaving, withdrawal
+from studies.participation.views.calm import calm_page
+from studies.participation.views.calm import outcome as outcome_page
+from studies.participation.views.questions import (
+    Marks,
+    asked_of,
+    marked,
+    marks_of,
+    refused_part,
+    slots_of,
+    submitted,
+)
+from studies.participation.views.visit import Visit, of_participant, true_step
+from studies.recruitment.panels import exits
+
+
+@of_participant
+@true_step
+def overall(visit: Visit) -> HttpResponse:
+    """The list as a whole."""
+    return _last_questions(visit, OVERALL)
+
+
+@of_participant
+@true_step
+def after(visit: Visit) -> HttpResponse:
+    """The study's questions after the list, if any."""
+    return _last_questions(visit, AFTER)
+
+
+def _last_questions(visit: Visit, block: str) -> HttpResponse:
+    """A page of questions about the whole list; answers are saved as entered, and leaving may end the study."""
+    if visit.request.method != "POST":
+        return _last_page(visit, block)
+    outcome = submitted(visit, block, 0)
+    if outcome.missing_before:
+        return visit.lead_back(outcome.missing_before)
+    if outcome.is_complete:
+        return visit.over() or visit.lead_to(visit.here)
+    marks = marks_of(visit, block, outcome)
+    if visit.is_htmx and marks.problems:
+        return refused_part(marks)
+    if visit.is_htmx:
+        return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
+    if marks.problems or visit.is_leaving:
+        return _last_page(visit, block, marks)
+    return visit.go(visit.address_of(flow.Place(block)))
+
+
+def _last_page(visit: Visit, block: str, marks: Marks | None = None) -> HttpResponse:
+    slots = slots_of(visit)
+    before = flow.Place(flow.OVERALL) if block == AFTER else flow.Place(flow.ITEMS, len(slots))
+    is_last = block == AFTER or not content_of(visit.study).has_after
+    context = {
+        "step": block,
+        "questions": asked_of(visit, block, marks=marked(visit, flow.Place(block), marks)),
+        "here_url": visit.address_of(flow.Place(block)),
+        "back_url": "" if visit.is_limited else visit.links.to(before),
+        "thumbs": visit.thumbs(slots, 0) if block == OVERALL else (),
+        "is_last": is_last,
+    }
+    return visit.page(block, block, **context)
+
+
+@partial(of_participant, even_when_over=True)
+def withdraw(visit: Visit) -> HttpResponse:
+    """Ask for confirmation, then erase the participant's data; the personal link is required; an id is not enough."""
+    if visit.is_limited:
+        return calm_page(
+            visit.request,
+            _("Your personal link is required"),
+            text=_("To withdraw, open your personal link, or write to the people who run the study."),
+            participant=visit.participant,
+            action_url=visit.links.to(visit.here),
+        )
+    if visit.request.method == "POST":
+        # The exit address is built before the erasure, since it may contain an id.
+        exit_link = leaving.way_out(participant=visit.participant, outcome=exits.WITHDREW)
+        withdrawal.withdraw(participant=visit.participant)
+        visit.participant.refresh_from_db()
+        out: dict[str, Any] = {"exit_link": exit_link, "exit_url": exit_link.url if exit_link else ""}
+        return outcome_page(visit.request, visit.participant, withdraw_url="", **out) or visit.lead_to(visit.here)
+    return visit.page("withdraw", visit.here.step, step="withdraw", back_url=visit.links.to(visit.here))
+
+
+@of_participant
+@true_step
+def thanks(visit: Visit) -> HttpResponse:
+    """The debriefing, the completion code, and the exit link to the referring site."""
+    texts = written.texts_of(visit.study, visit.language)
+    own_link = visit.request.build_absolute_uri(reverse("participant:resume", args=[visit.token]))
+    exit_link = leaving.way_out(participant=visit.participant)
+    words = exit_link.text.get(visit.language, "") if exit_link else ""
+    context = {
+        "debriefing_html": rendered(texts.get("debriefing", "")),
+        "exit_html": rendered(words) if words else "",
+        "own_link": "" if visit.is_limited else own_link,
+        "way_out": exit_link,
+        "exit_url": visit.exit_url(exit_link),
+    }
+    return visit.page("thanks", flow.THANKS, **context)
+
+
+@partial(of_participant, even_when_over=True)
+def leave(visit: Visit) -> HttpResponse:
+    """Redirect to the panel; a participant who has not finished is redirected to their page."""
+    exit_link = leaving.way_out(participant=visit.participant)
+    if exit_link is None or not exit_link.url:
+        return visit.lead_to(visit.here)
+    if visit.participant.erased_at is None:
+        events.record_view(participant=visit.participant, kind="led_out", facts={"outcome": exit_link.outcome})
+    return HttpResponseRedirect(exit_link.url)

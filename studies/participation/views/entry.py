@@ -1,0 +1,273 @@
+"""Entry: the researcher's text and the consent to it, and the personal link back."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_not_required
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from core.errors import ParallaxError
+from core.networks import network_of
+from studies.design.selectors import texts as written
+from studies.enums import Entrance, Mode
+from studies.models import Study
+from studies.participation.selectors.participant_rows import participant_by_entry, study_by_slug
+from studies.participation.services import consenting, entry_gate, resuming
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften, refuse_if_too_often
+from studies.participation.services.previewing import chosen_ticket
+from studies.participation.views import entry_pages
+from studies.participation.views import language as spoken
+from studies.participation.views.calm import calm_page, titled
+from studies.participation.views.visit import METHODS, Visit, of_participant
+from studies.recruitment.services import tokens
+from studies.recruitment.services.entry_links import PARAMETER, read_entry
+
+REMEMBER_SALT = "parallax.remember"
+REMEMBER_SECONDS = 60 * 24 * 3600
+NOT_STORED = (PARAMETER, spoken.PARAMETER)  # our own parameters; all others are stored unchanged
+
+
+@login_not_required
+@never_cache
+@require_http_methods(METHODS)
+def consent(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the consent text; only pressing the button creates a participant."""
+    return _at_the_door(request, slug, lambda study, language: _consent(request, study, language))
+
+
+@login_not_required
+@never_cache
+@require_http_methods(METHODS)
+def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Consent by a personal link, which enrols one participant and is then bound to their browser."""
+    return _at_the_door(request, slug, lambda study, language: _personal(request, study, language, key))
+
+
+@login_not_required
+@never_cache
+@require_safe
+def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Between interviewer and interviewee: the interviewer is signed out, and the study has not started."""
+
+    def page(study: Study, language: str) -> HttpResponse:
+        return calm_page(
+            request,
+            _("Please pass the device on"),
+            text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
+            study=study,
+            language=language,
+            action_url=spoken.with_language(request, reverse("participant:personal", args=[slug, key])),
+            action_text=_("I am the participant"),
+        )
+
+    return _at_the_door(request, slug, page)
+
+
+@login_not_required
+@never_cache
+@require_safe
+def declined(request: HttpRequest, slug: str) -> HttpResponse:
+    """Thank a visitor who declined. Reloading is not counted."""
+
+    def page(study: Study, language: str) -> HttpResponse:
+        return calm_page(
+            request,
+            _("Thank you all the same"),
+            markdown=written.texts_of(study, language).get("declined", "") or _("Nothing about you has been stored."),
+            study=study,
+            language=language,
+        )
+
+    return _at_the_door(request, slug, page)
+
+
+def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
+    """A page before consent, in the language of the link, the browser or the study."""
+    study = study_by_slug(slug)
+    if study is None:
+        with translation.override(spoken.browser_language(request)):
+            return calm_page(
+                request,
+                _("No study at this address"),
+                text=_("Please check that the link is complete, or ask the people who sent it to you."),
+                status=404,
+            )
+    language = spoken.first_language(request, study)
+    with translation.override(language):
+        response = page(titled(study, language), language)
+    response.headers["Content-Language"] = language
+    return response
+
+
+def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
+    if not entry_gate.is_personal(study=study, entry_key=key):
+        text = _("Please check that the link is complete, or ask the people who sent it to you.")
+        return calm_page(request, _("This link does not work"), text=text, study=study, language=language, status=404)
+    participant = participant_by_entry(study, tokens.digest_of_key(key))
+    may_continue = participant is not None and tokens.may_continue(participant, _browser_key(request, key))
+    if may_continue and request.method != "POST":
+        token = tokens.link_token(study=study, entry_key=key)
+        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
+    return _consent(request, study, language, personal=key)
+
+
+def _consent(request: HttpRequest, study: Study, language: str, *, personal: str = "") -> HttpResponse:
+    try:
+        attempt = _attempt(request, study, language, personal)
+    except ParallaxError as refusal:
+        return calm_page(request, _("This link does not work"), text=refusal.message, study=study, language=language)
+    try:
+        if request.method != "POST":
+            return _opened(request, attempt)
+        if request.POST.get("choice") == "no":
+            return _declined(request, attempt)
+        return _agreed(request, attempt, personal)
+    except ParallaxError as refusal:
+        return entry_pages.refused(request, attempt, refusal)
+
+
+def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -> EntryAttempt:
+    """The entry attempt of a request; raises `study.bad_link`."""
+    is_post = request.method == "POST"
+    signed = request.POST.get(f"param:{PARAMETER}", "") if is_post else request.GET.get(PARAMETER, "")
+    mode, signed_key = read_entry(study=study, signed=signed)
+    entry_key = personal or signed_key or request.POST.get("entry_key", "")
+    own = {name: value for name, value in entry_pages.parameters_of(request) if name not in NOT_STORED}
+    shown = request.POST.get("consent_version", "")
+    return EntryAttempt(
+        study=study,
+        entry_key=entry_key,
+        mode=mode,
+        language=language,
+        parameters=own,
+        consent_version=int(shown) if shown.isdecimal() and len(shown) < 10 else None,
+        browser_key=_browser_key(request, entry_key) or (tokens.new_entry_key() if personal else ""),
+        network=network_of(request.META["REMOTE_ADDR"]),
+        is_individual=bool(personal or signed_key),
+        ticket=chosen_ticket(study=study, signed=signed) if mode == Mode.PREVIEW else None,
+    )
+
+
+def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
+    """The consent text; visitors who consented in this browser before are redirected to their step."""
+    if token := _remembered(request, attempt):
+        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
+    if entry_gate.entered_participant(attempt) is None:
+        entry_gate.refuse_newcomer(attempt)
+    if request.method == "GET" and not attempt.is_looking:
+        refuse_if_too_often(action=OPENED, **_limited(attempt))
+        consenting.note_opened(study=attempt.study, mode=attempt.mode)
+    return entry_pages.consent_page(request, attempt)
+
+
+def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
+    """Thank the visitor, or redirect them if they consented before."""
+    study = attempt.study
+    if entry_gate.entered_participant(attempt) is not None:
+        token = tokens.link_token(study=study, entry_key=attempt.entry_key)
+    else:
+        token = _remembered(request, attempt)  # they may have consented in another tab
+    if token:
+        return redirect("participant:resume", token=token)
+    if not attempt.is_looking:
+        with contextlib.suppress(TooOften):  # beyond the limit, visitors are thanked but not counted
+            refuse_if_too_often(action=DECLINED, **_limited(attempt))
+            consenting.decline(study=study, entry_key=attempt.entry_key, mode=attempt.mode)
+    page = reverse("participant:declined", args=[study.slug])
+    return redirect(f"{page}?{urlencode({spoken.PARAMETER: attempt.language})}")
+
+
+def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpResponse:
+    """Create the participant and redirect to the first page, once every box is ticked."""
+    if entry_gate.entered_participant(attempt) is None:
+        entry_gate.refuse_newcomer(attempt)
+    ticked = request.POST.getlist("box")
+    boxes = written.texts_of(attempt.study, attempt.language).get("consent_boxes", ())
+    if len(set(ticked)) < len(boxes):
+        return entry_pages.consent_page(
+            request, attempt, ticked=ticked, error=_("To take part, please tick every box.")
+        )
+    entry = consenting.consent(attempt)
+    response = redirect("participant:resume", token=entry.token)
+    cookie: dict[str, Any] = {
+        "max_age": REMEMBER_SECONDS, "httponly": True, "samesite": "Lax", "secure": request.is_secure()
+    }  # fmt: skip
+    if attempt.mode == Mode.LIVE and not personal:
+        response.set_cookie(_cookie_name(attempt.study), signing.dumps(entry.token, salt=REMEMBER_SALT), **cookie)
+    elif entry.participant.entrance == Entrance.PERSONAL:  # an interview's device is shared: no cookie
+        # Only together with the link: the device may be shared, and the study's own link does not lead here.
+        response.set_cookie(_link_cookie(personal), attempt.browser_key, path=request.path, **cookie)
+    return response
+
+
+def _limited(attempt: EntryAttempt) -> dict[str, Any]:
+    return {
+        "study_id": attempt.study.pk,
+        "network": attempt.network,
+        "mode": attempt.mode,
+        "recruiting": attempt.recruiting,
+    }
+
+
+def _browser_key(request: HttpRequest, entry_key: str) -> str:
+    """The random key of the browser that opened a personal link: from its consent form, or from its cookie."""
+    return request.POST.get("browser_key", "") or request.COOKIES.get(_link_cookie(entry_key), "")
+
+
+def _link_cookie(entry_key: str) -> str:
+    return f"parallax_link_{tokens.digest_of_key(entry_key)[:16]}"
+
+
+def _cookie_name(study: Study) -> str:
+    return f"parallax_study_{study.pk}"
+
+
+def _remembered(request: HttpRequest, attempt: EntryAttempt) -> str:
+    """The token that this browser was given for the study, so that the study's own link leads back too.
+
+    Empty for a link that enrols one participant, and for one that names another person: devices are shared.
+    """
+    if attempt.mode != Mode.LIVE or attempt.is_individual:
+        return ""
+    cookie = request.COOKIES.get(_cookie_name(attempt.study), "")
+    try:
+        token = str(signing.loads(cookie, salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS))
+        participant = resuming.resume(token=token)
+    except (signing.BadSignature, ParallaxError):
+        return ""
+    who = attempt.recruiting.panel.who(attempt.parameters)
+    is_theirs = who is None or participant.external_ids.filter(name=who[0], value=who[1]).exists()
+    return token if is_theirs else ""
+
+
+@of_participant
+def resume_by_link(visit: Visit) -> HttpResponse:
+    """The personal link: redirect to the participant's current step."""
+    return visit.lead_to(visit.here)
+
+
+def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Explain that a form was sent without its cookie; only forms not opened by a personal link need one."""
+    with translation.override(spoken.browser_language(request)):
+        return calm_page(
+            request,
+            _("Please press the button again"),
+            text=_(
+                "This page was open for a long time, or your browser did not accept our cookie. "
+                "Open it again and continue."
+            ),
+            action_url=request.get_full_path(),
+            status=403,
+        )

@@ -1,0 +1,176 @@
+"""Pages before consent: the consent text, and why a visitor cannot enter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from core.errors import ParallaxError
+from studies.design.selectors import texts as written
+from studies.design.selectors.consent import current_consent
+from studies.design.selectors.markdown import rendered
+from studies.design.selectors.study_content import content_of
+from studies.enums import Mode, StudyStatus
+from studies.models import Study
+from studies.participation.selectors import pages
+from studies.participation.services import leaving, resuming
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.entry_limits import TooOften
+from studies.participation.views import language as spoken
+from studies.participation.views.calm import calm_page, too_often_page
+from studies.recruitment.panels import exits
+from studies.recruitment.services import tokens
+
+BY_INVITATION = ("study.by_invitation", "study.closed_link", "study.not_a_guest")
+
+
+def parameters_of(request: HttpRequest) -> list[tuple[str, str]]:
+    """The link's query parameters, repeated in the form."""
+    if request.method != "POST":
+        return [(name, str(value)) for name, value in request.GET.items()]
+    posted = [(name, str(value)) for name, value in request.POST.items()]
+    return [(name.removeprefix("param:"), value) for name, value in posted if name.startswith("param:")]
+
+
+def consent_page(
+    request: HttpRequest, attempt: EntryAttempt, *, ticked: Sequence[str] = (), error: str = ""
+) -> HttpResponse:
+    """The researcher's text with its boxes and buttons."""
+    study, language = attempt.study, attempt.language
+    texts = written.texts_of(study, language)
+    version = current_consent(study)
+    context = {
+        "study": study,
+        "step": "consent",
+        "progress": pages.progress_at("consent", has_after=content_of(study).has_after),
+        "consent_html": rendered(texts.get("consent", "")),
+        "boxes": [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)],
+        "ticked": ticked,
+        "entry_key": attempt.entry_key or tokens.new_entry_key(),
+        "browser_key": attempt.browser_key,
+        "consent_version": version.number if version else "",
+        "parameters": parameters_of(request),
+        "error": error,
+        "is_looking": request.method != "POST" and attempt.is_looking,
+        "language": language,
+        "languages": spoken.switches(request, study, language),
+        "contact": written.contact_of(study, language),
+    }
+    return render(request, "participant/consent.html", context)
+
+
+def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
+    """The page for a visitor who cannot enter, chosen by the error code."""
+    study, language = attempt.study, attempt.language
+    if isinstance(refusal, TooOften):
+        return too_often_page(request, refusal, study=study, language=language)
+    if refusal.code == "study.consent_changed":
+        return consent_page(request, attempt, error=refusal.message)
+    if refusal.code == "study.known_id":
+        return _welcome_back(request, attempt)
+    if refusal.code == "study.link_used":
+        return _link_used(request, attempt)
+    if refusal.code == "study.took_part_before":
+        return _took_part_before(request, attempt, refusal.message)
+    if refusal.code in ("study.not_open", "study.full"):
+        return _shut(request, attempt, refusal)
+    if refusal.code in BY_INVITATION:
+        heading = _("This study is by invitation")
+        return calm_page(request, heading, text=refusal.message, study=study, language=language)
+    return calm_page(
+        request,
+        _("One moment, please"),
+        text=refusal.message,
+        study=study,
+        language=language,
+        action_url=request.get_full_path(),
+    )
+
+
+def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
+    """A visitor known by an id of another site: pressing the button, not opening the link, resumes the study."""
+    study, language = attempt.study, attempt.language
+    if request.POST.get("choice") != "resume":
+        context = {
+            "step": "message",
+            "study": study,
+            "contact": written.contact_of(study, language),
+            "parameters": parameters_of(request),
+            "languages": spoken.switches(request, study, language),
+            "language": language,
+        }
+        return render(request, "participant/welcome_back.html", context)
+    try:
+        token = resuming.resume_known(study=study, recruiting=attempt.recruiting, parameters=attempt.parameters)
+    except ParallaxError as refusal:
+        return calm_page(request, _("One moment, please"), text=refusal.message, study=study, language=language)
+    return redirect("participant:resume", token=token)
+
+
+def _link_used(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
+    """A personal link bound to another browser, and how to continue."""
+    text = _(
+        "It opens the study once. To continue, use the device and browser where you began, or the address of the page "
+        "that you were on. If you have neither, please ask the people who sent you the link."
+    )
+    heading = _("This link has been used")
+    return calm_page(request, heading, text=text, study=attempt.study, language=attempt.language, status=410)
+
+
+def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str) -> HttpResponse:
+    """A participant of an earlier study that this one excludes leaves by the screen-out exit."""
+    exit_link = leaving.way_out_at_the_door(
+        recruiting=attempt.recruiting, outcome=exits.SCREENED_OUT, parameters=attempt.parameters, mode=Mode.LIVE
+    )
+    own_text = exit_link.text.get(attempt.language, "")
+    shown: dict[str, Any] = {"markdown": own_text} if own_text else {"text": message}
+    heading = _("Thank you for your interest")
+    return calm_page(
+        request,
+        heading,
+        study=attempt.study,
+        language=attempt.language,
+        **shown,
+        way_out=exit_link,
+        exit_url=exit_link.url,
+    )
+
+
+def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
+    """A study that is not open now; the page of a full one links to the panel."""
+    study, language = attempt.study, attempt.language
+    texts = written.texts_of(study, language)
+    out: dict[str, Any] = {}
+    if refusal.code == "study.full":
+        exit_link = leaving.way_out_at_the_door(
+            recruiting=attempt.recruiting,
+            outcome=exits.QUOTA_FULL,
+            parameters=attempt.parameters,
+            mode=attempt.mode,
+        )
+        out = {"way_out": exit_link, "exit_url": exit_link.url}
+        heading = _("Thank you for your interest")
+        own_text = exit_link.text.get(language) or texts.get("quota_full", "")
+    elif study.status == StudyStatus.CLOSED:
+        heading, own_text = _("This study has ended"), texts.get("closed", "")
+    elif study.archived_at is not None:
+        heading, own_text = _("This study is not running"), ""
+    elif study.status == StudyStatus.PAUSED:
+        heading, own_text = _("The study is paused"), ""
+    else:
+        heading, own_text = _("This study has not started"), ""
+    shown = {"markdown": own_text} if own_text else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
+    return calm_page(request, heading, study=study, language=language, **shown, **out)
+
+
+def _what_to_do(study: Study) -> str:
+    """What a visitor can do while the study is not open."""
+    if study.archived_at is not None:
+        return _("If someone sent you this link, please ask them.")
+    if study.status in (StudyStatus.PAUSED, StudyStatus.DRAFT):
+        return _("Please come back later with the same link.")
+    return ""

@@ -1,0 +1,174 @@
+"""The recommendations, and the questions about each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+
+from studies.design.selectors.study_content import content_of
+from studies.instrument import flow
+from studies.instrument.questionnaires.schema import ITEMS
+from studies.participation.forms import posted_answers
+from studies.participation.selectors import pages, question_presenter
+from studies.participation.selectors.participant_rows import answers_about
+from studies.participation.services import finishing
+from studies.participation.services.answers import AnswerSource, checked_values, is_same
+from studies.participation.services.orders import shown_orders
+from studies.participation.services.page_submission import PageOutcome, submit_page
+from studies.participation.views.visit import Visit, of_participant, true_step
+
+
+def slots_of(visit: Visit) -> list[pages.Slot]:
+    """The participant's list, as it was computed once."""
+    return pages.slots_of(visit.participant, links=visit.links)
+
+
+@of_participant
+@true_step
+def recommendations(visit: Visit) -> HttpResponse:
+    """The list, as it was computed once."""
+    if visit.request.method == "POST":
+        finishing.finish_recommendations(participant=visit.participant)
+        return visit.lead_to(flow.Place(flow.ITEMS, 1))
+    return visit.page("recommendations", flow.RECOMMENDATIONS, slots=slots_of(visit))
+
+
+@dataclass
+class Marks:
+    """Marks of a page after submission: problems by question, and values that could not be stored."""
+
+    problems: dict[str, str]
+    typed: dict[str, Any]
+
+
+def submitted(visit: Visit, block: str, rank: int) -> PageOutcome:
+    """Store the posted answers, and leave the page if requested and nothing is missing."""
+    questions = content_of(visit.study).questionnaire.block(block)
+    return submit_page(
+        participant=visit.participant,
+        block=block,
+        rank=rank,
+        posted=posted_answers(questions, visit.request.POST),
+        source=AnswerSource(provenance=visit.provenance, client_at=visit.client_at),
+        is_leaving=visit.is_leaving,
+    )
+
+
+def marks_of(visit: Visit, block: str, outcome: PageOutcome) -> Marks:
+    """The problems of a submitted page in the participant's language."""
+    questions = {question.key: question for question in content_of(visit.study).questionnaire.block(block)}
+    invalid, missing = outcome.invalid, outcome.missing
+    return Marks(
+        {key: question_presenter.problem_text(questions[key], value) for key, value in invalid.items()}
+        | {key: question_presenter.wanting_text(questions[key], value) for key, value in missing.items()},
+        {key: value if isinstance(value, str | int | float) else "" for key, value in invalid.items()},
+    )
+
+
+def refused_part(marks: Marks) -> HttpResponse:
+    """The htmx response for an answer that could not be stored."""
+    return HttpResponse(next(iter(marks.problems.values())), status=409, content_type="text/plain; charset=utf-8")
+
+
+def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
+    """The stored answers of a page; for its own questions, only those that this visit may see."""
+    stored = answers_about(visit.participant, rank)
+    if not visit.is_limited:
+        return stored
+    questions = content_of(visit.study).questionnaire.block(block)
+    recent = visit.visible_answers()
+    may_see = {*recent.get(0, {}), *recent.get(rank, {})}
+    # Answers that the form repeats unchanged are visible as well.
+    checked, _invalid = checked_values(questions, posted_answers(questions, visit.request.POST))
+    may_see |= {key for key, value in checked.items() if value is not None and is_same(value, stored.get(key))}
+    own = {question.key for question in questions}
+    return {key: value for key, value in stored.items() if key not in own or key in may_see}
+
+
+def marked(visit: Visit, page: flow.Place, marks: Marks | None) -> Marks | None:
+    """The marks of a page, with missing answers if the end led back to it.
+
+    Participants who do not see their earlier answers may be asked for more than is missing, so that they can continue.
+    """
+    if marks is None:
+        return Marks(_wanting(visit, page), {}) if visit.is_wanted(page) else None
+    if visit.is_limited and marks.problems:
+        marks.problems = {**_wanting(visit, page), **marks.problems}
+    return marks
+
+
+def _wanting(visit: Visit, page: flow.Place) -> dict[str, str]:
+    """Messages beside unanswered questions of a page that this visit is shown."""
+    questionnaire = content_of(visit.study).questionnaire
+    questions = {question.key: question for question in questionnaire.block(page.step)}
+    shown, stored = _shown(visit, page.step, page.rank), answers_about(visit.participant, page.rank)
+    known, lacking = questionnaire.known(page.step, shown), questionnaire.missing(page.step, stored)
+    keys = [key for key in lacking if question_presenter.visible(questions[key], known)]
+    if lacking and not keys:
+        keys = [
+            key for key in questionnaire.missing(page.step, shown) if question_presenter.visible(questions[key], known)
+        ]
+    return {key: question_presenter.wanting_text(questions[key], shown.get(key)) for key in keys}
+
+
+def asked_of(
+    visit: Visit, block: str, rank: int = 0, marks: Marks | None = None, hints: dict[str, str] | None = None
+) -> list[question_presenter.Asked]:
+    """The questions of a block with their stored answers."""
+    return question_presenter.page_of(
+        content_of(visit.study).questionnaire,
+        block,
+        _shown(visit, block, rank),
+        language=visit.language,
+        orders=shown_orders(participant=visit.participant, block=block),
+        raw_values=marks.typed if marks else {},
+        hints=hints,
+        problems=marks.problems if marks else {},
+    )
+
+
+@of_participant
+@true_step
+def item(visit: Visit, rank: int) -> HttpResponse:
+    """The questions about one recommended item; answers are saved as they are entered."""
+    page = flow.Place(flow.ITEMS, rank)
+    if visit.request.method != "POST":
+        return _item_page(visit, rank)
+    outcome = submitted(visit, ITEMS, rank)
+    if outcome.is_complete:
+        length = int(visit.study.settings["list_length"])
+        return visit.over() or visit.lead_to(visit.here if visit.is_wanted(page) else flow.next_place(page, length))
+    marks = marks_of(visit, ITEMS, outcome)
+    if visit.is_htmx and marks.problems:
+        return refused_part(marks)
+    if visit.is_htmx:
+        return HttpResponse(status=204)  # the page already shows the answer
+    if marks.problems or visit.is_leaving:
+        return _item_page(visit, rank, marks)
+    return visit.go(visit.address_of(page))
+
+
+def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpResponse:
+    slots = slots_of(visit)
+    page = flow.Place(flow.ITEMS, rank)
+    before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
+    context = {
+        "step": "item",
+        "rank": rank,
+        "slot": slots[rank - 1],
+        "questions": asked_of(visit, ITEMS, rank, marked(visit, page, marks), _hints(slots[rank - 1])),
+        "here_url": visit.address_of(page),
+        "back_url": "" if visit.is_limited else visit.links.to(before),
+        "thumbs": visit.thumbs(slots, rank),
+    }
+    return visit.page("item", flow.ITEMS, **context)
+
+
+def _hints(slot: pages.Slot) -> dict[str, str]:
+    hints = {"heard": _("Open the details to be sure.")}
+    if not slot.item.trailer_url:
+        hints["trailer_seen"] = _("No trailer available here. Have you seen it elsewhere?")
+    return hints

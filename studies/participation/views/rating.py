@@ -1,0 +1,173 @@
+"""The rating page: catalogue search and ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from catalog.models import Item
+from catalog.selectors.datasets import decades_of, genres_of
+from catalog.selectors.search import search_items
+from core.errors import ParallaxError
+from core.provenance import derived_seed
+from studies.design.selectors.placeholders import rated_items
+from studies.instrument import flow
+from studies.participation.forms import whole_number
+from studies.participation.selectors import pages
+from studies.participation.services import events, ratings, recommending
+from studies.participation.views.cards import card_html
+from studies.participation.views.visit import Visit, item_of_study, of_participant, true_step
+
+PAGE_SIZE = 24
+
+
+@of_participant
+@true_step
+def rate(visit: Visit) -> HttpResponse:
+    """The catalogue with search and ratings; Continue computes the list."""
+    if visit.request.method == "POST":
+        try:
+            recommending.finish_rating(participant=visit.participant)
+        except ParallaxError as refusal:
+            if refusal.code == "study.model_unavailable":
+                raise
+            return _rate_page(visit, error=refusal.message)
+        return visit.lead_to(flow.Place(flow.RECOMMENDATIONS))
+    return _rate_page(visit)
+
+
+def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
+    query = visit.request.GET.get("q", "").replace("\x00", "").strip()[:200]  # PostgreSQL stores no NUL
+    show = visit.request.GET.get("show", "")
+    offset = max(0, whole_number(visit.request.GET.get("from", "")) or 0)
+    kind, _colon, value = show.partition(":")
+    version = visit.study.dataset_version
+    results = search_items(
+        version,
+        query,
+        genre=value if kind == "genre" else None,
+        decade=whole_number(value) if kind == "decade" else None,
+        order=str(visit.study.settings.get("item_order", "random")),
+        seed=derived_seed(visit.study.seed, "browse", visit.participant.code),
+        offset=offset,
+        limit=PAGE_SIZE,
+    )
+    if query and not offset:
+        events.record_view(
+            participant=visit.participant,
+            kind="search",
+            page=flow.RATE,
+            facts={"query": query, "found": results.total},
+            client_at=visit.client_at,
+        )
+    profile = pages.profile_of(visit.participant, visit.since)
+    cards = pages.cards_of(version, results.items, links=visit.links, profile=profile)
+    rate_url = visit.links.to(flow.Place(flow.RATE))
+    following = urlencode({"q": query, "show": show, "from": offset + PAGE_SIZE})
+    context = {
+        "cards": [card_html(card, visit.token, visit.language) for card in cards],
+        "page": results,
+        "query": query,
+        "show": show,
+        "chips": _chips(visit, show),
+        "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < results.total else "",
+        "error": error,
+        "rated_items": rated_items(visit.study, visit.language),
+        **_tray(visit, profile),
+    }
+    return visit.page("rate", flow.RATE, **context)
+
+
+def _chips(visit: Visit, show: str) -> SafeString:
+    """The filters by genre and decade."""
+    version = visit.study.dataset_version
+    genres, decades = genres_of(version), decades_of(version)
+    is_offered = show in {*(f"genre:{genre}" for genre in genres), *(f"decade:{decade}" for decade in decades), ""}
+    return _chips_of(genres, decades, show if is_offered else None, visit.language)
+
+
+@lru_cache(maxsize=256)
+def _chips_of(genres: tuple[str, ...], decades: tuple[int, ...], show: str | None, _language: str) -> SafeString:
+    """The filters as HTML in the language that is active; `show` is None if none is chosen."""
+    of_genres = [{"value": f"genre:{genre}", "label": pages.genre_name(genre)} for genre in genres]
+    of_decades = [{"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades]
+    context = {"chips": of_genres + of_decades, "show": "other" if show is None else show}
+    return render_to_string("participant/parts/chips.html", context)
+
+
+def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
+    n_asked = int(visit.study.settings["ratings_asked"])
+    rated = pages.rated_cards(visit.study.dataset_version, profile, links=visit.links)
+    n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
+    return {
+        "asked": n_asked,
+        "rated": rated,
+        "n_rated": n_rated,
+        "hidden_slots": range(n_rated - len(rated)),  # rated before a return by an id of another site
+        "open_slots": range(max(0, n_asked - n_rated)),
+        "rate_url": visit.links.to(flow.Place(flow.RATE)),
+    }
+
+
+@of_participant
+def rate_item(visit: Visit, item_id: int) -> HttpResponse:
+    """Save, change or clear a rating; respond with the updated stars and tray."""
+    if visit.request.method != "POST" or not flow.may_change(visit.here, flow.Place(flow.RATE)):
+        return visit.lead_to(visit.here)
+    rated = item_of_study(visit, item_id)
+    raw = visit.request.POST.get("rating", "")
+    error = ""
+    try:
+        ratings.rate_item(
+            participant=visit.participant,
+            item=rated,
+            rating=(whole_number(raw) or 0) if raw else None,  # invalid ratings are refused like 0
+            provenance=visit.provenance,
+            client_at=visit.client_at,
+        )
+    except ParallaxError as refusal:
+        error = refusal.message
+    if not visit.is_htmx:
+        if error:
+            return _rate_page(visit, error=error)
+        return redirect(f"{_looked_at(visit)}#film-{rated.pk}")
+    return _rated(visit, rated, error=error, is_cleared=not raw)
+
+
+def _looked_at(visit: Visit) -> str:
+    """The rating page with its search, for forms sent without the script."""
+    rate_url = visit.links.to(flow.Place(flow.RATE))
+    came_from = urlsplit(visit.request.headers.get("Referer", ""))
+    return f"{rate_url}?{came_from.query}" if came_from.path == rate_url and came_from.query else rate_url
+
+
+def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpResponse:
+    """The tray, and the stars where the page does not already show them."""
+    suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
+    profile = pages.profile_of(visit.participant, visit.since)
+    version = visit.study.dataset_version
+    (card,) = pages.cards_of(version, [rated], links=visit.links, profile=profile, suffix=suffix)
+    card.error = error
+    is_redrawn = bool(error) or is_cleared
+    context = {
+        "card": card,
+        "echo": replace(card, suffix="", is_echo=True) if suffix else None,
+        "is_redrawn": is_redrawn,
+        "swap": True,
+        "study": visit.study,
+        "participant": visit.participant,
+        **_tray(visit, profile),
+    }
+    response = render(visit.request, "participant/parts/rated.html", context)
+    if is_redrawn:
+        response.headers["HX-Reswap"] = "outerHTML"
+    return response

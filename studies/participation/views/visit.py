@@ -1,0 +1,316 @@
+"""A participant's visit to one of their pages: identified by the link, in their language, at their current step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.core.signing import Signer
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from catalog.models import Item
+from catalog.selectors.items import item_with_key
+from core.errors import ParallaxError
+from studies.design.selectors import texts as written
+from studies.design.selectors.study_content import content_of
+from studies.design.services import languages
+from studies.enums import Mode, ParticipantStatus, Provenance
+from studies.instrument import flow
+from studies.models import Participant, Study
+from studies.participation.selectors import pages
+from studies.participation.services import leaving, participant_state, resuming
+from studies.participation.services.entry_limits import TooOften
+from studies.participation.services.events import client_time, record_view
+from studies.participation.views.calm import calm_page, is_part, outcome, titled, too_often_page
+from studies.participation.views.language import browser_language, switches, without_language
+
+PROVENANCE_HEADER = "X-Answer-Provenance"
+ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
+CLIENT_TIME_HEADER = "X-Client-Time"
+WANTING = "wanting"  # in the address of a page to which the end of the study led back
+METHODS = ["GET", "HEAD", "POST"]
+
+
+@dataclass
+class Visit:
+    """A participant at one of their pages."""
+
+    request: HttpRequest
+    participant: Participant
+    token: str
+    since: datetime | None = None  # arrival by an id of another site: earlier answers are hidden
+
+    @property
+    def study(self) -> Study:
+        """The study they take part in."""
+        return self.participant.study
+
+    @property
+    def links(self) -> pages.Links:
+        """The addresses of their pages."""
+        return pages.Links(self.token)
+
+    @property
+    def here(self) -> flow.Place:
+        """Their current place."""
+        return participant_state.place_of(self.participant)
+
+    @property
+    def language(self) -> str:
+        """The language of their pages."""
+        return self.participant.language
+
+    @property
+    def provenance(self) -> str:
+        """Provenance of answers; only simulated participants may state anything other than a person."""
+        if self.participant.mode != Mode.SIMULATED:
+            return Provenance.PERSON
+        stated = self.request.headers.get(PROVENANCE_HEADER, "")
+        return stated if stated in (Provenance.TRUE, Provenance.MODELLED) else Provenance.MODELLED
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether they may only continue; earlier answers are shown by the personal link alone."""
+        return self.since is not None
+
+    @property
+    def withdraw_url(self) -> str:
+        """The address where they can withdraw; empty without a personal link."""
+        return "" if self.is_limited else self.links.withdraw
+
+    def visible_answers(self) -> dict[int, dict[str, Any]]:
+        """Their answers as they may be shown: rank → question → value."""
+        return pages.answers_by_rank(self.participant, since=self.since)
+
+    def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
+        """The row of thumbnails, with links to the accessible items."""
+        answers = pages.answers_by_rank(self.participant)  # whether an item was answered may be shown
+        questionnaire, own = content_of(self.study).questionnaire, answers.get(0, {})
+        done = {
+            slot.rank for slot in slots if not questionnaire.missing(flow.ITEMS, {**own, **answers.get(slot.rank, {})})
+        }
+        thumbs = pages.thumbs_of(slots, done, here=self.here, at=at, links=self.links)
+        return [replace(thumb, url="") for thumb in thumbs] if self.is_limited else thumbs
+
+    @property
+    def is_htmx(self) -> bool:
+        """Whether a part of the page asks, rather than the address bar."""
+        return is_part(self.request)
+
+    @property
+    def client_at(self) -> datetime | None:
+        """The browser's time of the request, as sent by the script."""
+        return client_time(self.request.headers.get(CLIENT_TIME_HEADER) or self.request.GET.get("at"))
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the form was sent by the button that leaves the page."""
+        return "continue" in self.request.POST
+
+    def lead_to(self, page: flow.Place) -> HttpResponse:
+        """Redirect to a place; htmx requests redirect the whole page."""
+        return self.go(self.links.to(page))
+
+    def go(self, url: str) -> HttpResponse:
+        """Redirect to one of their addresses."""
+        return HttpResponse(headers={"HX-Redirect": url}) if self.is_htmx else HttpResponseRedirect(url)
+
+    def lead_back(self, missing: Mapping[str, Any]) -> HttpResponse:
+        """Redirect from the end to the first place with a missing answer; `missing` are the questions by rank."""
+        ranks = sorted(int(rank) for rank in missing if rank != "0")
+        if ranks:
+            page = flow.Place(flow.ITEMS, ranks[0])
+        else:
+            of_list = {question.key for question in content_of(self.study).questionnaire.block(flow.OVERALL)}
+            page = flow.Place(flow.AFTER if of_list.isdisjoint(missing["0"]) else flow.OVERALL)
+        return self.go(f"{self.links.to(page)}?{WANTING}={self._mark_of(page)}")
+
+    def is_wanted(self, page: flow.Place) -> bool:
+        """Whether the end led them back to this page, as a signature in the address shows."""
+        mark = self.request.GET.get(WANTING, "")
+        if not mark or self.here.step not in (flow.OVERALL, flow.AFTER):
+            return False
+        return constant_time_compare(mark, self._mark_of(page))
+
+    def address_of(self, page: flow.Place) -> str:
+        """The address of the current page, with its signature if the end led back to it."""
+        return self.request.get_full_path() if self.is_wanted(page) else self.links.to(page)
+
+    def _mark_of(self, page: flow.Place) -> str:
+        return Signer(salt="parallax.wanting").signature(f"{self.token} {page.step} {page.rank}")
+
+    def over(self) -> HttpResponse | None:
+        """The message page of a participant who cannot continue, or None; htmx requests redirect the whole page."""
+        exit_link = leaving.way_out(participant=self.participant)
+        out: dict[str, Any] = {"exit_link": exit_link, "exit_url": self.exit_url(exit_link)}
+        page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, **out)
+        if page is not None and self.is_htmx:
+            return self.go(reverse("participant:resume", args=[self.token]))
+        return page
+
+    def exit_url(self, exit_link: leaving.WayOut | None) -> str:
+        """The address of the exit; empty if there is none."""
+        if exit_link is None or not exit_link.url:
+            return ""
+        # Exits of participants who withdrew are not recorded, so they leave directly.
+        is_gone = self.participant.status == ParticipantStatus.WITHDRAWN
+        return exit_link.url if is_gone else reverse("participant:exit", args=[self.token])
+
+    def page(self, template: str, at: str, **context: Any) -> HttpResponse:
+        """Show one of their pages and record the view; `at` is the step marked in the progress bar."""
+        rank = context.get("rank", 0)
+        is_aside = template in ASIDE
+        if self.request.method == "GET" and not self.is_htmx and not is_aside:
+            record_view(participant=self.participant, kind="page_view", page=at, rank=rank)
+        whole = {
+            "page_of_events": at,
+            "rank": rank,
+            "events_url": "" if is_aside else self.links.events,
+            "study": titled(self.study, self.language),
+            "participant": self.participant,
+            "is_limited": self.is_limited,
+            "progress": pages.progress_at(at, has_after=content_of(self.study).has_after),
+            "step": at,
+            "withdraw_url": self.withdraw_url,
+            "contact": written.contact_of(self.study, self.language),
+            "languages": switches(self.request, self.study, self.language),
+            **context,
+        }
+        return render(self.request, f"participant/{template}.html", whole)
+
+
+def item_of_study(visit: Visit, item_id: int) -> Item:
+    """The item with this key in the study's catalogue; raises Http404."""
+    item = item_with_key(visit.study.dataset_version, item_id)
+    if item is None:
+        raise Http404("The study's catalogue has no such item.")
+    return item
+
+
+ParticipantView = Callable[..., HttpResponse]
+
+
+def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = False) -> ParticipantView:
+    """Open a page to the holder of the token in its address, in their language.
+
+    These pages are opened by their address alone, without a cookie. Another site therefore cannot make a browser act
+    for a participant: a CSRF token would protect nothing, and a lost cookie could lose an answer.
+    `even_when_over`: also after their part has ended or while the study is paused.
+    """
+
+    @login_not_required
+    @csrf_exempt
+    @never_cache
+    @require_http_methods(METHODS)
+    @wraps(view)
+    def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
+        try:
+            arrival = resuming.arrival_of(token=token)
+        except resuming.TooLate as refusal:
+            return _too_late(request, refusal)
+        except ParallaxError:
+            return _unknown(request)
+        participant = arrival.participant
+        visit = Visit(request, participant, token, arrival.since)
+        if chosen := request.GET.get("lang") if request.method != "POST" else None:
+            languages.change_language(participant=participant, language=chosen)
+            return HttpResponseRedirect(without_language(request))
+        with translation.override(visit.language):
+            is_erased = participant.status == ParticipantStatus.WITHDRAWN
+            if (is_erased or not even_when_over) and (over := visit.over()):
+                return over
+            try:
+                response = view(visit, **kwargs)
+            except ParallaxError as refusal:
+                response = _refused(visit, refusal)
+            except Http404:
+                response = _not_there(visit)
+        response.headers["Content-Language"] = visit.language
+        return response
+
+    return opened
+
+
+def _unknown(request: HttpRequest) -> HttpResponse:
+    with translation.override(browser_language(request)):
+        # The service wrote its message before the language was known.
+        text = _(
+            "This link does not belong to any participant. Please check that it is complete, or ask the people who "
+            "sent it to you."
+        )
+        return calm_page(request, _("This link is not valid"), text=text, status=404)
+
+
+def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
+    """Tell a participant who came by an id of another site that it has expired, and how to continue."""
+    participant = refusal.participant
+    chosen = request.GET.get("lang", "")
+    language = chosen if chosen in written.languages_of(participant.study) else participant.language
+    with translation.override(language):
+        text = str(resuming.TOO_LATE[refusal.code])
+        if is_part(request):
+            response = HttpResponse(text, status=409, content_type="text/plain; charset=utf-8")
+        else:
+            heading = _("Some time has passed")
+            response = calm_page(request, heading, text=text, study=participant.study, language=language)
+    response.headers["Content-Language"] = language
+    return response
+
+
+def _not_there(visit: Visit) -> HttpResponse:
+    return calm_page(
+        visit.request,
+        _("Page not found"),
+        text=_("The address may be incomplete. Your answers are saved."),
+        participant=visit.participant,
+        action_url=visit.links.to(visit.here),
+        status=404,
+    )
+
+
+def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
+    """Redirect an early or late request to the current step; other refusals become a message page."""
+    if isinstance(refusal, TooOften):
+        return too_often_page(visit.request, refusal, study=visit.study, language=visit.language)
+    visit.participant.refresh_from_db()
+    if over := visit.over():  # the study or their part in it has ended meanwhile
+        return over
+    if refusal.code in ("study.out_of_order", "study.not_active"):
+        # Another tab or an earlier press was faster.
+        return visit.lead_to(visit.here)
+    if visit.is_htmx:
+        return HttpResponse(refusal.message, status=409, content_type="text/plain; charset=utf-8")
+    return calm_page(
+        visit.request,
+        _("One moment, please"),
+        text=refusal.message,
+        participant=visit.participant,
+        action_url=reverse("participant:resume", args=[visit.token]),
+    )
+
+
+def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Redirect a stray, old or early request to the participant's current step."""
+
+    @wraps(view)
+    def guarded(visit: Visit, **kwargs: Any) -> HttpResponse:
+        if "rank" in kwargs and not 1 <= kwargs["rank"] <= participant_state.list_length(visit.participant):
+            return visit.lead_to(visit.here)
+        at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
+        if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_wanted(at)):
+            return visit.lead_to(visit.here)
+        return view(visit, **kwargs)
+
+    return guarded

@@ -1,0 +1,138 @@
+"""Description of a panel: link parameters, redirect address and columns of its submission list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+# Status of a submission, shared by all panels.
+UNDER_WAY = "under_way"
+AWAITING = "awaiting"
+APPROVED = "approved"
+REJECTED = "rejected"
+RETURNED = "returned"
+TIMED_OUT = "timed_out"
+SCREENED_OUT = "screened_out"
+STATES = (UNDER_WAY, AWAITING, APPROVED, REJECTED, RETURNED, TIMED_OUT, SCREENED_OUT)
+GIVEN_BACK = frozenset({RETURNED, TIMED_OUT})  # the slot is released
+
+
+def unchanged(url: str) -> str:
+    """Return the address unchanged.
+
+    Parameters
+    ----------
+    url : str
+        An address.
+    """
+    return url
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Possible names of the columns of a panel's list, the likeliest first; case and outer spaces are ignored.
+
+    Parameters
+    ----------
+    person, submission, status, code : tuple of str
+        Participant id, submission id, submission status, completion code. A trailing "*" matches any ending.
+    """
+
+    person: tuple[str, ...]
+    submission: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel.
+
+    Parameters
+    ----------
+    key, name : str
+        Key in the settings; displayed name.
+    person : tuple of str
+        Parameters with the participant's id; the first one present in a link is used. Case-sensitive.
+    submission : tuple of str
+        Parameters with the submission's id.
+    placeholders : mapping of str to str
+        Query of the link to paste: the panel's placeholder by parameter. Empty if the panel appends its parameters
+        itself.
+    preview : tuple of (str, str) or None
+        The parameter and value that mark a preview of the task.
+    exit_url : str
+        Redirect address after completion, with ``{code}`` or ``{id}``; empty if there is none or the researcher
+        enters it.
+    has_fixed_codes : bool
+        Whether the panel requires a study's codes in advance, which rules out unique codes.
+    exit_from : callable
+        Converts the address that the panel shows to the researcher into a template.
+    columns : Columns
+        Columns of the list of submissions.
+    states : mapping of str to str
+        `STATES` by the panel's own words in lower case.
+    """
+
+    key: str
+    name: str
+    person: tuple[str, ...]
+    submission: tuple[str, ...] = ()
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    preview: tuple[str, str] | None = None
+    exit_url: str = ""
+    has_fixed_codes: bool = False
+    exit_from: Callable[[str], str] = unchanged
+    columns: Columns = field(default_factory=lambda: Columns(()))
+    states: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Every parameter with an id of a participant or submission."""
+        return (*self.person, *self.submission)
+
+    @property
+    def query(self) -> str:
+        """The query string of the link to paste into the panel, with its question mark; may be empty."""
+        pairs = "&".join(f"{name}={value}" for name, value in self.placeholders.items())
+        return f"?{pairs}" if pairs else ""
+
+    def is_preview(self, parameters: Mapping[str, str]) -> bool:
+        """Return whether the link is a preview of the task, not yet accepted.
+
+        Parameters
+        ----------
+        parameters : mapping of str to str
+            Parameters of the link.
+        """
+        return self.preview is not None and parameters.get(self.preview[0]) == self.preview[1]
+
+    def who(self, parameters: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return the parameter that identifies the participant, with its value.
+
+        Parameters
+        ----------
+        parameters : mapping of str to str
+            Parameters of the link.
+
+        Returns
+        -------
+        tuple of (str, str) or None
+            A participant's id takes precedence over a submission's; None if the link has no id. Unfilled placeholders
+            do not count.
+        """
+        for name in self.ids:
+            value = parameters.get(name, "")
+            if value and not self.is_unfilled(name, value):
+                return name, value
+        return None
+
+    def is_unfilled(self, name: str, value: str) -> bool:
+        """Return whether a value is the unfilled placeholder, as in a test of the link, or cannot be an id.
+
+        Parameters
+        ----------
+        name, value : str
+            A parameter of a link.
+        """
+        return "\x00" in value or (bool(value) and value == self.placeholders.get(name))

@@ -1,0 +1,62 @@
+"""Entry keys of participants, and the tokens of personal links derived from them."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from django.utils.crypto import salted_hmac
+from django.utils.http import urlsafe_base64_encode
+
+from studies.enums import Entrance
+from studies.models import Participant, PersonalLink, Study
+
+
+def new_entry_key() -> str:
+    """Return a random key for one consent form or one browser."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of_key(entry_key: str) -> str:
+    """Return the stored digest of an entry key, from a consent form or a personal link."""
+    return hashlib.sha256(entry_key.encode()).hexdigest()
+
+
+def token_for(study: Study, entry_key: str) -> str:
+    """Return the token for a consent form's entry key.
+
+    The token is derived from the key and the installation's secret, so a form sent twice yields the same link and the
+    token need not be stored. The key comes from `new_entry_key` and is known to only one browser.
+    """
+    digest = salted_hmac("parallax.participant", f"{study.pk}:{entry_key}", algorithm="sha256")
+    return urlsafe_base64_encode(digest.digest())
+
+
+def digest_of_declined(study: Study, entry_key: str) -> str:
+    """Return the stored digest of a declined form's key; it cannot be matched to a personal link."""
+    return salted_hmac("parallax.declined", f"{study.pk}:{entry_key}", algorithm="sha256").hexdigest()
+
+
+def digest_of_token(token: str) -> str:
+    """Return the stored digest of a personal link's token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def may_continue(participant: Participant, browser_key: str) -> bool:
+    """Whether the participant's entry key still gives access to their session.
+
+    The key of a consent form is known to only one browser. A personal link can be used once: afterwards it requires
+    the random key of the browser that used it.
+    """
+    if participant.entrance not in (Entrance.PERSONAL, Entrance.INTERVIEW):
+        return True
+    link = PersonalLink.objects.filter(study_id=participant.study_id, digest=participant.entry_key)
+    return bool(browser_key) and link.filter(browser_digest=digest_of_key(browser_key)).exists()
+
+
+def link_token(*, study: Study, entry_key: str) -> str:
+    """Return the token of the participant with this entry key, or an empty string."""
+    token, digest = token_for(study, entry_key), digest_of_key(entry_key)
+    # If the installation's secret has changed since, the newer link is valid.
+    n = Participant.objects.filter(study=study, entry_key=digest).update(token_digest=digest_of_token(token))
+    return token if n else ""

@@ -1,0 +1,285 @@
+"""Answers of simulated participants: their source user's own ratings where available, otherwise an explicit model.
+
+A simulated participant uses the ratings of a dataset user who was reserved from every model of the run. Items that
+this user rated are *true*: they count as watched and liked as rated. All other answers are *modelled* from damped
+means of the training data plus noise, never from a condition's model. Such answers show that a study works; they are
+not evidence about people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError, ParameterError
+
+TRUE = "true"
+MODELLED = "modelled"
+LOW, HIGH = 1, 5
+DAMPING = 10.0  # pseudo-ratings at the overall mean in a user's mean
+NOISE = 0.8  # standard deviation of interest around the means, in steps of the 1..5 scale
+HEARD_QUANTILE = 0.9  # half of the people know an item at this popularity quantile
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A value with its provenance: "true" or "modelled"."""
+
+    value: Any
+    provenance: str
+
+
+@dataclass(frozen=True)
+class SourceUser:
+    """A reserved user's complete rating history.
+
+    Parameters
+    ----------
+    external_id : str
+        The user's id in the dataset.
+    ratings : mapping of int to float
+        Item index to rating on the dataset's scale.
+    """
+
+    external_id: str
+    ratings: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class TrainingSide:
+    """Summary of the training data for the answer model.
+
+    Parameters
+    ----------
+    mean : float
+        Mean rating, on the dataset's scale.
+    item_offsets : float array, shape (n_items,)
+        Damped mean of each item minus `mean`, same unit; 0 without ratings.
+    popularity : int array, shape (n_items,)
+        Number of ratings of each item.
+    low, high : float
+        Ends of the dataset's scale; equal for usage data, which record use but not liking.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `low` is above `high`, or the arrays differ in length.
+    """
+
+    mean: float
+    item_offsets: NDArray[np.float64]
+    popularity: NDArray[np.int64]
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ParameterError(f"A scale goes upward; got {self.low} to {self.high}.")
+        if self.item_offsets.shape != self.popularity.shape:
+            raise DataError("There has to be one offset and one count of ratings for each item.")
+
+    @property
+    def is_usage(self) -> bool:
+        """Whether the data are usage data."""
+        return self.low == self.high
+
+    @cached_property
+    def half_known(self) -> float:
+        """Number of ratings at which half of the people have heard of an item, >= 1."""
+        counts = self.popularity
+        return max(1.0, float(np.quantile(counts, HEARD_QUANTILE)) if counts.size else 1.0)
+
+
+def stars(rating: float, low: float, high: float) -> int:
+    """Convert a rating to whole stars: rescale to 1..5 unless the scale ends at 5, then round up.
+
+    Taken items of usage data always get five stars.
+
+    Parameters
+    ----------
+    rating, low, high : float
+        The rating and the ends of its scale.
+
+    Returns
+    -------
+    int
+        1..5.
+
+    Examples
+    --------
+    >>> stars(3.5, 0.5, 5.0), stars(0.5, 0.5, 5.0), stars(7.0, 1.0, 10.0)
+    (4, 1, 4)
+    """
+    if low == high:
+        return HIGH
+    value = rating if high == HIGH and low <= LOW else LOW + (rating - low) * (HIGH - LOW) / (high - low)
+    # Rounding first keeps floating-point error from lifting an exact value to the next star.
+    return min(HIGH, max(LOW, math.ceil(round(value, 9))))
+
+
+class SimulatedPerson:
+    """Answers the questions of a study, reproducibly for a given seed.
+
+    Parameters
+    ----------
+    user : SourceUser
+        The user whose ratings are true for this person.
+    training : TrainingSide
+        Means and popularity, computed without reserved users.
+    rng : numpy.random.Generator
+        The person's own random stream.
+
+    Examples
+    --------
+    >>> side = TrainingSide(3.0, np.zeros(3), np.array([9, 1, 0]), 1.0, 5.0)
+    >>> person = SimulatedPerson(SourceUser("u1", {0: 4.0, 1: 2.0}), side, np.random.default_rng(1))
+    >>> sorted(person.profile(2).items())
+    [(0, 4), (1, 2)]
+    >>> person.about_item(0)["rating"]
+    Answer(value=4, provenance='true')
+    """
+
+    def __init__(self, user: SourceUser, training: TrainingSide, rng: np.random.Generator) -> None:
+        self.user = user
+        self.training = training
+        self.rng = rng
+        residuals = [
+            rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
+        ]
+        self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
+        self.item_ratings: list[int] = []
+
+    def profile(self, n: int) -> dict[int, int]:
+        """Choose n random items of the history and return their stars.
+
+        Raises
+        ------
+        DataError
+            The history has fewer than n items.
+        """
+        items = sorted(self.user.ratings)
+        if len(items) < n:
+            raise DataError(f"User {self.user.external_id} rated {len(items)} items; {n} are needed.")
+        chosen = self.rng.choice(len(items), size=n, replace=False)
+        return {items[i]: self._stars_of(items[i]) for i in chosen}
+
+    def _stars_of(self, item: int) -> int:
+        return stars(self.user.ratings[item], self.training.low, self.training.high)
+
+    @property
+    def rating_provenance(self) -> str:
+        """Provenance of ratings from the history; usage data have no ratings."""
+        return MODELLED if self.training.is_usage else TRUE
+
+    def probability_heard(self, item: int) -> float:
+        """Probability of having heard of an unwatched item with n ratings: n / (n + h).
+
+        h is the number of ratings at the catalogue's 90% quantile.
+        """
+        count = float(self.training.popularity[item])
+        return count / (count + self.training.half_known)
+
+    def about_item(self, item: int) -> dict[str, Answer]:
+        """Answer the questions about one recommended item."""
+        if item in self.user.ratings:
+            rating = self._stars_of(item)
+            self.item_ratings.append(rating)
+            return {"watched": Answer(True, TRUE), "rating": Answer(rating, self.rating_provenance)}
+        heard = bool(self.rng.random() < self.probability_heard(item))
+        trailer = bool(heard and self.rng.random() < 0.5)
+        rating = self._interest(item)
+        self.item_ratings.append(rating)
+        return {
+            "watched": Answer(False, MODELLED),
+            "heard": Answer(heard, MODELLED),
+            "trailer_seen": Answer(trailer, MODELLED),
+            "rating": Answer(rating, MODELLED),
+        }
+
+    def _interest(self, item: int) -> int:
+        side = self.training
+        if side.is_usage:  # no information about liking
+            return int(np.clip(np.rint((LOW + HIGH) / 2 + self.rng.normal(0.0, NOISE)), LOW, HIGH))
+        expected = side.mean + float(side.item_offsets[item]) + self.user_offset
+        on_stars = (
+            LOW + (expected - side.low) * (HIGH - LOW) / (side.high - side.low) if side.high != HIGH else expected
+        )
+        return int(np.clip(np.rint(on_stars + self.rng.normal(0.0, NOISE)), LOW, HIGH))
+
+    def satisfaction(self) -> Answer:
+        """Rate the whole list: the mean of the item ratings, with noise.
+
+        Raises
+        ------
+        DataError
+            No item has been rated yet.
+        """
+        if not self.item_ratings:
+            raise DataError("Satisfaction is asked after the items.")
+        felt = math.fsum(self.item_ratings) / len(self.item_ratings) + self.rng.normal(0.0, NOISE / 2)
+        return Answer(int(np.clip(np.rint(felt), LOW, HIGH)), MODELLED)
+
+    def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
+        """Agree with a statement about the list in proportion to the item ratings, with noise.
+
+        Parameters
+        ----------
+        points : int
+            Points of the scale, >= 2.
+        rng : numpy.random.Generator
+            For the noise; separate from the person's own stream, which must resume unchanged after an interruption.
+        name : str
+            Name of the statement in exports; not used here.
+        is_negative : bool
+            Whether agreement expresses criticism.
+
+        Returns
+        -------
+        Answer
+            1 to `points`.
+
+        Raises
+        ------
+        ParameterError
+            Fewer than two points.
+        """
+        if points < 2:
+            raise ParameterError(f"A scale has at least two points; got {points}.")
+        felt = math.fsum(self.item_ratings) / len(self.item_ratings) if self.item_ratings else (LOW + HIGH) / 2
+        share = (felt + rng.normal(0.0, NOISE) - LOW) / (HIGH - LOW)
+        agreed = 1 - share if is_negative else share
+        return Answer(int(np.clip(1 + np.rint(agreed * (points - 1)), 1, points)), MODELLED)
+
+
+def demographics(number: int, rng: np.random.Generator, *, low_age: int, high_age: int) -> dict[str, Any]:
+    """Return gender and age of simulated person `number`, alternating to keep groups almost equal in size.
+
+    Parameters
+    ----------
+    number : int
+        Running number of the person, from 0.
+    rng : numpy.random.Generator
+        The person's own random stream.
+    low_age, high_age : int
+        Admitted ages, in years.
+
+    Returns
+    -------
+    dict
+        ``{"gender": "woman" or "man", "age": years}``; both modelled.
+
+    Examples
+    --------
+    >>> demographics(3, np.random.default_rng(1), low_age=20, high_age=20)
+    {'gender': 'man', 'age': 20}
+    """
+    middle = (low_age + high_age) // 2
+    younger = (number // 2) % 2 == 0 or middle + 1 > high_age
+    ages = (low_age, middle) if younger else (middle + 1, high_age)
+    return {"gender": "woman" if number % 2 == 0 else "man", "age": int(rng.integers(ages[0], ages[1] + 1))}

@@ -1,0 +1,319 @@
+"""Effects planted in simulated participants: specified shifts of variables in each condition.
+
+A shift applies to a participant's measure, a mean over the list or over the questions of a scale. It is spread over
+the individual answers in whole steps, with the remainder decided at random. The expected shift is exact as long as
+answers stay within their range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from core.errors import ParameterError
+from studies.instrument.questionnaires.schema import ABOUT, Questionnaire
+from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.simulation.answer_model import HIGH, LOW, MODELLED, Answer, SimulatedPerson, SourceUser, TrainingSide
+
+SCALE = "scale."  # prefix of scale variables, as in export columns
+MEASURES = ("accuracy", "satisfaction", "fon", "son")
+ROUNDING = 1e-9  # of a step: tolerance for floating-point error in summed shifts
+LARGEST = {"accuracy": 4.0, "satisfaction": 4.0, "fon": 1.0, "son": 1.0}
+NAMES = {
+    "accuracy": "perceived accuracy",
+    "satisfaction": "global satisfaction",
+    "fon": "first-order novelty",
+    "son": "second-order novelty",
+}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effects planted in one condition.
+
+    Parameters
+    ----------
+    accuracy, satisfaction : float
+        Shift of the mean rating and of satisfaction, in points of the 1..5 scale, -4 to 4.
+    fon, son : float
+        Shift of the share of items not watched, or neither watched nor heard of, -1 to 1.
+    scales : mapping of str to float
+        Scale key to the shift of the score, in points of the scale, at most their range.
+    """
+
+    accuracy: float = 0.0
+    satisfaction: float = 0.0
+    fon: float = 0.0
+    son: float = 0.0
+    scales: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionnaire | None = None) -> dict[str, Effect]:
+    """Parse effects from plain data such as a YAML file.
+
+    Parameters
+    ----------
+    data : mapping
+        Condition to variable to shift; omitted conditions and variables are not shifted. Variables are accuracy,
+        satisfaction, fon, son, and ``scale.key`` for each scale of the questionnaire.
+    questionnaire : Questionnaire or None
+        The study's questionnaire, for effects on scales.
+
+    Returns
+    -------
+    dict of str to Effect
+        By condition, in the order of `conditions`; conditions without a shift are omitted.
+
+    Raises
+    ------
+    ParameterError
+        Not a mapping of mappings, an unknown condition or variable, an invalid shift, or a scale with questions
+        that are asked before assignment.
+
+    Examples
+    --------
+    >>> effects_from({"LSA": {"accuracy": 0.8}}, ["TopPop", "LSA"])["LSA"].accuracy
+    0.8
+    """
+    if not isinstance(data, Mapping):
+        raise ParameterError(
+            "Effects are written as condition, then variable, then shift; see docs/how-to/pilot-a-study.md."
+        )
+    unknown = [str(name) for name in data if name not in conditions]
+    if unknown:
+        raise ParameterError(
+            f"The effects name {', '.join(unknown)}, and the study's conditions are {', '.join(conditions)}."
+        )
+    largest, too_early = _known(questionnaire)
+    effects = {}
+    for condition in conditions:
+        shifts = data.get(condition)
+        if shifts is None:
+            continue
+        if not isinstance(shifts, Mapping):
+            raise ParameterError(f"The effects on {condition} are written as variable: shift; got {shifts!r}.")
+        read = {}
+        for name, value in shifts.items():
+            if name in too_early:
+                raise ParameterError(
+                    f"The effects on {condition} name {name}, and some of its questions are asked about the person, "
+                    "before there is a condition that could shift them. Leave it out."
+                )
+            read[str(name)] = _shift(condition, str(name), value, largest)
+        effects[condition] = Effect(
+            **{name: read[name] for name in MEASURES if name in read},
+            scales={
+                name.removeprefix(SCALE): value for name, value in read.items() if name.startswith(SCALE) and value
+            },
+        )
+    return {condition: effect for condition, effect in effects.items() if effect != Effect(scales={})}
+
+
+def _known(questionnaire: Questionnaire | None) -> tuple[dict[str, float], frozenset[str]]:
+    """Return the largest shift of each variable, and the scales with questions before assignment."""
+    scales = scales_of(questionnaire) if questionnaire is not None else ()
+    about = {question.scale for question in questionnaire.block(ABOUT)} if questionnaire is not None else set()
+    late = {SCALE + scale.key: float(scale.maximum - scale.minimum) for scale in scales if scale.key not in about}
+    return LARGEST | late, frozenset(SCALE + scale.key for scale in scales if scale.key in about)
+
+
+def _shift(condition: str, name: str, value: Any, largest: Mapping[str, float]) -> float:
+    if name not in largest:
+        raise ParameterError(
+            f"The effects on {condition} name the unknown variable {name!r}; those of this study are "
+            f"{', '.join(largest)}."
+        )
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or abs(value) > largest[name]:
+        raise ParameterError(
+            f"The shift of {name} in {condition} is a number from {-largest[name]:g} to {largest[name]:g}; "
+            f"got {value!r}."
+        )
+    return float(value)
+
+
+def as_plain(effects: Mapping[str, Effect]) -> dict[str, dict[str, float]]:
+    """Return the effects as plain data, without zero shifts.
+
+    Parameters
+    ----------
+    effects : mapping of str to Effect
+        By condition.
+
+    Examples
+    --------
+    >>> as_plain({"LSA": Effect(fon=-0.2, scales={"trust": 0.5})})
+    {'LSA': {'fon': -0.2, 'scale.trust': 0.5}}
+    """
+    plain = {}
+    for condition, effect in effects.items():
+        shifts = {name: float(getattr(effect, name)) for name in MEASURES}
+        shifts |= {SCALE + key: value for key, value in effect.scales.items()}
+        plain[condition] = {name: shift for name, shift in shifts.items() if shift}
+    return plain
+
+
+def planted_sentence(planted: Mapping[str, Mapping[str, float]]) -> str:
+    """Describe the planted effects in a sentence; empty without effects.
+
+    Parameters
+    ----------
+    planted : mapping
+        Effects as returned by `as_plain`.
+
+    Examples
+    --------
+    >>> planted_sentence({"LSA": {"accuracy": 0.8, "scale.trust": -0.1}})
+    'Effects were planted: LSA perceived accuracy +0.8, scale trust -0.1.'
+    """
+    parts = []
+    for condition, shifts in planted.items():
+        # Scales are sorted by name: databases may not preserve the key order of JSON objects.
+        scales = sorted(name for name in shifts if name.startswith(SCALE))
+        names = NAMES | {name: f"scale {name.removeprefix(SCALE)}" for name in scales}
+        parts.append(
+            f"{condition} " + ", ".join(f"{names[name]} {shifts[name]:+g}" for name in names if name in shifts)
+        )
+    return f"Effects were planted: {'; '.join(parts)}." if parts else ""
+
+
+def _whole(shift: float, draw: float) -> int:
+    """Round the shift at random to a whole number with the same mean; `draw` is uniform on [0, 1)."""
+    return math.floor(shift + draw)
+
+
+class _ScaleShift:
+    """The shift of one scale in one person, spread over its questions in answering order."""
+
+    def __init__(self, scale: ScaleOfStudy, shift: float) -> None:
+        self._range = float(scale.maximum - scale.minimum)
+        self._shift = shift
+        self._due = 0.0  # outstanding points from questions answered so far
+
+    def moved(self, value: int, points: int, draw: float, *, is_reversed: bool) -> int:
+        """Return the shifted answer, 1 to `points`; a shift beyond the range is carried over to the next question."""
+        step = self._range / (points - 1)
+        self._due += self._shift
+        steps = math.floor(self._due / step + draw + ROUNDING)
+        after = min(points, max(1, value + (-steps if is_reversed else steps)))
+        self._due -= (value - after if is_reversed else after - value) * step
+        return after
+
+
+class AffectedPerson(SimulatedPerson):
+    """A simulated person in a condition with planted effects.
+
+    Effects use a random stream of their own, so without effects the answers equal those of a `SimulatedPerson` with
+    the same stream. Answers changed by an effect are modelled, no longer true.
+
+    The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
+    range; in one person the sum over the questions is within one step of the planted total. A question at the end of
+    its range passes its part on to the next question of the scale, also across items. A remainder after the last
+    question is lost, so shifts never exceed the planted amount. Reversed questions shift in the opposite direction.
+    Of conditional questions, only those asked shift.
+
+    Parameters
+    ----------
+    user : SourceUser
+        The user whose ratings are true for this person unless an effect changes them.
+    training : TrainingSide
+        Means and popularity, computed without reserved users.
+    rng : numpy.random.Generator
+        The person's random stream.
+    effect : Effect
+        The planted effects.
+    list_length : int
+        Number of recommended items, >= 1.
+    effect_rng : numpy.random.Generator
+        The random stream of the person's effects.
+    scales : sequence of ScaleOfStudy
+        The scales of the questionnaire.
+    """
+
+    def __init__(
+        self,
+        user: SourceUser,
+        training: TrainingSide,
+        rng: np.random.Generator,
+        *,
+        effect: Effect,
+        list_length: int,
+        effect_rng: np.random.Generator,
+        scales: Sequence[ScaleOfStudy] = (),
+    ) -> None:
+        super().__init__(user, training, rng)
+        draws = effect_rng.random(len(MEASURES))
+        self._steps = _whole(effect.accuracy * list_length, draws[0])
+        self._satisfied = _whole(effect.satisfaction, draws[1])
+        self._newer = _whole(effect.fon * list_length, draws[2])
+        self._unheard = _whole(effect.son * list_length, draws[3])
+        self._items_left = list_length
+        self._effect_rng = effect_rng
+        self._scale_shifts = {
+            member.name: shift
+            for scale in scales
+            if scale.key in effect.scales
+            for shift in (_ScaleShift(scale, effect.scales[scale.key]),)
+            for member in scale.members
+        }
+
+    def about_item(self, item: int) -> dict[str, Answer]:
+        """Answer the questions about one recommended item with the planted shifts."""
+        answers = self._shift_rating(self._shift_son(self._shift_fon(super().about_item(item))))
+        self._items_left = max(1, self._items_left - 1)
+        return answers
+
+    def _shift_fon(self, answers: dict[str, Answer]) -> dict[str, Answer]:
+        """Shift first-order novelty without changing second-order novelty."""
+        if self._newer > 0 and answers["watched"].value:
+            self._newer -= 1
+            return {
+                "watched": Answer(False, MODELLED),
+                "heard": Answer(True, MODELLED),
+                "trailer_seen": Answer(False, MODELLED),
+                "rating": Answer(answers["rating"].value, MODELLED),
+            }
+        if self._newer < 0 and not answers["watched"].value:
+            self._newer += 1
+            self._unheard += not answers["heard"].value  # compensated by another item
+            return {"watched": Answer(True, MODELLED), "rating": answers["rating"]}
+        return answers
+
+    def _shift_son(self, answers: dict[str, Answer]) -> dict[str, Answer]:
+        if answers["watched"].value:
+            return answers
+        if self._unheard > 0 and answers["heard"].value:
+            self._unheard -= 1
+            return {**answers, "heard": Answer(False, MODELLED), "trailer_seen": Answer(False, MODELLED)}
+        if self._unheard < 0 and not answers["heard"].value:
+            self._unheard += 1
+            return {**answers, "heard": Answer(True, MODELLED)}
+        return answers
+
+    def _shift_rating(self, answers: dict[str, Answer]) -> dict[str, Answer]:
+        """Shift the rating by this item's part of the remaining steps; steps out of range pass to the next item."""
+        part = self._steps / self._items_left
+        step = math.ceil(part) if part > 0 else math.floor(part)
+        before = answers["rating"].value
+        after = min(HIGH, max(LOW, before + step))
+        self._steps -= after - before
+        return {**answers, "rating": Answer(after, MODELLED)} if after != before else answers
+
+    def satisfaction(self) -> Answer:
+        """Rate the whole list with the shift planted in satisfaction only."""
+        felt = super().satisfaction()
+        return Answer(min(HIGH, max(LOW, felt.value + self._satisfied)), MODELLED)
+
+    def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
+        """Agree with a statement with the shift planted in its scale."""
+        felt = super().opinion(points, rng, name=name, is_negative=is_negative)
+        shift = self._scale_shifts.get(name)
+        if shift is None:
+            return felt
+        draw = float(self._effect_rng.random())
+        return Answer(shift.moved(felt.value, points, draw, is_reversed=is_negative), MODELLED)

@@ -1,0 +1,147 @@
+"""Recommendations of all conditions for one profile, side by side; nothing is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+import numpy as np
+
+from catalog.models import Item
+from catalog.selectors.ratings import ratings_of, user_ids_of
+from core.errors import ArtefactError, ParallaxError
+from core.provenance import rng_for
+from evaluation.selectors import cases
+from recommenders.data import Profiles
+from studies.design.services.condition_serving import recommend_in
+from studies.enums import StudyStatus
+from studies.models import Condition, Study
+from studies.monitoring.selectors.outcomes import are_outcomes_open
+from studies.participation.services.previewing import tickets
+from studies.simulation.answer_model import stars
+
+RESERVED, ANY = "reserved", "any"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One slot of a list; `n_lists` is the number of lists that contain its item."""
+
+    item: Item
+    is_filled: bool
+    n_lists: int
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another list contains the item too."""
+        return self.n_lists > 1
+
+
+@dataclass(frozen=True)
+class ConditionList:
+    """The list of one condition, or the `problem` that prevents it. `ticket` is the condition's number in previews."""
+
+    ticket: int
+    name: str
+    slots: tuple[Slot, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The lists of all conditions; `overlaps` has the number of shared items for each pair of lists."""
+
+    lists: tuple[ConditionList, ...]
+    overlaps: tuple[tuple[str, tuple[int | None, ...]], ...]
+    are_named: bool
+    n_different: int
+
+
+@dataclass(frozen=True)
+class SampleProfile:
+    """Sampled ratings of a dataset user, stars by item index; `is_reserved`: no model was trained on the user."""
+
+    user: str
+    ratings: dict[int, int]
+    is_reserved: bool
+
+
+def are_named(study: Study) -> bool:
+    """Whether lists may show their conditions: in a draft, and after unblinding."""
+    return study.status == StudyStatus.DRAFT or are_outcomes_open(study)
+
+
+def letter(number: int) -> str:
+    """Return the label of a blinded list: A, B, …, Z, AA, …"""
+    first, last = divmod(number, len(ascii_uppercase))
+    return (ascii_uppercase[first - 1] if first else "") + ascii_uppercase[last]
+
+
+def side_by_side(*, study: Study, ratings: Mapping[int, int]) -> SideBySide:
+    """Compute each condition's list for a profile, `ratings` being stars by item index.
+
+    Conditions are in the order of the design if named; if blinded, they are in random order and labelled by letters.
+    A model that cannot be used is reported in its list and does not affect the others.
+    """
+    is_open = are_named(study)
+    numbered = list(enumerate(tickets(study)))
+    if is_open:
+        numbered.sort(key=lambda pair: pair[1].position)
+    names = {ticket: condition.label if is_open else f"List {letter(ticket)}" for ticket, condition in numbered}
+    served = {ticket: _served(study, condition, ratings, is_open) for ticket, condition in numbered}
+    counted = Counter(
+        index for outcome in served.values() if not isinstance(outcome, str) for index, _filled in outcome
+    )
+    items = {item.index: item for item in study.dataset_version.items.filter(index__in=list(counted))}
+    lists = []
+    for ticket, _condition in numbered:
+        outcome = served[ticket]
+        if isinstance(outcome, str):
+            lists.append(ConditionList(ticket, names[ticket], problem=outcome))
+        else:
+            slots = tuple(Slot(items[index], is_filled, counted[index]) for index, is_filled in outcome)
+            lists.append(ConditionList(ticket, names[ticket], slots))
+    return SideBySide(tuple(lists), _overlaps(lists), is_open, len(counted))
+
+
+def _served(
+    study: Study, condition: Condition, ratings: Mapping[int, int], is_open: bool
+) -> list[tuple[int, bool]] | str:
+    try:
+        served = recommend_in(study=study, condition=condition, ratings=ratings, n=int(study.settings["list_length"]))
+    except (ArtefactError, ParallaxError, OSError) as problem:
+        return str(problem) if is_open else "The model of this condition cannot be used."  # the reason may reveal it
+    return list(zip(served.items, served.is_filled, strict=True))
+
+
+def _overlaps(lists: Sequence[ConditionList]) -> tuple[tuple[str, tuple[int | None, ...]], ...]:
+    sets = [{slot.item.pk for slot in entry.slots} for entry in lists]
+    return tuple(
+        (entry.name, tuple(None if i == j else len(sets[i] & sets[j]) for j in range(len(lists))))
+        for i, entry in enumerate(lists)
+    )
+
+
+def sample_profile(*, study: Study, draw: str, number: int) -> SampleProfile:
+    """Return a dataset user with as many ratings as the study requires, reproducibly for each number.
+
+    `draw` selects from users reserved from every model (RESERVED) or from all users (ANY). Raises `preview.no_user`.
+    """
+    wanted = int(study.settings["ratings_asked"])
+    ratings = ratings_of(study.dataset_version)
+    indexes = cases.cases_of(study.run).reserved if draw == RESERVED else np.arange(ratings.user_items.shape[0])
+    counts = np.diff(ratings.user_items.indptr)[indexes]
+    fitting = indexes[counts >= wanted]
+    if len(fitting) == 0:
+        whose = "users that were reserved" if draw == RESERVED else "users of the dataset"
+        raise ParallaxError("preview.no_user", f"None of the {whose} has {wanted} ratings.")
+    order = rng_for(study.seed, "sample-users", draw).permutation(len(fitting))
+    user = int(fitting[order[number % len(fitting)]])
+    profile = Profiles.of(ratings, np.array([user]))
+    items, values = profile.user_items.indices, profile.user_items.data
+    chosen = np.sort(rng_for(study.seed, "sample-items", user).choice(len(items), size=wanted, replace=False))
+    scale = ratings.scale
+    profile_stars = {int(items[at]): stars(float(values[at]), scale.low, scale.high) for at in chosen}
+    return SampleProfile(str(user_ids_of(study.dataset_version)[user]), profile_stars, draw == RESERVED)

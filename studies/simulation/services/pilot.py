@@ -1,0 +1,210 @@
+"""Pilot runs: groups of simulated participants walk through the study's pages."""
+
+from __future__ import annotations
+
+import ssl
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache, partial
+
+import httpx
+from django.db import connection
+
+from core.errors import ParallaxError
+from core.provenance import digest_of, rng_for
+from studies.design.services.launch import launch_problems
+from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.scales import negative_members, scales_of
+from studies.models import Participant, Study
+from studies.recruitment.services.entry_links import entry_link
+from studies.recruitment.services.tokens import digest_of_key
+from studies.simulation.answer_model import SimulatedPerson, demographics
+from studies.simulation.planted_effects import AffectedPerson, Effect
+from studies.simulation.services.source_users import Pool, assign_source_user, pool_of
+from studies.simulation.services.targets import set_simulated_target
+from studies.simulation.walker.turns import EntryQueue, EntryTurn
+from studies.simulation.walker.walk import Walk, Walker
+
+REQUEST_SECONDS = 60.0
+MOST_ATTEMPTS = 3  # for a walk with connection errors
+MOST_SPARE = 3  # extra walks beyond the open slots before giving up
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a group of walks."""
+
+    finished: int
+    total: int
+    n_requests: int
+    outcomes: dict[str, int]
+
+
+def _counts(study: Study) -> Counter[str]:
+    rows = Participant.objects.filter(study=study, mode=Mode.SIMULATED).values_list("status", flat=True)
+    return Counter(rows)
+
+
+def walk_group(
+    *,
+    study: Study,
+    per_condition: int,
+    seed: int,
+    base_url: str,
+    parallel: int,
+    tell: Callable[[Progress], None],
+    effects: Mapping[str, Effect] | None = None,
+) -> Progress:
+    """Walk simulated participants through the pages at `base_url` until every condition reaches its target.
+
+    Participant n of a seed is always the same person in the same condition with the same answers, regardless of
+    `parallel`; an interrupted group is resumed. A draft is walked as it would be launched. Raises `pilot.not_ready`
+    if the draft could not be launched, or the ParallaxError of the first failed walk after the others have ended.
+    """
+    if study.status == StudyStatus.DRAFT and (problems := launch_problems(study)):
+        raise ParallaxError(
+            "pilot.not_ready",
+            "The draft cannot be walked yet, as it could not be launched. " + " ".join(problems),
+            {"problems": problems},
+        )
+    study = set_simulated_target(study=study, per_condition=per_condition, effects=effects)
+    pool = pool_of(study)
+    wanted = per_condition * study.conditions.count()
+    done = _counts(study)[ParticipantStatus.COMPLETED]
+    outcomes: Counter[str] = Counter()
+    n_requests = 0
+    queue = EntryQueue()
+    tell(Progress(done, wanted, 0, {}))
+    with ThreadPoolExecutor(max_workers=parallel) as threads:
+        running: set[Future[Walk]] = set()
+        numbers = _numbers(study, seed, wanted)
+        try:
+            while done < wanted:
+                while len(running) < min(parallel, wanted - done):
+                    number = next(numbers)
+                    walk_one = partial(_walk_one, turn=queue.of(number), effects=effects)
+                    running.add(threads.submit(walk_one, study, pool, number, seed, base_url))
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    walk = future.result()
+                    n_requests += walk.n_requests
+                    outcomes[walk.outcome] += 1
+                    done += walk.outcome == "thanks"
+                    tell(Progress(done, wanted, n_requests, dict(outcomes)))
+        finally:
+            for future in running:
+                future.cancel()
+    return Progress(done, wanted, n_requests, dict(outcomes))
+
+
+def _numbers(study: Study, seed: int, wanted: int) -> Iterator[int]:
+    """Yield the numbers of people to walk: all unfinished ones in order, then a few spare ones."""
+    finished = set(
+        Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).values_list(
+            "entry_key", flat=True
+        )
+    )
+    for number in range(wanted + MOST_SPARE):
+        if digest_of_key(entry_key_of(study, seed, number)) not in finished:
+            yield number
+    raise ParallaxError(
+        "pilot.not_full",
+        "Simulated participants ended early, so that the conditions did not fill; look at their statuses on the "
+        "study's page.",
+    )
+
+
+def entry_key_of(study: Study, seed: int, number: int) -> str:
+    """Return the entry key of person `number` of a seed, equal in every group."""
+    return digest_of(["simulated", study.pk, seed, number])
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the shared TLS context; loading certificates takes longer than several pages."""
+    return httpx.create_ssl_context()
+
+
+def _client(base_url: str) -> httpx.Client:
+    """Return a client with its own cookies that ignores proxies in the environment."""
+    return httpx.Client(base_url=base_url, timeout=REQUEST_SECONDS, verify=_tls(), trust_env=False)
+
+
+def _walk_one(
+    study: Study,
+    pool: Pool,
+    number: int,
+    seed: int,
+    base_url: str,
+    *,
+    turn: EntryTurn | None = None,
+    effects: Mapping[str, Effect] | None = None,
+) -> Walk:
+    """Walk one person in the current thread and close its database connection.
+
+    After a connection error the walk is resumed through its link, as a person would, up to `MOST_ATTEMPTS` times.
+    """
+    turn = turn or EntryTurn()
+    n_before = 0
+    questionnaire = questionnaire_from(study.questionnaire)
+    try:
+        entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
+        for attempt in range(1, MOST_ATTEMPTS + 1):
+            rng = rng_for(seed, "simulated", study.slug, number)
+            with _client(base_url) as client:
+                walker = Walker(
+                    client=client,
+                    entry=entry,
+                    facts=demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age),
+                    person_for=partial(_person_for, study, pool, number, seed, effects=effects or {}),
+                    item_titles=pool.item_titles,
+                    item_ids=pool.item_ids,
+                    ratings_asked=pool.ratings_asked,
+                    rng=rng,
+                    turn=turn,
+                    negative=negative_members(questionnaire),
+                    expected=questionnaire.passing,
+                )
+                try:
+                    walk = walker.run()
+                except httpx.HTTPError as problem:
+                    n_before += walker.walk.n_requests
+                    if attempt == MOST_ATTEMPTS or isinstance(problem, httpx.ConnectError):
+                        raise
+                    continue
+                walk.n_requests += n_before
+                return walk
+        raise AssertionError("a walk ends or raises")
+    except httpx.HTTPError as problem:
+        raise ParallaxError(
+            "pilot.no_answer",
+            f"{base_url} did not answer a simulated participant ({type(problem).__name__}). Is the web server running? "
+            "Start it with `.venv/bin/python manage.py up`.",
+        ) from problem
+    finally:
+        turn.over()
+        connection.close()
+
+
+def _person_for(
+    study: Study, pool: Pool, number: int, seed: int, code: str, *, effects: Mapping[str, Effect]
+) -> SimulatedPerson:
+    """Return the person of a number after assignment; the source user is drawn within the condition."""
+    by_id = pool.by_id
+    chosen = assign_source_user(study=study, code=code, external_ids=tuple(by_id))
+    stream = rng_for(seed, "answers", study.slug, number)
+    if not effects:
+        return SimulatedPerson(by_id[chosen], pool.training, stream)
+    label = Participant.objects.filter(study=study, code=code).values_list("condition__label", flat=True).get()
+    return AffectedPerson(
+        by_id[chosen],
+        pool.training,
+        stream,
+        effect=effects.get(label or "", Effect()),
+        list_length=int(study.settings["list_length"]),
+        effect_rng=rng_for(seed, "effects", study.slug, number),
+        scales=scales_of(questionnaire_from(study.questionnaire)),
+    )

@@ -1,0 +1,149 @@
+"""Questions on a page, and answers of simulated participants outside the answer model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from lxml import html
+
+from studies.simulation.answer_model import SimulatedPerson
+
+DECLINED = "--declined"
+OTHER = "other"
+IN_WORDS = "Nothing comes to my mind."
+BOXES = f".//input[@type='checkbox'][not(contains(@name, '{DECLINED}'))]"
+OWN_WORDS = f".//label//input[@type='text'][contains(@name, '.{OTHER}')]"
+QUESTIONS = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' question ')]"
+
+
+def _in_own_words(question: html.HtmlElement, name: str) -> dict[str, str]:
+    """Return the text for the "other" field, if the question has one."""
+    return dict.fromkeys(question.xpath(f"{OWN_WORDS}[@name='{name}.{OTHER}']/@name"), IN_WORDS)
+
+
+def key_of(question: html.HtmlElement) -> str:
+    """Return the question's key."""
+    return str(question.get("id", "")).removeprefix("question-")
+
+
+def is_optional_text(question: html.HtmlElement) -> bool:
+    """Whether it is an optional text question."""
+    return bool(question.xpath("./label/span[@class='quiet']")) and not question.xpath(".//input | .//select")
+
+
+def is_answered(question: html.HtmlElement) -> bool:
+    """Whether all controls of the question have a value."""
+    if question.xpath(f".//input[@checked][@value='{DECLINED}' or contains(@name, '{DECLINED}')]"):
+        return True
+    radios = set(question.xpath(".//input[@type='radio']/@name"))
+    if radios != set(question.xpath(".//input[@type='radio'][@checked]/@name")):
+        return False
+    has_other = question.xpath(f".//input[@checked][@value='{OTHER}']")
+    if has_other and question.xpath(f"{OWN_WORDS}[not(@value) or @value='']"):
+        return False
+    boxes = question.xpath(BOXES)
+    if boxes and not any(box.get("checked") is not None for box in boxes):
+        return False
+    if question.xpath(".//select[not(option[@selected][@value != ''])]"):
+        return False
+    fields = question.xpath(".//input[@type='text'][not(ancestor::label)]")
+    return all(field.get("value") for field in fields) and all(
+        (area.text or "").strip() for area in question.xpath(".//textarea")
+    )
+
+
+def form_values(form: html.HtmlElement) -> dict[str, Any]:
+    """Return the form's current values as a browser would send them."""
+    data: dict[str, Any] = {}
+    for control in form.xpath(f"{QUESTIONS}[not(@hidden)]//input | {QUESTIONS}[not(@hidden)]//select"):
+        name, kind = control.get("name"), control.get("type")
+        if not name or kind == "hidden":
+            continue
+        if kind in ("radio", "checkbox"):
+            if control.get("checked") is not None:
+                data.setdefault(name, []).append(control.get("value", ""))
+        elif control.tag == "select":
+            data[name] = control.xpath("string(option[@selected]/@value)")
+        else:
+            data[name] = control.get("value", "")
+    return data
+
+
+@dataclass
+class Respondent:
+    """A simulated participant: facts, the answering person once assigned, and a random stream for everything else.
+
+    `negative` are the names of negatively worded statements and `expected` the answers that pass screening questions
+    and attention checks.
+    People infer both from the wording; a program cannot.
+    """
+
+    facts: Mapping[str, Any]
+    rng: np.random.Generator
+    negative: frozenset[str] = frozenset()
+    expected: Mapping[str, str] = field(default_factory=dict)
+    person: SimulatedPerson | None = None
+
+    def answer_to(self, question: html.HtmlElement, *, is_about: bool = False) -> dict[str, Any]:
+        """Return the person's answer to a question, as form data for its controls."""
+        data: dict[str, Any] = {}
+        for name in dict.fromkeys(question.xpath(".//input[@type='radio']/@name")):
+            data[name] = self._button(question, name, is_about=is_about)
+            if data[name] == OTHER:
+                data |= _in_own_words(question, name)
+        boxes = question.xpath(f"{BOXES}[not(@data-exclusive)]")
+        if boxes:
+            (around,) = question.xpath(".//div[contains(@class, 'rows')]")
+            least, most = int(around.get("data-least", 1)), int(around.get("data-most", len(boxes)))
+            values = [box.get("value", "") for box in boxes]
+            n = int(self.rng.integers(max(1, least), min(most, len(values)) + 1))
+            name = boxes[0].get("name", "")
+            data[name] = [values[i] for i in sorted(self.rng.permutation(len(values))[:n])]
+            if OTHER in data[name]:
+                data |= _in_own_words(question, name)
+        for control in question.xpath(".//select"):
+            name = control.get("name", "")
+            offered = [value for value in control.xpath(".//option/@value") if value not in ("", DECLINED)]
+            known = self.expected.get(name, self.facts.get(name))
+            data[name] = str(self.rng.choice(offered)) if known is None else str(known)
+        is_optional = bool(question.xpath("./label/span[@class='quiet']"))
+        for control in question.xpath(".//input[@type='text'][not(ancestor::label)] | .//textarea"):
+            name, mode = control.get("name", ""), control.get("inputmode")
+            if name in self.facts:
+                data[name] = str(self.facts[name])
+            elif mode:
+                data[name] = self._number(question, control)
+            elif not is_optional:
+                data[name] = IN_WORDS
+        return data
+
+    def _button(self, question: html.HtmlElement, name: str, *, is_about: bool) -> str:
+        buttons = [b for b in question.xpath(f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
+        values = [str(button.get("value", "")) for button in buttons]
+        if name in self.expected:
+            return self.expected[name]
+        if name in self.facts:
+            return str(self.facts[name])
+        if is_about:
+            return str(self.rng.choice(sorted({*values} - {"other"})))
+        if self.person is not None and all(value.lstrip("-").isdigit() for value in values):
+            answer = self.person.opinion(len(values), self.rng, name=name, is_negative=name in self.negative)
+            return sorted(values, key=int)[int(answer.value) - 1]
+        return str(self.rng.choice(values))
+
+    def _number(self, question: html.HtmlElement, field: html.HtmlElement) -> str:
+        ranges = question.xpath(".//input[@type='range']")
+        if ranges:
+            low, high = float(ranges[0].get("min", 0)), float(ranges[0].get("max", 100))
+            step = float(ranges[0].get("step", 1))
+            points = round((high - low) / step) + 1
+            key = key_of(question)
+            n = points // 2
+            if self.person is not None:
+                n = self.person.opinion(points, self.rng, name=key, is_negative=key in self.negative).value - 1
+            return f"{low + n * step:.12g}"
+        low, high = int(float(field.get("data-minimum", 1))), int(float(field.get("data-maximum", 100)))
+        return str(int(self.rng.integers(low, high + 1)))

@@ -1,0 +1,283 @@
+"""A simulated participant over HTTP: reads the pages a person would see and answers their questions.
+
+The walker uses neither the database nor URL routes. Like a browser, it follows links, fills in forms and posts each
+answer separately. The answers come from a `SimulatedPerson`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+import numpy as np
+from lxml import html
+
+from core.errors import ParallaxError
+from studies.simulation.answer_model import MODELLED, Answer, SimulatedPerson
+from studies.simulation.walker.pages import Page
+from studies.simulation.walker.questions import (
+    QUESTIONS,
+    Respondent,
+    form_values,
+    is_answered,
+    is_optional_text,
+    key_of,
+)
+from studies.simulation.walker.turns import EntryTurn
+
+PROVENANCE_HEADER = "X-Answer-Provenance"
+MOST_STEPS = 60
+MOST_ROUNDS = 12  # of follow-up questions on one page
+CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
+
+
+@dataclass
+class Walk:
+    """Result of one walk."""
+
+    code: str = ""
+    completion_code: str = ""
+    outcome: str = ""
+    n_requests: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class Walker:
+    """Walks one study from the consent page to the end.
+
+    Parameters
+    ----------
+    client : httpx.Client
+        Client with the site's address as `base_url` and its own cookies.
+    entry : str
+        Path of the study's entry link.
+    facts : mapping
+        Gender and age; other answers about the person are drawn from the options on the page.
+    person_for : callable
+        Maps the participant code on the page to the answering person. Called after assignment, because source
+        users are drawn without replacement within a condition.
+    item_titles : mapping of int to str
+        Item index to title, for searches.
+    item_ids : mapping of int to int
+        Item index to the id used in pages.
+    ratings_asked : int
+        Number of items to rate, for walks resumed after the rating step.
+    rng : numpy.random.Generator
+        For choices outside the answer model: questions about the person, opened details.
+    turn : EntryTurn
+        Controls when the person may be assigned.
+    negative : frozenset of str
+        Names of negatively worded statements.
+    expected : mapping of str to str
+        The answer that passes each screening question and attention check.
+    """
+
+    def __init__(
+        self,
+        *,
+        client: httpx.Client,
+        entry: str,
+        facts: Mapping[str, Any],
+        person_for: Callable[[str], SimulatedPerson],
+        item_titles: Mapping[int, str],
+        item_ids: Mapping[int, int],
+        ratings_asked: int,
+        rng: np.random.Generator,
+        turn: EntryTurn | None = None,
+        negative: frozenset[str] = frozenset(),
+        expected: Mapping[str, str] | None = None,
+    ) -> None:
+        self.client = client
+        self.turn = turn or EntryTurn()
+        self.entry = entry
+        self.respondent = Respondent(facts, rng, negative, expected or {})
+        self.person_for = person_for
+        self.item_titles = item_titles
+        self.item_ids = item_ids
+        self.item_indexes = {pk: index for index, pk in item_ids.items()}
+        self.ratings_asked = ratings_asked
+        self.rng = rng
+        self.walk = Walk()
+
+    def run(self) -> Walk:
+        """Walk to the end and return the result.
+
+        Raises
+        ------
+        ParallaxError
+            A page lacks a required element, or the site responds with an error.
+        """
+        page = self._get(self.entry)
+        for _ in range(MOST_STEPS):
+            step = page.find("//body").get("data-step", "")
+            self.walk.counts[step] = self.walk.counts.get(step, 0) + 1
+            if step in ("thanks", "message"):
+                break
+            page = getattr(self, f"_at_{step}")(page)
+        else:
+            raise ParallaxError("walker.in_circles", f"A simulated participant went in circles at {page.url}.")
+        self.walk.outcome = step
+        if step == "thanks":
+            self.walk.completion_code = page.text("//*[@id='completion-code']")
+        return self.walk
+
+    # One method per page -------------------------------------------------------------------------------
+
+    def _at_consent(self, page: Page) -> Page:
+        form = page.find("//form[@method='post']")
+        data = self._hidden(form)
+        data["box"] = [box.get("value", "") for box in form.xpath(".//input[@name='box']")]
+        return self._post(page.url, {**data, "choice": "yes"}, MODELLED)
+
+    def _at_about(self, page: Page) -> Page:
+        self.walk.code = page.text("//footer//*[@class='code']")
+        form = page.find("//form[@method='post']")
+        data = {**self._hidden(form), **form_values(form)}
+        for question in form.xpath(f"{QUESTIONS}[not(@hidden)]"):
+            if not is_answered(question):
+                data |= self.respondent.answer_to(question, is_about=True)
+        self.turn.wait()
+        return self._post(page.url, data, MODELLED)
+
+    def _at_rate(self, page: Page) -> Page:
+        person = self.respondent.person = self._assigned_person(page)
+        n_asked = int(page.find("//*[@id='tray']").get("data-asked", "5"))
+        for item, rating in person.profile(n_asked).items():
+            results = self._get(page.url, {"q": self.item_titles[item]})
+            form = results.find(f"//form[@id='rating-{self.item_ids[item]}']")
+            self._look_at_details(results, self.item_ids[item], probability=0.25)
+            self._post(
+                form.get("action", ""),
+                {**self._hidden(form), "rating": str(rating)},
+                person.rating_provenance,
+                is_htmx=True,
+            )
+        return self._post(page.url, self._hidden(page.find("//*[@id='tray']//form")), MODELLED)
+
+    def _at_recommendations(self, page: Page) -> Page:
+        return self._post(page.url, self._hidden(page.find("//form[contains(@class, 'onward')]")), MODELLED)
+
+    def _at_item(self, page: Page) -> Page:
+        person = self._known_person(page)
+        item = self._item_of(page)
+        answers = person.about_item(self.item_indexes[item])
+        if not answers["watched"].value:
+            self._look_at_details(page, item, probability=0.8)
+        for key, answer in answers.items():
+            self._answer(page, key, answer)
+        return self._onward(self._answer_the_rest(page))
+
+    def _at_overall(self, page: Page) -> Page:
+        self._answer(page, "satisfaction", self._known_person(page).satisfaction())
+        return self._onward(self._answer_the_rest(page))
+
+    def _at_after(self, page: Page) -> Page:
+        if self.respondent.person is None:
+            before = self._get(page.find("//*[@class='onward']/a").get("href", ""))
+            self._known_person(before).satisfaction()
+        return self._onward(self._answer_the_rest(page))
+
+    # Shared steps -------------------------------------------------------------------
+
+    def _assigned_person(self, page: Page) -> SimulatedPerson:
+        """Return the person for the code on the page, after assignment."""
+        self.walk.code = page.text("//footer//*[@class='code']")
+        person = self.person_for(self.walk.code)
+        self.turn.over()
+        return person
+
+    def _known_person(self, page: Page) -> SimulatedPerson:
+        """Return the answering person; after a resume, replay their answers before this page.
+
+        All answers of a person come from one stream, and satisfaction depends on the item ratings.
+        """
+        person = self.respondent.person
+        if person is None:
+            person = self._assigned_person(page)
+            person.profile(self.ratings_asked)
+            for thumb in page.tree.xpath("//ol[@class='thumbs']/li"):
+                if "now" in thumb.get("class", ""):
+                    break
+                before = self._get(thumb.xpath("string(a/@href)"))
+                person.about_item(self.item_indexes[self._item_of(before)])
+            self.respondent.person = person
+        return person
+
+    @staticmethod
+    def _item_of(page: Page) -> int:
+        return int(page.find("//*[@data-item]").get("data-item", ""))
+
+    def _answer(self, page: Page, key: str, answer: Answer) -> None:
+        """Post one answer; raises if the page does not have the question."""
+        form = page.find("//form[@id='questions']")
+        value = ("yes" if answer.value else "no") if isinstance(answer.value, bool) else str(answer.value)
+        page.find(f"//form[@id='questions']//input[@name='{key}'][@value='{value}']")
+        self._send(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
+
+    def _answer_the_rest(self, page: Page) -> Page:
+        """Answer all questions except the study's own measures, including follow-ups that appear."""
+        questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
+        if not any(key_of(question) not in CORE and not is_optional_text(question) for question in questions):
+            return page
+        for _ in range(MOST_ROUNDS):
+            page = self._get(page.url)
+            form = page.find("//form[@id='questions']")
+            shown = [q for q in form.xpath(f"{QUESTIONS}[not(@hidden)]") if key_of(q) not in CORE]
+            data: dict[str, Any] = {}
+            for question in shown:
+                if not is_answered(question):
+                    data |= self.respondent.answer_to(question)
+            if not data:
+                break
+            self._send(page.url, {**self._hidden(form), **data}, MODELLED, is_htmx=True)
+        return page
+
+    def _onward(self, page: Page) -> Page:
+        form = page.find("//form[@id='questions']")
+        return self._post(page.url, {**self._hidden(form), "continue": "1"}, MODELLED)
+
+    def _look_at_details(self, page: Page, item: int, *, probability: float) -> None:
+        if self.rng.random() < probability:
+            link = page.find(f"//a[contains(@href, '/details/{item}/')]")
+            self._get(link.get("href", ""), is_htmx=True)
+
+    @staticmethod
+    def _hidden(form: html.HtmlElement) -> dict[str, Any]:
+        own = f".//input[@type='hidden'][not(ancestor::*[{QUESTIONS.partition('[')[2]})]"
+        return {field.get("name", ""): field.get("value", "") for field in form.xpath(own)}
+
+    def _get(self, url: str, query: Mapping[str, str] | None = None, *, is_htmx: bool = False) -> Page:
+        headers = {"HX-Request": "true"} if is_htmx else {}
+        response = self.client.get(url, params=query, headers=headers, follow_redirects=True)
+        return self._page(self._checked("GET", response))
+
+    def _post(self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False) -> Page:
+        return self._page(self._send(url, data, provenance, is_htmx=is_htmx))
+
+    def _send(self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False) -> httpx.Response:
+        target = urljoin(str(self.client.base_url), url)
+        headers = {
+            "Referer": target,
+            PROVENANCE_HEADER: provenance,
+            **({"HX-Request": "true"} if is_htmx else {}),
+        }
+        response = self.client.post(target, data=dict(data), headers=headers, follow_redirects=True)
+        return self._checked("POST", response)
+
+    @staticmethod
+    def _page(response: httpx.Response) -> Page:
+        return Page.read(str(response.url), response.content)
+
+    def _checked(self, method: str, response: httpx.Response) -> httpx.Response:
+        self.walk.n_requests += 1 + len(response.history)
+        if response.is_error:
+            path = urlsplit(str(response.url)).path
+            raise ParallaxError(
+                "walker.error",
+                f"{method} {path} answered {response.status_code}.",
+                {"url": str(response.url), "status": response.status_code},
+            )
+        return response

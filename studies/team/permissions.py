@@ -1,0 +1,90 @@
+"""Permissions in a study: a seat is a researcher's membership; for others the study does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from studies.enums import Role
+from studies.models import Study
+from studies.team.selectors.studies import membership_of, ownerless_studies
+
+ANY_ROLE = frozenset(Role.values)
+READERS = frozenset({Role.OWNER, Role.ANALYST})
+STARTERS = frozenset({Role.OWNER, Role.INTERVIEWER})
+OWNERS = frozenset({Role.OWNER})
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A study, and what the requesting researcher may do in it."""
+
+    study: Study
+    role: str
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the researcher owns the study."""
+        return self.role == Role.OWNER
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the researcher may change the study now; archived studies are read-only."""
+        return self.is_owner and self.study.archived_at is None
+
+    @property
+    def may_read(self) -> bool:
+        """Whether the researcher may see counts and create exports."""
+        return self.role in READERS
+
+
+StudyView = Callable[..., HttpResponse]
+NO_ROLE: frozenset[str] = frozenset()
+
+
+def seat_for(researcher: Any, slug: str, roles: frozenset[str]) -> Seat:
+    """Return the researcher's seat; 404 without a membership, 403 without a sufficient role."""
+    membership = membership_of(researcher, slug)
+    if membership is None:
+        raise Http404("There is no such study.")
+    if membership.role not in roles:
+        raise PermissionDenied("Your role in this study does not include this page.")
+    return Seat(membership.study, membership.role)
+
+
+def ownerless_study_for(researcher: Any, slug: str) -> Study:
+    """Return a study without an owner, for administrators only."""
+    if not researcher.is_superuser:
+        seat_for(researcher, slug, NO_ROLE)
+    study = ownerless_studies().filter(slug=slug).first()
+    if study is None:
+        raise Http404("There is no such study without an owner.")
+    return study
+
+
+def seated(roles: frozenset[str], *, even_when_archived: bool = False) -> Callable[[StudyView], StudyView]:
+    """Pass the view a `Seat` instead of the slug; the view's `roles` attribute serves the test of every URL.
+
+    POST requests for an archived study are rejected, unless `even_when_archived`.
+    """
+
+    def decorate(view: StudyView) -> StudyView:
+        @wraps(view)
+        def checked(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
+            seat = seat_for(request.user, slug, roles)
+            if request.method == "POST" and seat.study.archived_at is not None and not even_when_archived:
+                messages.error(request, "This study is archived and can only be read. Restore it before you change it.")
+                return redirect("studies:detail", slug=slug)
+            return view(request, seat, **kwargs)
+
+        checked.roles = roles  # type: ignore[attr-defined]
+        return checked
+
+    return decorate

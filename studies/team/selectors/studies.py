@@ -1,0 +1,87 @@
+"""Studies, members and runs for the console's lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+
+from core.models import LogEntry
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from studies.enums import Mode, ParticipantStatus, Role
+from studies.models import Condition, Study, StudyMembership
+
+
+def studies_of(researcher: Any) -> QuerySet[Study]:
+    """Return a researcher's studies, newest first, each with `role`, `n_completed` and `n_wanted`."""
+    studies: QuerySet[Study] = _listed(researcher).filter(role__isnull=False)
+    return studies
+
+
+def ownerless_studies() -> QuerySet[Study]:
+    """Return the studies without an active owner, newest first, for administrators to take over."""
+    return Study.objects.filter(_is_ownerless()).order_by("-created_at", "-pk")
+
+
+def studies_shown_to(researcher: Any) -> QuerySet[Study]:
+    """As `studies_of`; administrators also see the studies without an owner, whose `role` may be None."""
+    if not researcher.is_superuser:
+        return studies_of(researcher)
+    studies: QuerySet[Study] = _listed(researcher).filter(Q(role__isnull=False) | Q(_is_ownerless()))
+    return studies
+
+
+def _is_ownerless() -> Any:
+    owners = StudyMembership.objects.filter(study=OuterRef("pk"), role=Role.OWNER, researcher__is_active=True)
+    return ~Exists(owners)
+
+
+def _listed(researcher: Any) -> Any:
+    """Annotate every study for the lists."""
+    own = StudyMembership.objects.filter(study=OuterRef("pk"), researcher=researcher)
+    wanted = Condition.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(total=Sum("target"))
+    is_completed = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
+    return (
+        Study.objects.annotate(role=Subquery(own.values("role")[:1]))
+        .annotate(n_completed=Count("participants", filter=is_completed, distinct=True))
+        .annotate(n_wanted=Subquery(wanted.values("total")[:1]))
+        .select_related("dataset_version__dataset")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def membership_of(researcher: Any, slug: str) -> StudyMembership | None:
+    """Return a researcher's membership in the study with that slug, or None."""
+    return (
+        StudyMembership.objects.filter(researcher=researcher, study__slug=slug)
+        .select_related("study__dataset_version__dataset", "study__run")
+        .first()
+    )
+
+
+def readable_studies(researcher: Any) -> QuerySet[Study]:
+    """Return the studies that a researcher owns or analyses, by title."""
+    roles = (Role.OWNER, Role.ANALYST)
+    return Study.objects.filter(memberships__researcher=researcher, memberships__role__in=roles).order_by("title", "pk")
+
+
+def members_of(study: Study) -> QuerySet[StudyMembership]:
+    """Return the members of a study, owners first."""
+    return study.memberships.select_related("researcher", "condition").order_by("-role", "researcher__email")
+
+
+def log_of(study: Study, n: int = 20) -> QuerySet[LogEntry]:
+    """Return the newest entries of a study's log: status, design and member changes."""
+    entries = LogEntry.objects.filter(kind="studies.study", object_id=study.pk)
+    return entries.select_related("actor").order_by("-at", "-id")[:n]
+
+
+def runs_to_study() -> QuerySet[EvaluationRun]:
+    """Return the runs whose models can be used in a study, newest first."""
+    return (
+        EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED, folds=[], protocol__name="one-plus-random")
+        .select_related("version__dataset")
+        .annotate(n_algorithms=Count("algorithms"))
+        .order_by("-finished_at", "-pk")
+    )

@@ -1,0 +1,81 @@
+"""Members of a study and their roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from core.errors import ParallaxError
+from core.transitions import record
+from studies.enums import Role
+from studies.models import Condition, Study, StudyMembership
+
+
+def _require_an_owner(study: Study) -> None:
+    if not study.memberships.filter(role=Role.OWNER).exists():
+        raise ParallaxError("study.last_owner", "A study needs an owner. Make another member an owner first.")
+
+
+def has_owner(study: Study) -> bool:
+    """Whether the study has an owner with an active account."""
+    return study.memberships.filter(role=Role.OWNER, researcher__is_active=True).exists()
+
+
+@transaction.atomic
+def take_over(*, study: Study, actor: Any) -> None:
+    """Make an administrator the owner of a study that has none; recorded.
+
+    Raises `study.not_administrator`, `study.has_owner`.
+    """
+    if not actor.is_superuser:
+        raise ParallaxError("study.not_administrator", "Only an administrator can take over a study without an owner.")
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if has_owner(study):
+        raise ParallaxError("study.has_owner", "This study has an owner. Ask the owner to add you as a member.")
+    StudyMembership.objects.update_or_create(
+        study=study, researcher=actor, defaults={"role": Role.OWNER, "condition": None}
+    )
+    record(
+        study,
+        reason="Taken over by an administrator: the study had no owner.",
+        actor=actor,
+        researcher=actor.pk,
+        role=Role.OWNER,
+    )
+
+
+@transaction.atomic
+def add_member(
+    *, study: Study, email: str, role: str, condition: Condition | None = None, actor: Any = None
+) -> StudyMembership:
+    """Add a researcher to a study, or change their role.
+
+    `condition` is the condition of a nested interviewer. Raises
+    `study.unknown_researcher`, `study.unknown_role`, `study.last_owner`.
+    """
+    if role not in Role.values:
+        raise ParallaxError("study.unknown_role", f"A role is one of {', '.join(Role.values)}; got {role!r}.")
+    researcher = get_user_model().objects.filter(email=email.strip().lower(), is_active=True).first()
+    if researcher is None:
+        raise ParallaxError("study.unknown_researcher", f"There is no account with the address {email}.")
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    membership, _created = StudyMembership.objects.update_or_create(
+        study=study,
+        researcher=researcher,
+        defaults={"role": role, "condition": condition if role == Role.INTERVIEWER else None},
+    )
+    _require_an_owner(study)
+    record(study, reason="Member added or changed.", actor=actor, researcher=researcher.pk, role=role)
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, study: Study, membership: StudyMembership, actor: Any = None) -> None:
+    """Remove a researcher from a study; raises `study.last_owner` for the only owner."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    researcher_id = membership.researcher_id
+    membership.delete()
+    _require_an_owner(study)
+    record(study, reason="Member removed.", actor=actor, researcher=researcher_id)

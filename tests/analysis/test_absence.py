@@ -1,0 +1,105 @@
+"""Novelty without its overlap, one family of correlations, and no claim of absence from a test without significance."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from analysis.enums import VARIABLE_OF, VARIABLES
+from analysis.narrative import effects as narrative
+from analysis.results.follow_up import CorrelatedVariables, NoveltyCorrelation
+from analysis.selectors.inputs import Answers, Person
+from analysis.services import build_report
+from analysis.services.correlations import correlations_of, part_whole_correlation
+from analysis.services.perceived import study_variable
+from inference.results import Undefined
+from studies.models import Study, StudyMembership
+from tests.analysis.test_degenerate import words_of
+from tests.factories.analysis import plant
+
+ABSENCE = re.compile(
+    r"did not differ|do(es)? not differ|(is|are) unrelated|no two algorithms differ|algorithms are equal|one-sided|"
+    r"(there is|has|have) no (effect|relation|difference) (of|on|between|in)|makes? no difference|"
+    r"would have been (significant|told apart)",
+    re.IGNORECASE,
+)
+NEUTRAL = {"TopPop": [3, 4, 2, 3, 4], "CorNgr": [3, 2, 4, 4, 3], "PureSVD4": [4, 3, 3, 2, 4]}
+DEGENERATE = {
+    "neutral": NEUTRAL,
+    "no variance": {name: [3, 3, 3] for name in NEUTRAL},
+    "one constant": {**NEUTRAL, "TopPop": [3, 3, 3, 3, 3]},
+    "one participant": {**NEUTRAL, "CorNgr": [3]},
+}
+
+
+def independent_answers(unwatched: float, unheard: float, n: int = 3000) -> Answers:
+    """Participants in two conditions whose answers about five items each are independent."""
+    rng = np.random.default_rng(20)
+    new = rng.random((n, 5)) < unwatched
+    unknown = new & (rng.random((n, 5)) < unheard)
+    people = tuple(
+        Person(condition="AB"[row % 2], n_items=5, accuracy_sum=15, fon_sum=int(new[row].sum()),
+               son_sum=int(unknown[row].sum()), satisfaction=3, n_liking=0, liking_sum=0, n_interest=5, interest_sum=15)
+        for row in range(n)
+    )  # fmt: skip
+    return Answers(("A", "B"), people, (), 10 * n, 0, 0)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("unwatched", "unheard", "r"), [(0.457, 0.457, 0.56), (0.5, 0.5, 0.577)])
+def test_independent_answers_correlate_as_part_and_whole(unwatched: float, unheard: float, r: float) -> None:
+    answers = independent_answers(unwatched, unheard)
+    (pair,), novelty = correlations_of(answers, [VARIABLE_OF["fon"], VARIABLE_OF["son"]])
+    assert novelty is not None
+    assert not isinstance(pair.within, Undefined)
+    assert not isinstance(novelty.within, Undefined)
+    assert pair.within.coefficient == pytest.approx(r, abs=0.03)
+    assert part_whole_correlation(answers) == pytest.approx(r, abs=0.02)
+    assert abs(novelty.within.coefficient) < 0.05
+    assert novelty.n_without == sum(not person.fon_sum for person in answers.people)
+    sentence = narrative.novelty([pair], novelty)
+    assert sentence.startswith("First-order novelty and the share unheard of among unwatched items: within algorithms")
+    assert "is inflated, because every item of second-order novelty also counts in first-order novelty" in sentence
+    assert "is inflated" in narrative.novelty([pair])  # a report of an older version
+
+
+@pytest.mark.unit
+def test_correlations_are_one_family() -> None:
+    correlations, novelty = correlations_of(independent_answers(0.5, 0.5, 60), VARIABLES[1:3])
+    assert novelty is not None
+    pairs: list[CorrelatedVariables | NoveltyCorrelation] = [*correlations, novelty]
+    tests = [
+        (result.p, corrected)
+        for pair in pairs
+        for name in ("overall", "within", "between")
+        if not isinstance(result := getattr(pair, name), Undefined)
+        and (corrected := getattr(pair.p_holm, name)) is not None
+    ]
+    smallest = min(tests)
+    assert smallest[1] == pytest.approx(min(1, smallest[0] * len(tests)))
+    assert all(corrected >= p for p, corrected in tests)
+    assert "one family" in narrative.correlation_family(correlations)
+
+
+@pytest.mark.unit
+def test_detectable_difference_exceeds_the_smallest_significant_one() -> None:
+    people = independent_answers(0.5, 0.5, 60)
+    result, _ranking = study_variable(people, VARIABLE_OF["fon"], np.random.default_rng(1), resamples=200)
+    assert result.detectable_difference is not None
+    assert result.smallest_significant is not None
+    assert result.detectable_difference[0] > 1.3 * result.smallest_significant[0]
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize("ratings", DEGENERATE.values(), ids=DEGENERATE)
+def test_no_sentence_claims_absence(study: Study, client: Client, ratings: dict[str, list[int]]) -> None:
+    plant(study, ratings)
+    report = build_report(study=study)
+    client.force_login(StudyMembership.objects.filter(study=study)[0].researcher)
+    page = words_of(client.get(report.get_absolute_url()).content.decode())
+    assert "Correlations between measures" in page
+    assert ABSENCE.findall(page) == []

@@ -1,0 +1,105 @@
+"""Results as dataclasses and as JSON: what is read is written again as it was, older and unknown keys included."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from analysis.results.codec import codec_of, decode, encode, stored
+from analysis.results.plan import Deviation, HandExclusions, OtherAlpha, OtherSize, ReportPlan
+from analysis.results.provenance import Provenance
+from analysis.results.report import Results
+from analysis.services import build_report
+from core.errors import DataError
+from inference.results import Interval, Undefined
+from studies.models import Study
+from studies.monitoring.services.exclusions import exclude
+from tests.factories.analysis import plant, planted_person
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    """Two keys that join those of their owner."""
+
+    low: float
+    ends: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    """One field of every kind."""
+
+    renamed: int = field(metadata=stored("other_key"))
+    words: str = field(default="", metadata=stored(is_omitted=True))
+    inner: Inner = field(metadata=stored(is_flat=True))
+    interval: Interval | Undefined
+    by_name: dict[str, tuple[Interval, ...]]
+
+
+PLAIN: dict[str, Any] = {
+    "other_key": 3,
+    "low": 1,
+    "ends": [0.5, 1.5],
+    "interval": {"is_defined": True, "low": 0.0, "high": 1.0},
+    "by_name": {"A": [{"low": 0.0, "high": 2.0}], "B": []},
+}
+
+
+@pytest.mark.unit
+def test_fields_are_stored_under_their_keys() -> None:
+    value = decode(Outer, PLAIN)
+    assert (value.renamed, value.words, value.inner.ends) == (3, "", (0.5, 1.5))
+    assert value.by_name == {"A": (Interval(0.0, 2.0),), "B": ()}
+    assert encode(Outer, value) == PLAIN
+    assert encode(Outer, decode(Outer, {**PLAIN, "words": "some"}))["words"] == "some"
+
+
+@pytest.mark.unit
+def test_a_result_that_does_not_exist_keeps_its_reason() -> None:
+    codec = codec_of(Interval | Undefined)
+    for plain in (
+        {"is_defined": False, "reason": "Nobody varies.", "procedure": "t"},
+        {"is_defined": False, "reason": "Nobody varies."},
+    ):
+        assert codec.encode(codec.decode(plain)) == plain
+
+
+@pytest.mark.unit
+def test_members_of_a_union_are_named_by_their_kind() -> None:
+    deviations: tuple[Deviation, ...] = (
+        OtherAlpha(planned=0.05, actual=0.01),
+        HandExclusions(n=2, words=""),
+        OtherSize(target=6, analysed=5, under_way=1, conditions=()),
+    )
+    codec = codec_of(tuple[Deviation, ...])
+    plain = codec.encode(deviations)
+    assert plain[0] == {"of": "alpha", "planned": 0.05, "done": 0.01}
+    assert "extensions" not in plain[2]
+    assert codec.decode(plain) == deviations
+
+
+@pytest.mark.unit
+def test_a_missing_key_is_named() -> None:
+    with pytest.raises(DataError, match="lack 'other_key' of Outer"):
+        decode(Outer, {key: value for key, value in PLAIN.items() if key != "other_key"})
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize("answers", [{}, {"TopPop": [4, 5, 4, 5], "CorNgr": [2, 1, 2, 3], "PureSVD4": [2, 1, 1, 2]}])
+def test_a_report_is_written_as_it_was_read(study: Study, answers: dict[str, list[int]]) -> None:
+    plant(study, answers)
+    if answers:
+        exclude(participant=planted_person(study, "TopPop", [1] * 5, 1), reason="Under age")
+    report = build_report(study=study)
+    assert encode(Results, report.read_results()) == report.results
+    assert encode(ReportPlan, report.read_plan()) == report.plan
+    assert encode(Provenance, report.read_provenance()) == report.provenance
+    older = copy.deepcopy(report.results) | {"a_later_key": 1}
+    for key in ("planned", "exclusions", "power", "effects", "nested", "crossed", "correlations"):
+        del older[key]
+    results = decode(Results, older)
+    assert (results.planned, results.exclusions, results.power, results.nested, results.crossed) == (None,) * 5

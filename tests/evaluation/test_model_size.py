@@ -1,0 +1,154 @@
+"""The command that compares sizes."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from core.errors import ParallaxError
+from evaluation import charts
+from evaluation.management import progress_line
+from evaluation.management.commands import choose
+from evaluation.models import TrainedModel
+from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.services.model_size import choose_size
+from recommenders.choosing import Choice, Size
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run, make_run_at
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+GIVEN: dict[str, Any] = {
+    "algorithm": "aspect",
+    "values": [2, 4],
+    "params": {"iterations": "20"},
+    "share": 0.1,
+    "rule": "best",
+    "seed": 1,
+    "threads": 1,
+}
+
+
+def call(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("choose", *arguments, stdout=out)
+    return out.getvalue()
+
+
+@pytest.mark.slow
+def test_command_prints_the_table_and_what_to_pass_and_stores_nothing(tmp_path: Path) -> None:
+    version = make_version()
+    file, drawing = tmp_path / "choice.json", tmp_path / "choice.svg"
+    said = call(
+        *("small", "--algorithm", "aspect", "--values", "2,4", "--param", "iterations=20"),
+        *("--json", str(file), "--svg", str(drawing)),
+    )
+    found = json.loads(file.read_text())
+    assert found["dataset_hash"] == version.content_hash
+    assert [size["value"] for size in found["sizes"]] == [2, 4]
+    assert found["params"] == {"iterations": "20"}
+    assert f"Train it with --param classes={found['chosen']}." in said
+    rows = [line.split() for line in said.splitlines() if line.strip()[:1].isdigit() and "held out" not in line]
+    assert [row[:4] for row in rows] == [
+        [str(size["value"]), f"{size['score']:.5f}", f"{size['standard_error']:.5f}", str(size["epochs"])]
+        for size in found["sizes"]
+    ]
+    assert [row[4:] for row in rows] == [["chosen"] if int(row[0]) == found["chosen"] else [] for row in rows]
+    assert f"{found['n_held_out']:,} ratings of {found['n_people']:,} users were held out." in said
+    assert "The best size is at the end of the range" in said
+    assert "Aspect is chosen with" in drawing.read_text()
+    assert not TrainedModel.objects.exists()
+
+
+def test_content_and_usual_sizes() -> None:
+    make_version()
+    said = call("small", "--algorithm", "lsa", "--rule", "smallest-near")
+    assert "is the smallest within one standard error of the best" in said
+
+
+def test_run_gives_its_training_side_alone() -> None:
+    run = make_run_at("running")
+    run.refresh_from_db()
+    on_run = choose_size(version=run.version, run=run, **GIVEN)
+    on_all = choose_size(version=run.version, **GIVEN)
+    training = training_rows(cases_of(run).training_digest)
+    assert on_run.n_held_out <= 0.1 * training.n_ratings
+    assert on_run != on_all
+    said = call("small", "--algorithm", "aspect", "--values", "2,4", "--param", "iterations=20", "--run", str(run.pk))
+    assert f"{on_run.n_held_out:,} ratings of" in said
+
+
+def test_run_that_does_not_serve_is_refused() -> None:
+    run = make_run()
+    with pytest.raises(ParallaxError, match="has no test cases yet"):
+        choose_size(version=run.version, run=run, **GIVEN)
+    other = make_version(name="other", seed=9)
+    with pytest.raises(ParallaxError) as refused:
+        choose_size(version=other, run=run, **GIVEN)
+    assert refused.value.code == "choice.other_dataset"
+
+
+def test_too_large_a_size_is_refused_before_anything(settings: Any) -> None:
+    version = make_version()
+    settings.MEMORY_LIMIT = 1000
+    with pytest.raises(ParallaxError) as refused:
+        choose_size(version=version, **GIVEN)
+    assert refused.value.code == "model.too_large"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "no dataset called 'nothing'"),
+        (["small", "--algorithm", "toppop"], "no size to choose for 'toppop'"),
+        (["small", "--values", "2,many"], "--values 2,many is not valid"),
+        (["small", "--values", "2"], "at least two values"),
+        (["small", "--param", "iterations"], "--param iterations is not valid"),
+        (["small", "--param", "speed=3"], "no parameter speed"),
+        (["small", "--run", "999999"], "Run 999999 not found"),
+        (["small", "--json", "/nowhere/at/all/choice.json"], "The folder /nowhere/at/all"),
+    ],
+)
+def test_command_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
+    make_version()
+    with pytest.raises(CommandError, match=words):
+        call(arguments[0], "--algorithm", "aspect", *arguments[1:])
+
+
+def test_command_that_is_interrupted_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_version()
+
+    def interrupt(self: object, share: float, what: str, /) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress_line.ProgressLine, "update", interrupt)
+    with pytest.raises(CommandError, match=r"^Stopped\. Nothing was chosen\.$") as ended:
+        call("small", "--algorithm", "aspect", "--values", "2,4")
+    assert ended.value.returncode == 130
+
+
+def test_lines_hint_at_larger_values_only_at_an_end() -> None:
+    def said(scores: list[float]) -> str:
+        sizes = tuple(Size(value, score, 0.1, None) for value, score in zip((2, 5, 9), scores, strict=True))
+        best = max(sizes, key=lambda size: size.score).value
+        choice = Choice("lsa", "factors", "Area", True, sizes, 10, 5, "best", best)
+        return "\n".join(choose.lines(choice, "LSA"))
+
+    assert "try larger values too" in said([0.1, 0.2, 0.3])
+    assert "try smaller values too" in said([0.3, 0.2, 0.1])
+    assert "is at the end" not in said([0.1, 0.3, 0.2])
+
+
+def test_chart_is_on_the_objective_side_and_not_forced_to_begin_at_zero() -> None:
+    spec = charts.score_by_size("Aspect", [(2, -7.4), (5, -7.3)], parameter="classes", criterion="Log", chosen=5)
+    assert set(spec) == {"light", "dark"}
+    told = spec["light"]["usermeta"]
+    assert told["title"] == "Aspect is chosen with classes=5, at -7.3000" or "5" in told["title"]
+    assert '"domain": [-7.4, -7.3]' in json.dumps(spec["light"])
+    assert "length of the list" not in json.dumps(spec["light"])
