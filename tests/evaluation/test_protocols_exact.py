@@ -24,6 +24,7 @@ from evaluation.protocols.exact import (
 )
 from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.registry import protocol
+from tests.factories.kernels import interpreted_of
 from tests.factories.splits import probe
 
 pytestmark = pytest.mark.unit
@@ -155,15 +156,15 @@ def test_closed_form_does_the_same_compiled_and_interpreted():
     for negatives in (20, 99):
         compiled, interpreted = np.empty((12, 7)), np.empty((12, 7))
         kernels.exact_hits(above, tied, n_all, negatives, 8, logs, compiled)
-        kernels.exact_hits.py_func(above, tied, n_all, negatives, 8, logs, interpreted)
+        interpreted_of(kernels.exact_hits)(above, tied, n_all, negatives, 8, logs, interpreted)
         assert compiled == pytest.approx(interpreted, abs=1e-12)
     one, two = np.empty(9), np.empty(9)
     kernels.below_or_at(50, 30, 30, logs, one)
-    kernels.below_or_at.py_func(50, 30, 30, logs, two)
+    interpreted_of(kernels.below_or_at)(50, 30, 30, logs, two)
     assert one == pytest.approx(two)
     assert one == pytest.approx(stats.hypergeom.cdf(range(9), 50, 30, 30), abs=1e-12)
     sums = [np.empty(4), np.empty(4)]
-    for how, out in zip((kernels.sum_of_hits, kernels.sum_of_hits.py_func), sums, strict=True):
+    for how, out in zip((kernels.sum_of_hits, interpreted_of(kernels.sum_of_hits)), sums, strict=True):
         how(50, 51, 20, logs, np.empty(5), out)
     assert sums[0] == pytest.approx(sums[1])
 

@@ -18,6 +18,7 @@ from evaluation.protocols import kernels
 from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.one_plus_random import Counts, count_candidates
 from evaluation.splitting.draws import draw_keys, mixed, stream_key
+from tests.factories.kernels import interpreted_of
 from tests.factories.splits import probe
 
 pytestmark = pytest.mark.unit
@@ -272,33 +273,33 @@ def test_kernels_do_the_same_compiled_and_interpreted(negatives):
     scores = np.random.default_rng(9).integers(0, 9, (6, 80)).astype(np.float64)
     key = stream_key(cases.seed, "candidates")
     with np.errstate(over="ignore"):  # words wrap around, which numpy remarks on for single numbers
-        assert kernels.mixed.py_func(key) == kernels.mixed(key)
+        assert interpreted_of(kernels.mixed)(key) == kernels.mixed(key)
         none = np.empty(0, dtype=np.int32)
         for case, (user, item) in enumerate(zip(cases.users, cases.items, strict=True)):
             rated = cases.rated_items[cases.rated_indptr[user] : cases.rated_indptr[user + 1]]
             drawn = np.empty(min(negatives, 80), dtype=np.int32)
-            size = kernels.draw_candidates.py_func(
+            size = interpreted_of(kernels.draw_candidates)(
                 key, user, item, rated, none, negatives, np.empty(80, dtype=np.bool_), drawn
             )
             assert np.array_equal(np.sort(drawn[:size]), cases.candidates(case))
         drawn = np.zeros((len(cases), 10), dtype=np.uint8)
         rated = (cases.rated_indptr, cases.rated_items)
-        kernels.draw_bitmaps.py_func(key, cases.users, cases.items, negatives, *rated, none, 80, drawn)
+        interpreted_of(kernels.draw_bitmaps)(key, cases.users, cases.items, negatives, *rated, none, 80, drawn)
         assert np.array_equal(drawn, cases.bitmaps(np.arange(len(cases))))
         popularity = np.random.default_rng(10).integers(0, 3, 80)
         tables = [np.zeros((len(cases), 5), dtype=np.int32) for _ in range(2)]
         rows = cases.users.astype(np.int64)
         arguments = (cases.users, cases.items, drawn, *rated, none, scores, rows, popularity, *tables)
-        assert kernels.count_cases.py_func(*arguments) == -1
+        assert interpreted_of(kernels.count_cases)(*arguments) == -1
         places = count_candidates(cases, slice(None), scores[np.unique(rows)], np.unique(rows), popularity)
         for table, counts in zip(tables, (places.sampled, places.everyone), strict=True):
             for column, name in enumerate(("above", "tied", "before", "scored", "n_items")):
                 assert np.array_equal(table[:, column], getattr(counts, name))
         first = int(np.searchsorted(cases.users, cases.users[-1]))
         scores[cases.users[-1], cases.items[first]] = np.nan
-        assert kernels.count_cases.py_func(*arguments) == first
+        assert interpreted_of(kernels.count_cases)(*arguments) == first
         scores[cases.users[-1]] = np.nan
-        assert kernels.count_cases.py_func(*arguments) == first
+        assert interpreted_of(kernels.count_cases)(*arguments) == first
 
 
 class TakenItems:
@@ -327,7 +328,7 @@ def test_draws_reject_the_words_that_would_favour_the_first_items():
     key = stream_key(11, "candidates")
     drawn = np.empty(200, dtype=np.int64)
     with np.errstate(over="ignore"):
-        kernels.draw_candidates.py_func(
+        interpreted_of(kernels.draw_candidates)(
             key, 0, 1, np.array([1]), np.array([], dtype=int), 200, TakenItems(n_items), drawn
         )
     stream = draw_keys(key, [0], [1])
@@ -492,7 +493,7 @@ def test_closed_items_and_the_test_item_are_no_candidates():
     with np.errstate(over="ignore"):
         for draw, count in (
             (kernels.draw_bitmaps, kernels.count_cases),
-            (kernels.draw_bitmaps.py_func, kernels.count_cases.py_func),
+            (interpreted_of(kernels.draw_bitmaps), interpreted_of(kernels.count_cases)),
         ):
             drawn = np.zeros((1, 2), dtype=np.uint8)
             draw(np.uint64(3), users, items, 20, *rated, closed, 10, drawn)

@@ -207,17 +207,17 @@ def test_a_session_for_another_device_shows_its_link_once(owner: User) -> None:
     study = make_study(owner=owner)
     client = _signed_in(_interviewer(study))
     url = reverse("studies:interview", args=[study.slug])
-    page = client.post(url, {"place": "Room 12", "label": "B1", "where": "elsewhere"})
+    page = client.post(url, {"place": "Room 12", "label": "Booth 7, left", "where": "elsewhere"})
     link = tree(page).xpath("string(//code[@id='link'])")
     assert Client().get(link).status_code == 200
     assert "/link/" not in client.get(url).text
-    assert "B1" in client.get(url).text
+    assert "Booth 7, left" in client.get(url).text
     assert "A place or label" not in page.text
     too_long = client.post(url, {"label": "x" * 201})
     assert PersonalLink.objects.count() == 1
     assert "at most 200" in too_long.text
     stranger = _signed_in(_interviewer(study))
-    assert "B1" not in stranger.get(url).text
+    assert "Booth 7, left" not in stranger.get(url).text
     study.conditions.update(target=0)
     full = client.post(url, {"where": "here"})
     assert "the number of participants it needs" in full.text
