@@ -149,13 +149,14 @@ def directions(coded: Sequence[int]) -> Integers:
     int64 array, shape (n (n - 1) / 2,)
         1 where j has the larger value, -1 where i has, 0 for a tie.
     """
-    first, second = _pair_places(len(coded))
+    first, second = pair_places(len(coded))
     array = np.array(coded, dtype=np.int64)
     return np.asarray(np.sign(array[second] - array[first]), dtype=np.int64)
 
 
 @lru_cache(maxsize=16)
-def _pair_places(n: int) -> tuple[Integers, Integers]:
+def pair_places(n: int) -> tuple[Integers, Integers]:
+    """Positions of both members of every pair (i, j), i < j, of `n` values."""
     pairs = np.array(list(combinations(range(n), 2)), dtype=np.int64)
     return pairs[:, 0], pairs[:, 1]
 

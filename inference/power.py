@@ -116,8 +116,8 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
     from scipy import special
 
     check_design(conditions, alpha)
-    _check_participants(n_per_condition)
-    _check_effect(f, may_be_zero=True)
+    check_participants(n_per_condition)
+    check_effect(f, may_be_zero=True)
     total = conditions * n_per_condition
     between, within = conditions - 1, total - conditions
     critical = float(special.fdtri(between, within, 1 - alpha))
@@ -170,7 +170,7 @@ def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: fl
     (33, 231, 0.8138)
     """
     check_design(conditions, alpha)
-    _check_effect(f)
+    check_effect(f)
     _check_power(power, alpha)
     if _power(conditions, LARGEST_N, f, alpha) < power:
         raise ParameterError(
@@ -221,7 +221,7 @@ def detectable_effect(
 
     check_design(conditions, alpha)
     _check_power(power, alpha)
-    _check_participants(n_per_condition)
+    check_participants(n_per_condition)
     f = float(
         optimize.brentq(
             lambda effect: _power(conditions, n_per_condition, effect, alpha) - power, 1e-9, LARGEST_F, xtol=1e-13
@@ -310,14 +310,16 @@ def _power(conditions: int, n: int, f: float, alpha: float) -> float:
     return 1.0 if math.isnan(power) else min(max(power, 0.0), 1.0)
 
 
-def _check_participants(n: int) -> None:
+def check_participants(n: int) -> None:
+    """Raise ParameterError unless `n` is a whole number of at least 2."""
     if n != int(n):
         raise ParameterError(f"The number of participants per condition is a whole number; got {n:g}.")
     if n < 2:
         raise ParameterError(f"Power needs at least two participants in each condition; got {n}.")
 
 
-def _check_effect(f: float, *, may_be_zero: bool = False) -> None:
+def check_effect(f: float, *, may_be_zero: bool = False) -> None:
+    """Raise ParameterError unless `f` is above 0 and at most `LARGEST_F`."""
     if not ((f > 0 or (may_be_zero and f == 0)) and f <= LARGEST_F):
         raise ParameterError(f"An effect must be above 0 and at most {LARGEST_F:g}; got {f:g}.")
 

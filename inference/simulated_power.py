@@ -94,10 +94,11 @@ def simulated_power(
             undefined += 1
         elif between / (k - 1) >= critical * within / (k * (n - 1)):
             hits += 1
-    return SimulatedPower(hits / repetitions, _wilson(hits, repetitions), repetitions, undefined)
+    return SimulatedPower(hits / repetitions, wilson(hits, repetitions), repetitions, undefined)
 
 
-def _wilson(hits: int, n: int) -> Interval:
+def wilson(hits: int, n: int) -> Interval:
+    """The 95% interval of Wilson (1927) for a share of `hits` in `n`."""
     from scipy import special
 
     z = float(special.ndtri(0.975))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import html
 import json
 from typing import Any
 
@@ -11,7 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from core.errors import ParallaxError, ParameterError
+from evaluation.models import EvaluationRun
 from inference.power import anova_power
+from inference.primary_power import contrast_power
 from inference.results import Interval
 from inference.simulated_power import SimulatedPower
 from studies.allocation.assignment.wording import quotas_from_text
@@ -23,6 +26,8 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import launch_problems
 from studies.enums import Mode, Role
 from studies.models import Study
+from tests.factories.catalog import make_half_stars_version
+from tests.factories.evaluation import make_run_at
 from tests.factories.studies import add_conditions, assigned, make_study
 
 database = [pytest.mark.integration, pytest.mark.django_db]
@@ -241,6 +246,44 @@ class TestPower:
         response = _owner(draft).get(_url("power", draft), change)
         assert said in response.content.decode()
         assert "plan" not in response.context
+
+    def test_the_primary_rank_correlation_has_its_own_power_with_the_errors_of_the_run(self) -> None:
+        run = make_run_at(
+            "succeeded",
+            version=make_half_stars_version(),
+            algorithms="toppop,corngr,random,ease,puresvd:factors=2",
+        )
+        study = make_study(run=run, status="draft", per_condition=30)
+        response = _owner(study).get(_url("power", study), {"f": "0.4"})
+        told = response.context["primary_power"]
+        assert "truly rank the conditions as recall at 5 does, evenly spaced with f = 0.40" in told
+        assert "significant at α = .05 (τ_b ≥ 1.00)" in told
+        assert "each offline value varying by its own standard error" in told
+        assert "because the offline values are uncertain" in told
+        assert told in html.unescape(response.content.decode())
+        assert told == planning.primary_power_sentence(study, n=30, f=0.4, alpha=0.05)
+        assert (
+            planning.primary_power_sentence(study, n=30, f=0.25, alpha=0.05)
+            in planning.preregistration_plan(study).power
+        )
+        EvaluationRun.objects.filter(pk=run.pk).update(status="running")
+        study = Study.objects.get(pk=study.pk)
+        assert "the offline values taken as known" in planning.primary_power_sentence(study, n=30, f=0.4, alpha=0.05)
+
+    def test_the_primary_contrast_has_the_power_of_its_t_test(self, draft: Study) -> None:
+        first, second = draft.conditions.order_by("position").values_list("label", flat=True)[:2]
+        contrast = {"higher": [first], "lower": [second], "sides": 1}
+        change_design(study=draft, settings={"primary": {**draft.settings["primary"], "contrast": contrast}})
+        draft.refresh_from_db()
+        power = contrast_power(1, 1, 7, 30, 0.2, sides=1).power
+        told = planning.primary_power_sentence(draft, n=30, f=0.2, alpha=0.05)
+        assert f"{first} against {second} (one-sided, α = .05), has a power of {sentences.share(power)}" in told
+
+    def test_three_conditions_can_never_be_significant(self) -> None:
+        study = make_study(status="draft", per_condition=30)
+        add_conditions(study, 3)
+        told = planning.primary_power_sentence(study, n=30, f=0.4, alpha=0.05)
+        assert told.startswith("The primary test has no power")
 
     def test_one_condition_has_no_power(self) -> None:
         study = make_study(status="draft", per_condition=1)

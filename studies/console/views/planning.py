@@ -60,6 +60,9 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
         "eta_squared": share(plan.smallest.eta_squared),
         "sensitivity_noncentrality": plan.smallest.f**2 * plan.planned.n_total,
         "sentences": [needed_sentence(plan.needed), planned_sentence(plan.planned, plan.smallest)],
+        "primary_power": planning.primary_power_sentence(
+            seat.study, n=cleaned["planned"], f=cleaned["f"], alpha=cleaned["alpha"]
+        ),
         "simulated": simulated,
         "simulated_sentence": simulated_sentence(
             simulated.power, simulated.means, simulated.sd, simulated.f, simulated.n, simulated.items

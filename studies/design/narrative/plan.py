@@ -10,11 +10,12 @@ from collections.abc import Mapping
 
 from inference.agreement import smallest_exact_p
 from inference.power import AnovaPower, DetectableEffect
+from inference.primary_power import ContrastPower, RankPower
 from inference.simulated_power import SimulatedPower
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
-from studies.plans import SCALE_PREFIX, AnalysisPlan, Contrast
+from studies.plans import SCALE_PREFIX, AnalysisPlan, Contrast, in_text
 
 LEAST_RANKED = 2
 PERCEIVED_LABELS = {
@@ -253,6 +254,71 @@ def planned_sentence(plan: AnovaPower, smallest: DetectableEffect) -> str:
         f"is {share(plan.power)}. The smallest effect found with a power of {share(smallest.power)} is "
         f"f = {smallest.f:.2f} (η² = {share(smallest.eta_squared)}): the highest and the lowest condition "
         f"{smallest.difference_in_sd:.2f} standard deviations apart, all others midway."
+    )
+
+
+def rank_power_sentence(found: RankPower, *, n: int, f: float, alpha: float, metric: str, is_measured: bool) -> str:
+    """State the power of a rank correlation as the primary test.
+
+    Parameters
+    ----------
+    n : int
+        Participants per condition.
+    f : float
+        Effect size stated for the perceived means.
+    metric : str
+        From `metric_label`.
+    is_measured : bool
+        Whether the offline values and their errors are those of a run; otherwise they count as known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from inference.primary_power import rank_power
+    >>> values = [0.1, 0.2, 0.3, 0.4, 0.5]
+    >>> found = rank_power(values, [0.0] * 5, 30, 0.25, rng=np.random.default_rng(1))
+    >>> said = rank_power_sentence(found, n=30, f=0.25, alpha=0.05, metric="Recall at 5", is_measured=False)
+    >>> said.startswith("If participants truly rank the conditions as recall at 5 does")
+    True
+    """
+    if found.least_tau is None:
+        return (
+            f"The primary test has no power: no order of so few conditions is significant at α = {level(alpha)}, "
+            "whatever the number of participants."
+        )
+    offline = (
+        "each offline value varying by its own standard error, independently of the others"
+        if is_measured
+        else "the offline values taken as known"
+    )
+    ceiling = (
+        f" With any number of participants it would not exceed {share(found.ceiling)}, because the offline values are "
+        "uncertain."
+        if found.ceiling < 1
+        else ""
+    )
+    return (
+        f"If participants truly rank the conditions as {in_text(metric)} does, evenly spaced with f = {f:.2f}, τ_b is "
+        f"positive and significant at α = {level(alpha)} (τ_b ≥ {share(found.least_tau)}) in {share(found.power)} of "
+        f"{found.repetitions:,} simulated studies with {n:,} participants per condition, 95% CI "
+        f"[{share(found.interval.low)}, {share(found.interval.high)}], {offline}.{ceiling}"
+    )
+
+
+def contrast_power_sentence(found: ContrastPower, contrast: Contrast, *, n: int, f: float, alpha: float) -> str:
+    """State the power of a planned contrast as the primary test.
+
+    Examples
+    --------
+    >>> from inference.primary_power import contrast_power
+    >>> print(contrast_power_sentence(contrast_power(1, 1, 2, 64, 0.25), Contrast(("A",), ("B",)), n=64, f=0.25, alpha=0.05))
+    With 64 participants per condition the planned contrast, A against B (two-sided, α = .05), has a power of .80 for a difference of 0.50 standard deviations, which f = 0.25 means when all other conditions lie at the grand mean.
+    """  # noqa: E501 (a sentence as it is printed)
+    sides = "one-sided" if contrast.sides == 1 else "two-sided"
+    return (
+        f"With {n:,} participants per condition the planned contrast, {contrast_in_words(contrast)} ({sides}, α = "
+        f"{level(alpha)}), has a power of {share(found.power)} for a difference of {found.difference:.2f} standard "
+        f"deviations, which f = {f:.2f} means when all other conditions lie at the grand mean."
     )
 
 

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.provenance import derived_seed, rng_for
+from evaluation.enums import RunStatus
+from evaluation.selectors.paired_tests import intervals
+from evaluation.selectors.runs import measured_algorithms
+from inference.agreement import MOST_COUNTED
 from inference.power import (
     AnovaPower,
     DetectableEffect,
@@ -15,6 +19,7 @@ from inference.power import (
     effect_of_means,
     participants_needed,
 )
+from inference.primary_power import contrast_power, rank_power
 from inference.simulated_power import SimulatedPower, simulated_power
 from studies.allocation.assignment.imbalance import Imbalance, of_every_method
 from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
@@ -24,9 +29,17 @@ from studies.allocation.assignment.traits import levels_of
 from studies.allocation.assignment.wording import quotas_as_text
 from studies.allocation.seed_text import commitment_sentence, known_sentence
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
-from studies.design.narrative.plan import metric_label, needed_sentence, perceived_labels, planned_sentence
+from studies.design.narrative.plan import (
+    contrast_power_sentence,
+    metric_label,
+    needed_sentence,
+    perceived_labels,
+    planned_sentence,
+    rank_power_sentence,
+)
 from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
 from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.reportability import positions_in, report_problems
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
@@ -40,6 +53,7 @@ MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
 CONVENTIONS = (("f = 0.10", 0.10), ("f = 0.25", 0.25), ("f = 0.40", 0.40))
 CURVE_POINTS = 40
+NORMAL_95 = 1.959964  # half the width of a 95% interval of a normal distribution, in standard errors
 MOST_DRAWS = 20_000_000  # numbers drawn for one simulation: about a second
 MOST_REPETITIONS = 2000
 FEWEST_REPETITIONS = 200
@@ -136,6 +150,48 @@ def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items
     return Simulated(tuple(means), sd, effect_of_means(means, sd), n, items, power)
 
 
+def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> str:
+    """The power of the study's own primary test for an effect `f`; empty with fewer than two conditions.
+
+    Raises ParameterError. The same design gives the same numbers.
+    """
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    primary = study.settings["primary"]
+    contrast = contrast_from(primary)
+    k = len(labels)
+    if not 2 <= k <= MOST_COUNTED:
+        return ""
+    if contrast is not None:
+        by_t = contrast_power(len(contrast.higher), len(contrast.lower), k, n, f, sides=contrast.sides, alpha=alpha)
+        return contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
+    measured = _measured(study, primary["objective"])
+    values, errors = measured or (tuple(map(float, range(k))), (0.0,) * k)
+    found = rank_power(values, errors, n, f, rng=rng_for(study.seed, "primary-power"), alpha=alpha)
+    name = metric_label(primary["objective"], study.run.n)
+    return rank_power_sentence(found, n=n, f=f, alpha=alpha, metric=name, is_measured=measured is not None)
+
+
+def _measured(study: Study, objective: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """Each condition's value of the primary metric and its standard error; None while a report could not be made.
+
+    The standard error is half the width of the bootstrap's 95% interval over 1.96, or 0 where there is no interval.
+    """
+    run = study.run
+    if run.status != RunStatus.SUCCEEDED or report_problems(study, objective):
+        return None
+    metric, _at, profile = objective.partition("@profile")
+    found = intervals(run, metric, int(profile or 0))
+    algorithms = list(measured_algorithms(run))
+    values, errors = [], []
+    for position in positions_in(study, run):
+        value, interval = found[algorithms[position].label] if position is not None else (None, None)
+        if value is None:
+            return None
+        values.append(value)
+        errors.append((interval.high - interval.low) / (2 * NORMAL_95) if interval else 0.0)
+    return tuple(values), tuple(errors)
+
+
 def _method_sentence(method: Method) -> str:
     if method.name == PERMUTED_BLOCKS:
         *most, last = ({1: "once", 2: "twice"}.get(n, f"{n} times") for n in method.multiples)
@@ -213,7 +269,11 @@ def preregistration_plan(study: Study) -> Plan:
             power=WISHED_POWER,
             alpha=analysis.alpha,
         )
-        power = (needed_sentence(planning.needed), planned_sentence(planning.planned, planning.smallest))
+        power = (
+            needed_sentence(planning.needed),
+            planned_sentence(planning.planned, planning.smallest),
+            primary_power_sentence(study, n=planned, f=planning.planned.f, alpha=analysis.alpha),
+        )
     version = study.dataset_version
     questionnaire = asked_questions(study)
     about = questionnaire.about
