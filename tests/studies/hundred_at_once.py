@@ -203,24 +203,28 @@ def pressed_again(study: Study) -> dict[str, Any]:
     entered = at_once([lambda: consenting.consent(EntryAttempt(study=study, entry_key="k" * 43))] * 20)
     people = {entry.participant.pk for entry in entered}
     person = entered[0].participant
-    accepted = at_once([lambda: enrolment.accept_about(participant=person, answers=ABOUT)] * 20)
+
+    def own() -> Participant:
+        """The participant as a request of its own reads them."""
+        return Participant.objects.select_related("study").get(pk=person.pk)
+
+    accepted = at_once([lambda: enrolment.accept_about(participant=own(), answers=ABOUT)] * 20)
     person.refresh_from_db()
     rated = []
     for item in items_of(study, 5):
-        rated += at_once([lambda item=item: ratings.rate_item(participant=person, item=item, rating=4)] * 8)
-    lists = at_once([lambda: recommending.finish_rating(participant=person)] * 20)
-    finishing.finish_recommendations(participant=person)
+        rated += at_once([lambda item=item: ratings.rate_item(participant=own(), item=item, rating=4)] * 8)
+    lists = at_once([lambda: recommending.finish_rating(participant=own())] * 20)
+    finishing.finish_recommendations(participant=own())
     given = []
     for rank in range(1, 6):
         for question in ("watched", "rating"):
             value = True if question == "watched" else 3
             given += at_once(
-                [lambda q=question, v=value, r=rank: answers.answer(participant=person, question=q, value=v, rank=r)]
-                * 6
+                [lambda q=question, v=value, r=rank: answers.answer(participant=own(), question=q, value=v, rank=r)] * 6
             )
-        given += at_once([lambda r=rank: finishing.finish_item(participant=person, rank=r)] * 6)
-    answers.answer(participant=person, question="satisfaction", value=3)
-    finished = at_once([lambda: finishing.finish(participant=person)] * 20)
+        given += at_once([lambda r=rank: finishing.finish_item(participant=own(), rank=r)] * 6)
+    answers.answer(participant=own(), question="satisfaction", value=3)
+    finished = at_once([lambda: finishing.finish(participant=own())] * 20)
     return {
         "faults": faults([*entered, *accepted, *rated, *lists, *given, *finished]),
         "participants": len(people),
