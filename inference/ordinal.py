@@ -43,7 +43,7 @@ class OrdinalEffect(Result):
     condition: str
     estimate: float  # shift on the latent scale (log odds for the logit), positive for higher answers
     se: float
-    z: float  # Wald's, as `p`
+    z: float  # Wald's statistic, with its `p`
     p: float
     ci_low: float  # 95 % interval of the shift
     ci_high: float
@@ -62,7 +62,7 @@ class OrdinalResult(Result):
     thresholds: tuple[Threshold, ...]  # one fewer than the categories
     effects: tuple[OrdinalEffect, ...]  # every condition but the reference, in the order of the data
     log_likelihood: float
-    log_likelihood_null: float  # of a model without conditions
+    log_likelihood_null: float  # that of a model without conditions
     lr: float  # likelihood ratio test of all conditions together, with `df` and `p`
     df: int
     p: float

@@ -50,10 +50,11 @@ class PartialOrder(Result):
     names: tuple[str, ...]  # in the order of the data
     tiers: dict[str, Tier]  # from the direct comparisons
     # conditions below each condition, by direct comparisons, in the order of the data
+    # Conditions below each condition, by direct comparisons, in the order of the data.
     dominates: dict[str, tuple[str, ...]]
     dominated_by: dict[str, tuple[str, ...]]  # those above it
     # better, worse: the edges of the Hasse diagram, without those that follow from others
-    covers: tuple[tuple[str, str], ...]
+    covers: tuple[tuple[str, str], ...]  # (better, worse): edges of the Hasse diagram, without those that follow
     incomparable: tuple[tuple[str, str], ...]  # pairs ordered neither by a comparison nor by a chain of comparisons
     depth: dict[str, int]  # length of the longest chain above the condition; 0 for one that is not dominated
     locations: dict[str, float]  # positions in the diagram: the mean, or the location that the test compares
@@ -64,7 +65,7 @@ class PartialOrder(Result):
     is_empty: bool  # no pair is significant: no order can be claimed
     higher_is_better: bool  # whether the larger location dominates
     # the comparisons behind the order; not in ``as_dict()``
-    pairs: tuple[Pair, ...] = field(metadata={"in_json": False})
+    pairs: tuple[Pair, ...] = field(metadata={"in_json": False})  # the comparisons; not in ``as_dict()``
 
     @property
     def best_first(self) -> tuple[str, ...]:
