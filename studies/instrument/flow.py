@@ -35,21 +35,14 @@ IF_NOT_WATCHED = ("watched", "heard", "trailer_seen", "rating")
 class Place:
     """A page of the sequence.
 
-    Parameters
-    ----------
-    step : str
-        One of `STEPS`.
-    rank : int
-        Rank of the recommended item, from 1, in the step "items"; 0 in other steps.
-
     Raises
     ------
     ParameterError
         An unknown step, a missing rank in "items", or a rank elsewhere.
     """
 
-    step: str
-    rank: int = 0
+    step: str  # one of `STEPS`
+    rank: int = 0  # rank of the recommended item, from 1, in the step "items"; 0 in other steps
 
     def __post_init__(self) -> None:
         if self.step not in STEPS:

@@ -18,51 +18,32 @@ RATING_HIGH = 5
 
 @dataclass(frozen=True)
 class ItemMeasures:
-    """Measures of one recommended item.
+    """Measures of one recommended item."""
 
-    Parameters
-    ----------
-    rating : int
-        1 (low) .. 5 (high).
-    fon, son : int
-        First- and second-order novelty, 0 or 1; `son` <= `fon` always.
-    branch : str
-        The wording of the rating: "watched", "trailer_seen" or "neither".
-    """
-
-    rating: int
+    rating: int  # 1 (low) .. 5 (high).
+    # `fon`, `son`: first- and second-order novelty, 0 or 1; `son` <= `fon` always
     fon: int
     son: int
-    branch: str
+    branch: str  # the wording of the rating: "watched", "trailer_seen" or "neither"
 
 
 @dataclass(frozen=True)
 class ParticipantMeasures:
-    """Measures of one participant, as integer sums over the recommended items.
+    """Measures of one participant, as integer sums over the recommended items."""
 
-    Parameters
-    ----------
-    n_items : int
-        Items answered about, >= 1.
-    accuracy_sum, fon_sum, son_sum : int
-        Sums over the items of rating (1..5), first- and second-order novelty (0 or 1).
-    n_liking, liking_sum : int
-        Number of watched items and the sum of their ratings (liking).
-    n_interest, interest_sum : int
-        Number of items not watched and the sum of their ratings (interest).
-    satisfaction : int
-        Global satisfaction with the list, 1..5.
-    """
-
-    n_items: int
+    n_items: int  # items answered about, >= 1
+    # `accuracy_sum`, `fon_sum`, `son_sum`: sums over the items of rating (1..5), first- and second-order novelty (0
+    # or 1)
     accuracy_sum: int
     fon_sum: int
     son_sum: int
+    # `n_liking`, `liking_sum`: number of watched items and the sum of their ratings (liking)
     n_liking: int
     liking_sum: int
+    # `n_interest`, `interest_sum`: number of items not watched and the sum of their ratings (interest)
     n_interest: int
     interest_sum: int
-    satisfaction: int
+    satisfaction: int  # global satisfaction with the list, 1..5
 
     @property
     def accuracy(self) -> float:

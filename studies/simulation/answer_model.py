@@ -37,34 +37,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class SourceUser:
-    """A reserved user's complete rating history.
+    """A reserved user's complete rating history."""
 
-    Parameters
-    ----------
-    external_id : str
-        The user's id in the dataset.
-    ratings : mapping of int to float
-        Item index to rating on the dataset's scale.
-    """
-
-    external_id: str
-    ratings: Mapping[int, float]
+    external_id: str  # the user's id in the dataset
+    ratings: Mapping[int, float]  # item index to rating on the dataset's scale
 
 
 @dataclass(frozen=True)
 class TrainingSide:
     """Summary of the training data for the answer model.
-
-    Parameters
-    ----------
-    mean : float
-        Mean rating, on the dataset's scale.
-    item_offsets : float array, shape (n_items,)
-        Damped mean of each item minus `mean`, same unit; 0 without ratings.
-    popularity : int array, shape (n_items,)
-        Number of ratings of each item.
-    low, high : float
-        Ends of the dataset's scale; equal for usage data, which record use but not liking.
 
     Raises
     ------
@@ -72,9 +53,10 @@ class TrainingSide:
         `low` is above `high`, or the arrays differ in length.
     """
 
-    mean: float
-    item_offsets: NDArray[np.float64]
-    popularity: NDArray[np.int64]
+    mean: float  # mean rating, on the dataset's scale
+    item_offsets: NDArray[np.float64]  # damped mean of each item minus `mean`, same unit; 0 without ratings
+    popularity: NDArray[np.int64]  # number of ratings of each item
+    # `low`, `high`: ends of the dataset's scale; equal for usage data, which record use but not liking
     low: float
     high: float
 

@@ -36,25 +36,14 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]{1,80})\}")
 
 @dataclass(frozen=True)
 class Exit:
-    """What a participant sees at the end, for one outcome.
+    """What a participant sees at the end, for one outcome."""
 
-    Parameters
-    ----------
-    code : str
-        One of `CODES`: no code, one shared code, or a unique code for each participant.
-    static_code : str
-        The shared code.
-    url : str
-        Redirect address, with ``{code}``, ``{id}`` or the name of a link parameter as placeholders; empty for the
-        panel's own.
-    text : mapping of str to str
-        Markdown by language; may be empty.
-    """
-
-    code: str = NO_CODE
-    static_code: str = ""
+    code: str = NO_CODE  # one of `CODES`: no code, one shared code, or a unique code for each participant
+    static_code: str = ""  # the shared code
+    # redirect address, with ``{code}``, ``{id}`` or the name of a link parameter as placeholders; empty for the
+    # panel's own
     url: str = ""
-    text: Mapping[str, str] = field(default_factory=dict)
+    text: Mapping[str, str] = field(default_factory=dict)  # markdown by language; may be empty
 
     def template(self, panel: Panel) -> str:
         """Return the redirect address with its placeholders: the researcher's, or else the panel's.
