@@ -54,10 +54,7 @@ def in_text(name: str) -> str:
 class AnalysisPlan:
     """The decisions about an analysis that precede data collection.
 
-    Raises
-    ------
-    ParameterError
-        A value is out of range, or a variable or flag is unknown.
+    Raises ParameterError when a value is out of range, or a variable or flag is unknown.
     """
 
     alpha: float = 0.05  # level of every test, two-sided, from `LOWEST_ALPHA` to `HIGHEST_ALPHA`
@@ -108,10 +105,7 @@ class AnalysisPlan:
 class Contrast:
     """A planned contrast as the primary test: the primary variable in one set of conditions against another.
 
-    Raises
-    ------
-    ParameterError
-        A set is empty, a condition occurs twice, or the number of sides is not 1 or 2.
+    Raises ParameterError when a set is empty, a condition occurs twice, or the number of sides is not 1 or 2.
     """
 
     # `higher`, `lower`: labels of conditions; those of `higher` are expected to have the larger mean
@@ -152,15 +146,12 @@ class Contrast:
 def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
     """Return the planned contrast in a study's ``primary``, or None if the rank correlation is the primary test.
 
+    Raises ParameterError when the contrast is invalid.
+
     Parameters
     ----------
     primary : mapping
         Has ``perceived`` and ``objective``, optionally ``contrast``.
-
-    Raises
-    ------
-    ParameterError
-        The contrast is invalid.
 
     Examples
     --------
@@ -213,6 +204,8 @@ REFILL = "refill_excluded"  # setting: refill the slots of completed participant
 def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
     """Return the plan in a study's settings under ``plan``.
 
+    Raises ParameterError when a name is unknown or a value is invalid.
+
     Parameters
     ----------
     settings : mapping
@@ -222,11 +215,6 @@ def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
     -------
     AnalysisPlan
         In canonical order.
-
-    Raises
-    ------
-    ParameterError
-        A name is unknown or a value is invalid.
 
     Examples
     --------

@@ -28,13 +28,7 @@ FEWEST_FOR_MEDIAN = 5  # with fewer completers a share of the median is meaningl
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds of the flags.
-
-    Raises
-    ------
-    ParameterError
-        A value is out of range.
-    """
+    """Thresholds of the flags. Raises ParameterError when a value is out of range."""
 
     # shortest time from consent to the end without a flag, in seconds, >= 0; 0 for no limit
     fastest_seconds: float = 60.0
@@ -115,15 +109,12 @@ class Flag:
 def thresholds_from(settings: Mapping[str, Any]) -> Thresholds:
     """Return the thresholds in a study's settings under ``quality``.
 
+    Raises ParameterError when a threshold is unknown, not a number, or out of range.
+
     Parameters
     ----------
     settings : mapping
         Settings of the study; a threshold that is missing has its default.
-
-    Raises
-    ------
-    ParameterError
-        A threshold is unknown, not a number, or out of range.
 
     Examples
     --------

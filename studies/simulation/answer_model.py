@@ -47,10 +47,7 @@ class SourceUser:
 class TrainingSide:
     """Summary of the training data for the answer model.
 
-    Raises
-    ------
-    ParameterError, DataError
-        `low` is above `high`, or the arrays differ in length.
+    Raises ParameterError or DataError when `low` is above `high`, or the arrays differ in length.
     """
 
     mean: float  # mean rating, on the dataset's scale
@@ -140,10 +137,7 @@ class SimulatedPerson:
     def profile(self, n: int) -> dict[int, int]:
         """Choose n random items of the history and return their stars.
 
-        Raises
-        ------
-        DataError
-            The history has fewer than n items.
+        Raises DataError when the history has fewer than n items.
         """
         items = sorted(self.user.ratings)
         if len(items) < n:
@@ -197,10 +191,7 @@ class SimulatedPerson:
     def satisfaction(self) -> Answer:
         """Rate the whole list: the mean of the item ratings, with noise.
 
-        Raises
-        ------
-        DataError
-            No item has been rated yet.
+        Raises DataError when no item has been rated yet.
         """
         if not self.item_ratings:
             raise DataError("Satisfaction is asked after the items.")
@@ -209,6 +200,8 @@ class SimulatedPerson:
 
     def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
         """Agree with a statement about the list in proportion to the item ratings, with noise.
+
+        Raises ParameterError for fewer than two points.
 
         Parameters
         ----------
@@ -225,11 +218,6 @@ class SimulatedPerson:
         -------
         Answer
             1 to `points`.
-
-        Raises
-        ------
-        ParameterError
-            Fewer than two points.
         """
         if points < 2:
             raise ParameterError(f"A scale has at least two points; got {points}.")

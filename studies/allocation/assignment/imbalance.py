@@ -60,6 +60,8 @@ def expected_imbalance(
 ) -> Imbalance:
     """Simulate studies without dropout, and measure the imbalance between conditions.
 
+    Raises ParameterError for too few conditions, a target below 1, too many participants, or no stratum.
+
     Parameters
     ----------
     targets : sequence of int
@@ -72,11 +74,6 @@ def expected_imbalance(
         Merged name of each sparse stratum; see `studies.allocation.assignment.strata.Strata.merged`.
     repetitions : int
         Studies to simulate, at least 1.
-
-    Raises
-    ------
-    ParameterError
-        Too few conditions, a target below 1, too many participants, or no stratum.
 
     Notes
     -----

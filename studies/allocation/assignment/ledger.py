@@ -169,7 +169,7 @@ def replay(
     """Recompute every assignment of a log, and return the first difference.
 
     Arrivals, releases and returns with their strata and targets are read from the log; places and conditions are
-    recomputed.
+    recomputed. Raises DataError when a line has an unknown kind.
 
     Parameters
     ----------
@@ -179,11 +179,6 @@ def replay(
         The log, in order. All lines of one arrival have the same targets.
     later_seeds : mapping of int to int or str, optional
         Seeds of later waves, by the number of log lines before the wave.
-
-    Raises
-    ------
-    DataError
-        A line has an unknown kind.
 
     Examples
     --------

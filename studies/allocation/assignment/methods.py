@@ -21,10 +21,7 @@ METHODS = (PERMUTED_BLOCKS, MINIMISATION, LEAST_FILLED, SIMPLE)
 class Method:
     """An assignment method and its parameters.
 
-    Raises
-    ------
-    ParameterError
-        An unknown name, or a parameter outside its range.
+    Raises ParameterError for an unknown name, or a parameter outside its range.
     """
 
     name: str = PERMUTED_BLOCKS  # one of `METHODS`

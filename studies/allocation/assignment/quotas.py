@@ -13,10 +13,7 @@ from core.errors import ParameterError
 class Quota:
     """A limit on the number of participants whose answers meet every test.
 
-    Raises
-    ------
-    ParameterError
-        The maximum is below 0, there is no test, or a test is of neither kind.
+    Raises ParameterError when the maximum is below 0, there is no test, or a test is of neither kind.
     """
 
     name: str  # name shown in the console

@@ -25,11 +25,8 @@ from studies.instrument.questionnaires.conditions import is_number
 class Strata:
     """A study's strata and their expected shares.
 
-    Raises
-    ------
-    ParameterError
-        A rule is invalid, a name contains a comma or is used twice, a share is negative or refers to an unknown level,
-        or all shares of a question are 0.
+    Raises ParameterError when a rule is invalid, a name contains a comma or is used twice, a share is negative or
+    refers to an unknown level, or all shares of a question are 0.
     """
 
     rules: Sequence[Rule]  # as in `traits.stratum_of`

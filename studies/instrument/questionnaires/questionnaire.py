@@ -77,17 +77,14 @@ class Questionnaire:
     def find(self, key: str, *, about_item: bool) -> tuple[str, Question]:
         """Return the block and the question with a key.
 
+        Raises ParameterError when there is no such question.
+
         Parameters
         ----------
         key : str
             Key of the question.
         about_item : bool
             Whether it is asked about a recommended item.
-
-        Raises
-        ------
-        ParameterError
-            There is no such question.
         """
         for name in (ITEMS,) if about_item else (ABOUT, OVERALL, AFTER):
             for question in self.block(name):

@@ -126,8 +126,9 @@ class Question:
     def check(self, value: Any) -> Any:
         """Validate an answer and return the value to store.
 
-        Incomplete answers (some rows of a matrix, too few options of a multiple choice) are accepted;
-        `is_wanting` detects them.
+        Incomplete answers (some rows of a matrix, too few options of a multiple choice) are accepted; `is_wanting`
+        detects them. Raises ParameterError when the value does not answer the question, or an answer is required and
+        missing.
 
         Parameters
         ----------
@@ -138,11 +139,6 @@ class Question:
         -------
         bool, int, float, str, list, dict or None
             None if there is no answer and none is required.
-
-        Raises
-        ------
-        ParameterError
-            The value does not answer the question, or an answer is required and missing.
 
         Examples
         --------

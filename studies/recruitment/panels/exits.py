@@ -65,6 +65,9 @@ class Exit:
 def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
     """Validate and normalise an exit.
 
+    Raises ParameterError when the outcome or kind of code is unknown, a code or text is missing or too long, or the
+    address is not a web address with a fixed host.
+
     Parameters
     ----------
     outcome : str
@@ -76,12 +79,6 @@ def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
     -------
     Exit
         The normalised exit; its address is a template with placeholders.
-
-    Raises
-    ------
-    ParameterError
-        The outcome or kind of code is unknown, a code or text is missing or too long, or the address is not a web
-        address with a fixed host.
     """
     if outcome not in OUTCOMES:
         raise ParameterError(f"There is no outcome {outcome!r}; there are {', '.join(OUTCOMES)}.")
